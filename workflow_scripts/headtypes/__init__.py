@@ -1,0 +1,1 @@
+"""Types of attention heads: distance features, clustering, stability and ablation."""

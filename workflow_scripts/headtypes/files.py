@@ -1,0 +1,78 @@
+"""Whole files or none: what is written appears under its name only when it is complete."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from headtypes.errors import InputError
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
+
+    The data reach the disk before the name does, so that after a crash `path` is either absent, old or whole.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        with open(temporary, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def canonical_json(data: Any) -> str:
+    """JSON with sorted keys and no spaces: equal data give equal text. NaN is refused."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text as a whole file."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | Path, data: Any) -> None:
+    """Write JSON that a person can read, as a whole file, keys in the order given."""
+    write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file. Raises `InputError` that names the file and the line where it is broken."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}).") from error
+
+
+def write_json_lines(path: str | Path, rows: list[dict]) -> None:
+    """Write one JSON object per line, as a whole file."""
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
+
+
+def read_json_lines(path: str | Path) -> list[dict]:
+    """Read one JSON object per line. Raises `InputError` that names the file and the broken line."""
+    rows = []
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                rows.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
+    return rows
+
+
+def sha256_file(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with open(path, "rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
