@@ -5,21 +5,17 @@ import sys
 from tqdm import tqdm
 
 
-def progress(total: int, what: str, unit: str = "it") -> tqdm:
-    """Return a progress bar on standard error: live on a terminal, one line every ten seconds in a log file.
+class _Lines(tqdm):
+    """A progress bar in whole lines, legible in a log and where several jobs share one terminal."""
 
-    total: number of units of work (samples, windows, steps), so that the estimate weighs batches by content.
+    def display(self, msg=None, pos=None):
+        print(msg or str(self), file=sys.stderr)
+
+
+def progress(total: int, what: str, unit: str) -> tqdm:
+    """Return a progress bar that prints a line on standard error every ten seconds and at the end.
+
+    total: number of units (samples, windows, steps); call `update(n)` as they are done.
     """
-    live = sys.stderr.isatty()
-    return tqdm(
-        total=total,
-        desc=what,
-        unit=unit,
-        file=sys.stderr,
-        mininterval=0.5 if live else 10,
-        maxinterval=1 if live else 20,
-        ascii=not live,
-        dynamic_ncols=live,
-        ncols=None if live else 100,
-        smoothing=0.1,
-    )
+    form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
+    return _Lines(total=total, desc=what, unit=unit, mininterval=10, maxinterval=20, bar_format=form)

@@ -1,0 +1,31 @@
+# Which types of attention head there are, and which the model cannot do without.
+# The outline follows Guan et al., "How Far Does BERT Look At" (COLING 2020); docs/method.md tells the method.
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: f"{workflow.basedir}/config.yaml"
+
+
+include: "rules/common.smk"  # the validated plan, wildcards, and the two parameters of every rule
+include: "rules/sources.smk"  # models and data, found once and recorded
+include: "rules/features.smk"  # section 3: how far, and at which tokens, each head looks
+include: "rules/clustering.smk"  # section 4: types of heads and their stability
+include: "rules/ablation.smk"  # section 5: what the model answers without a type
+include: "rules/tables.smk"  # Tables 1, 2 and 3
+
+
+localrules:
+    all,
+    features,
+    partitions,
+    ablations,
+
+
+rule all:
+    input:
+        rules.partitions.input,
+        rules.tables.input,
+    default_target: True

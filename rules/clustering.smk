@@ -1,0 +1,74 @@
+# Guan et al. 2020, section 4: types of heads, and how stable they are.
+
+
+rule cluster_heads:
+    input:
+        features=features_of,
+    output:
+        partition="results/partitions/{model}/{partition}.csv",
+        naming="results/partitions/{model}/{partition}.naming.json",
+    log:
+        "logs/cluster_heads/{model}/{partition}.log",
+    benchmark:
+        "results/partitions/{model}/{partition}.benchmark.tsv"
+    params:
+        spec=spec("cluster_heads"),
+        code=code("cluster_heads"),
+    wildcard_constraints:
+        partition=any_of(dict.fromkeys(each.name for each in clustered())),
+    conda:
+        "../envs/headtypes.yaml"
+    script:
+        "../workflow_scripts/cluster_heads.py"
+
+
+rule import_partition:
+    input:
+        brought=lambda wildcards: plan.partitions[
+            wildcards.model, wildcards.partition
+        ].file,
+        features=features_of,
+    output:
+        partition="results/partitions/{model}/{partition}.csv",
+    log:
+        "logs/import_partition/{model}/{partition}.log",
+    benchmark:
+        "results/partitions/{model}/{partition}.benchmark.tsv"
+    params:
+        spec=spec("import_partition"),
+        code=code("import_partition"),
+    wildcard_constraints:
+        partition=any_of(each.name for each in brought()),
+    conda:
+        "../envs/headtypes.yaml"
+    script:
+        "../workflow_scripts/import_partition.py"
+
+
+rule measure_stability:
+    input:
+        features=features_of,
+        partition=rules.cluster_heads.output.partition,
+    output:
+        stability="results/stability/{model}/{partition}.json",
+    log:
+        "logs/measure_stability/{model}/{partition}.log",
+    benchmark:
+        "results/stability/{model}/{partition}.benchmark.tsv"
+    params:
+        spec=spec("measure_stability"),
+        code=code("measure_stability"),
+    wildcard_constraints:
+        partition=any_of(dict.fromkeys(each.name for each in clustered())),
+    conda:
+        "../envs/headtypes.yaml"
+    script:
+        "../workflow_scripts/measure_stability.py"
+
+
+rule partitions:
+    input:
+        [
+            f"results/partitions/{each.model}/{each.name}.csv"
+            for each in plan.partitions.values()
+        ],

@@ -1,0 +1,69 @@
+import re
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+SCRIPTS = Path(workflow.basedir) / "workflow_scripts"
+sys.path.insert(0, str(SCRIPTS))
+
+from headtypes import specs
+from headtypes.config import read_config
+from headtypes.digest import code_digest
+from headtypes.errors import InputError
+from headtypes.files import canonical_json
+from headtypes.plan import Plan
+
+try:
+    plan = Plan(read_config(config))
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+
+GUAN = f"{workflow.basedir}/reference/guan2020.yaml"
+
+
+def spec(rule):
+    """The parameter `spec`: what the rule depends on in the config, as canonical JSON."""
+    return lambda wildcards: canonical_json(getattr(specs, rule)(plan, **wildcards))
+
+
+def code(rule):
+    """The parameter `code`: the digest of the rule's script and of what it imports."""
+    return code_digest(SCRIPTS / f"{rule}.py")
+
+
+def any_of(names):
+    """A wildcard constraint: one of the names, or nothing where there are none."""
+    return "|".join(re.escape(name) for name in names) or "(?!)"
+
+
+def clustered():
+    """The partitions that clustering makes."""
+    return [each for each in plan.partitions.values() if each.method is not None]
+
+
+def brought():
+    """The partitions that the user brings."""
+    return [each for each in plan.partitions.values() if each.method is None]
+
+
+def features_of(wildcards):
+    """The features that a partition is made of."""
+    task = plan.partitions[wildcards.model, wildcards.partition].task
+    return f"results/features/{wildcards.model}/{task}.h5"
+
+
+def asked_of(pattern):
+    """An input of an evaluation that belongs to the task which the partition's model answers."""
+    return lambda wildcards: pattern.format(
+        model=wildcards.model,
+        task=plan.partitions[wildcards.model, wildcards.partition].task,
+    )
+
+
+wildcard_constraints:
+    model=any_of(plan.models),
+    task=any_of(plan.tasks),
+    condition=any_of(plan.conditions),
+    partition=any_of(dict.fromkeys(each.name for each in plan.partitions.values())),

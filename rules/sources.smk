@@ -1,0 +1,39 @@
+# Models and data: downloads happen here, as local jobs, and nowhere else. Each record says which revision was had.
+
+
+localrules:
+    fetch_model,
+    fetch_task,
+
+
+rule fetch_model:
+    input:
+        lambda wildcards: plan.model_files(wildcards.model),
+    output:
+        model="results/sources/models/{model}.json",
+    log:
+        "logs/fetch_model/{model}.log",
+    params:
+        spec=spec("fetch_model"),
+        code=code("fetch_model"),
+    conda:
+        "../envs/headtypes.yaml"
+    script:
+        "../workflow_scripts/fetch_model.py"
+
+
+rule fetch_task:
+    input:
+        lambda wildcards: plan.task_files(wildcards.task),
+    output:
+        rows="results/sources/tasks/{task}.jsonl",
+        record="results/sources/tasks/{task}.json",
+    log:
+        "logs/fetch_task/{task}.log",
+    params:
+        spec=spec("fetch_task"),
+        code=code("fetch_task"),
+    conda:
+        "../envs/headtypes.yaml"
+    script:
+        "../workflow_scripts/fetch_task.py"

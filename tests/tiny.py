@@ -1,0 +1,86 @@
+"""Tiny tokenizers, built on the spot: a WordPiece as BERT's and a byte-level BPE as RoBERTa's."""
+
+import string
+from collections.abc import Sequence
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+
+
+def _bert_backend(words: Sequence[str]) -> Tokenizer:
+    characters = string.ascii_lowercase + string.digits
+    pieces = [
+        *["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+        *string.punctuation,
+        *characters,
+        *(f"##{character}" for character in characters),
+        *(word.lower() for word in words),
+    ]
+    vocabulary = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
+    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    backend.normalizer = normalizers.BertNormalizer(lowercase=True)
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+    )
+    backend.decoder = decoders.WordPiece()
+    return backend
+
+
+def _as_bert(backend: Tokenizer) -> PreTrainedTokenizerFast:
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
+
+
+def bert_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    """Lower-casing WordPiece, `[CLS] a [SEP] b [SEP]`: a word of `words` is one piece, others characters."""
+    return _as_bert(_bert_backend(words))
+
+
+def truncating_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    """`bert_tokenizer` that by itself truncates and pads to 8 tokens, as some published tokenizer.json do."""
+    backend = _bert_backend(words)
+    backend.enable_truncation(max_length=8)
+    backend.enable_padding(length=8, pad_id=0, pad_token="[PAD]")
+    return _as_bert(backend)
+
+
+def roberta_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    """Byte-level BPE, `<s> a </s></s> b </s>`: a word of `words` after a space is one piece."""
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=2000,
+        min_frequency=1,
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    backend.train_from_iterator([f" {word}" for word in words], trainer)
+    backend.post_processor = processors.RobertaProcessing(
+        ("</s>", backend.token_to_id("</s>")),
+        ("<s>", backend.token_to_id("<s>")),
+        trim_offsets=True,
+        add_prefix_space=False,
+    )
+    backend.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        bos_token="<s>",
+        eos_token="</s>",
+        cls_token="<s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_input_names=["input_ids", "attention_mask"],
+    )

@@ -1,0 +1,229 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import TemplateProcessing
+from transformers import (
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertConfig,
+    BertModel,
+    PreTrainedTokenizerFast,
+)
+
+from headtypes import finetuning
+from headtypes.errors import InputError
+from headtypes.finetuning import FinetuningSettings, finetune_question_answering, finetune_sentence_pairs
+from headtypes.finetuning_inputs import encode_pairs, encode_questions, pad_batch, plan_order, squad_questions
+from headtypes.world import make_paraphrases, make_question_answering
+
+SETTINGS = FinetuningSettings(learning_rate=5e-3, batch_size=8, steps=12, max_length=128, checkpoint_seconds=0.0)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def questions():
+    return list(squad_questions(make_question_answering(0, "train", 60)))
+
+
+@pytest.fixture(scope="module")
+def tokenizer(questions):
+    text = " ".join(question["context"] + " " + question["question"] for question in questions).lower()
+    letters = sorted(set(text) - {" "})
+    words = [piece for letter in letters for piece in (letter, f"##{letter}")]
+    common = ["the", "was", "in", "by", "who", "when", "where", "did", "which"]
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words, *common]
+    backend = Tokenizer(WordPiece({word: i for i, word in enumerate(vocabulary)}, unk_token="[UNK]"))
+    backend.normalizer = BertNormalizer(lowercase=True)
+    backend.pre_tokenizer = BertPreTokenizer()
+    backend.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    # As some published tokenizers do: truncation and padding of its own, which must not reach the features.
+    backend.enable_truncation(16)
+    backend.enable_padding(length=16)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def encoder(tmp_path, tokenizer):
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=512,
+    )  # fmt: skip
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        BertModel(config).save_pretrained(tmp_path / "encoder")
+    return tmp_path / "encoder"
+
+
+def same(first, second):
+    first, second = load_file(first / "model.safetensors"), load_file(second / "model.safetensors")
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+
+
+def killed_at(monkeypatch, step, call):
+    """Run the call and break it off after some step, as a kill would."""
+    advance = finetuning._Progress.on_step_end
+
+    def broken(self, args, state, control, **kwargs):
+        advance(self, args, state, control, **kwargs)
+        if state.global_step == step:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(finetuning._Progress, "on_step_end", broken)
+        call()
+
+
+def test_windows_hold_the_answer_or_say_so(tokenizer, questions):
+    for question in questions[:20]:
+        answer, text = question["answers"][0], question["context"].lower()
+        windows = encode_questions(tokenizer, [question], max_length=140, max_question_length=40, advance=30)
+        assert len(windows) > 1
+        held = 0
+        seen = []
+        for window in windows:
+            ids = window["input_ids"]
+            assert len(ids) <= 140
+            assert ids.index(3) - 1 <= 40
+            first, last = window["start_positions"], window["end_positions"]
+            context = [i for i, kind in enumerate(window["token_type_ids"]) if kind == 1][:-1]
+            seen.append([ids[i] for i in context])
+            if first == 0:
+                assert last == 0
+                continue
+            held += 1
+            read = "".join(tokenizer.convert_ids_to_tokens(ids[first : last + 1])).replace("##", "")
+            assert read == answer["text"].lower().replace(" ", "")
+        assert held
+        # Windows start `advance` tokens apart, and together they are the whole context.
+        whole = tokenizer(text, add_special_tokens=False, truncation=False, padding=False)["input_ids"]
+        for number, window in enumerate(seen):
+            assert window == whole[30 * number : 30 * number + len(window)]
+        assert 30 * (len(seen) - 1) + len(seen[-1]) == len(whole)
+
+
+def test_an_answer_out_of_place_is_named(tokenizer, questions):
+    broken = {**questions[0], "id": "q7", "answers": [{"text": "nowhere", "answer_start": 3}]}
+    with pytest.raises(InputError, match="q7.*nowhere.*answer_start"):
+        encode_questions(tokenizer, [broken], 128, 64, 64)
+
+
+def test_order_uses_every_sample_once_a_pass_and_pads_little():
+    lengths = np.random.default_rng(0).integers(20, 120, size=800)
+    order = plan_order(lengths, 8, 250, np.random.default_rng(1))
+    assert len(order) == 2000
+    counts = np.bincount(order, minlength=800)
+    assert set(counts[:800]) == {2, 3}
+    assert counts.sum() == 2000
+    padded = sum(8 * lengths[order[i : i + 8]].max() for i in range(0, 2000, 8))
+    assert padded < 1.05 * lengths[order].sum()
+    means = [lengths[order[i : i + 8]].mean() for i in range(0, 400, 8)]
+    assert abs(np.corrcoef(means, range(50))[0, 1]) < 0.4
+    assert order == plan_order(lengths, 8, 250, np.random.default_rng(1))
+
+
+def test_padding_is_masked(tokenizer):
+    pairs = [{"first": "the", "second": "who was", "label": 1}, {"first": "in", "second": "by", "label": 0}]
+    features = encode_pairs(tokenizer, pairs, 64)
+    assert [len(feature["input_ids"]) for feature in features] == [6, 5]
+    batch = pad_batch(tokenizer, features)
+    assert batch["input_ids"].shape == (2, 6)
+    assert batch["attention_mask"].tolist() == [[1] * 6, [1] * 5 + [0]]
+    assert batch["labels"].tolist() == [1, 0]
+
+
+def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, tokenizer, questions, monkeypatch, capfd):
+    losses = []
+    monkeypatch.setattr(
+        finetuning._Progress, "on_log", lambda self, args, state, control, logs=None, **_: losses.append(logs)
+    )
+    out = tmp_path / "results" / "model"
+    settings = FinetuningSettings(
+        learning_rate=1e-2, batch_size=8, steps=60, max_length=256, freeze_embeddings=True
+    )
+    few = questions[:8]
+    finetune_question_answering(encoder, tokenizer, few, out, settings)
+    losses = [log["loss"] for log in losses if "loss" in log]
+    assert losses[-1] < 0.75 * losses[0]
+    assert [path.name for path in out.parent.iterdir()] == ["model"]
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= {path.name for path in out.iterdir()}
+    model = AutoModelForQuestionAnswering.from_pretrained(out)
+    assert torch.equal(
+        model.get_input_embeddings().weight, BertModel.from_pretrained(encoder).get_input_embeddings().weight
+    )
+    reread = AutoTokenizer.from_pretrained(out)
+    assert len(reread("the " * 300)["input_ids"]) == 302
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert "60/60" in captured.err
+
+
+def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, tokenizer, questions, monkeypatch):
+    def run(out):
+        finetune_question_answering(encoder, tokenizer, questions, tmp_path / out, SETTINGS)
+
+    run("whole")
+    killed_at(monkeypatch, 7, lambda: run("killed"))
+    checkpoints = tmp_path / ".killed.checkpoints"
+    assert [path.name for path in checkpoints.glob("checkpoint-*")] == ["checkpoint-6"]
+    assert not (tmp_path / "killed").exists()
+    half = checkpoints / "checkpoint-8"
+    half.mkdir()
+    (half / "model.safetensors").write_bytes(b"half")
+    (half / "trainer_state.json").write_text('{"global_step": 8,')
+    steps = []
+    monkeypatch.setattr(
+        finetuning._Progress,
+        "on_step_end",
+        lambda self, args, state, control, **_: steps.append(state.global_step),
+    )
+    run("killed")
+    assert steps == list(range(7, 13))
+    assert same(tmp_path / "whole", tmp_path / "killed")
+    assert not checkpoints.exists()
+
+
+def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, tokenizer, questions, monkeypatch):
+    def run(out, seed):
+        settings = FinetuningSettings(**{**vars(SETTINGS), "seed": seed, "steps": 4})
+        finetune_question_answering(encoder, tokenizer, questions, tmp_path / out, settings)
+
+    killed_at(monkeypatch, 3, lambda: run("model", seed=0))
+    run("model", seed=1)
+    run("fresh", seed=1)
+    run("other", seed=0)
+    assert same(tmp_path / "model", tmp_path / "fresh")
+    assert not same(tmp_path / "model", tmp_path / "other")
+
+
+def test_pairs_are_learned_with_their_labels(tmp_path, encoder, tokenizer):
+    rows = make_paraphrases(0, "train", 40)
+    pairs = [{"first": r["sentence1"], "second": r["sentence2"], "label": r["label"]} for r in rows]
+    before = torch.random.get_rng_state()
+    finetune_sentence_pairs(
+        encoder, tokenizer, pairs, ("different", "same"), tmp_path / "model",
+        FinetuningSettings(learning_rate=1e-3, batch_size=8, epochs=2, max_length=64, bf16=True),
+    )  # fmt: skip
+    assert torch.equal(before, torch.random.get_rng_state())
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert config["id2label"] == {"0": "different", "1": "same"}
+    assert AutoModelForSequenceClassification.from_pretrained(tmp_path / "model").dtype == torch.float32

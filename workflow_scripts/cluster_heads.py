@@ -1,0 +1,12 @@
+from headtypes.clustering import cluster_heads
+from headtypes.files import write_json
+from headtypes.partitions import partition_of, write_partition
+from headtypes.storage import read_head_features
+from headtypes.workflow import job, warn
+
+with job(snakemake) as (inputs, spec, outputs):
+    features, shape = read_head_features(inputs.features, spec.pop("windows"))
+    clustering = cluster_heads(features, **spec)
+    warn(clustering.naming.warnings)
+    write_json(outputs.naming, clustering.naming.as_dict())
+    write_partition(outputs.partition, partition_of(clustering, features, shape))

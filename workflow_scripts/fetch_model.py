@@ -1,0 +1,6 @@
+from headtypes.files import write_json
+from headtypes.sources import fetch_model
+from headtypes.workflow import job
+
+with job(snakemake) as (inputs, spec, outputs):
+    write_json(outputs.model, fetch_model(**spec))

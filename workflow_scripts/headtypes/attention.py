@@ -1,0 +1,115 @@
+"""One door into the attention of every model that Transformers carries.
+
+Transformers asks its `AttentionInterface` for the function that turns queries, keys and values into contexts.
+The function registered here hands each layer over to a *handler* that travels as a keyword argument of the
+model's forward pass: no globals, no patched model. A mask function is registered with it; without one the mask
+would arrive as None, and padding would be attended to in silence.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
+
+from headtypes.errors import InputError
+
+ATTENTION = "headtypes"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one attention layer gets.
+
+    query: [batch, head, query, channel]; key, value: [batch, head, key, channel].
+    mask:  [batch or 1, 1, query, key] bool, true where attention is allowed; None where it is allowed everywhere.
+    scale: factor of the scores before softmax.
+    """
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    mask: Tensor | None
+    scale: float
+
+    def sample(self, index: int, length: int) -> "Layer":
+        """One sample of the batch without its padding, which stands at the end."""
+        mask = self.mask
+        if mask is not None:
+            mask = mask[index if mask.shape[0] > 1 else 0, :, :length, :length][None]
+            if bool(mask.all()):
+                mask = None
+        one = slice(index, index + 1)
+        query, key, value = (tensor[one, :, :length] for tensor in (self.query, self.key, self.value))
+        return Layer(query, key, value, mask, self.scale)
+
+    def heads(self, heads: Tensor) -> "Layer":
+        """Some of the layer's heads."""
+        query, key, value = (tensor.index_select(1, heads) for tensor in (self.query, self.key, self.value))
+        return Layer(query, key, value, self.mask, self.scale)
+
+    def attention(self, rows: slice) -> Tensor:
+        """The attention of some query rows: [batch, head, row, key], each row sums to one."""
+        scores = torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2))
+        if self.mask is not None:
+            scores = scores.masked_fill(~self.mask[:, :, rows], torch.finfo(scores.dtype).min)
+        return scores.softmax(-1)
+
+    def context(self) -> Tensor:
+        """The contexts that the plain model computes: [batch, head, query, channel]."""
+        return scaled_dot_product_attention(
+            self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale
+        )
+
+
+# Takes the layer's number, counted from 0 in the order of computation, and gives its contexts
+# [batch, head, query, channel].
+Handler = Callable[[int, Layer], Tensor]
+
+
+class _Forward:
+    """One forward pass: counts the layers, since a model may use one module for several (ALBERT)."""
+
+    def __init__(self, handler: Handler):
+        self.handler = handler
+        self.layers = 0
+
+    def __call__(self, layer: Layer) -> Tensor:
+        number, self.layers = self.layers, self.layers + 1
+        return self.handler(number, layer)
+
+
+def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):
+    if kwargs.get("position_bias") is not None or kwargs.get("softcap") is not None:
+        raise InputError(f"{type(module).__name__} adds a bias to its scores, which is not supported.")
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    layer = Layer(query, key, value, attention_mask, scale)
+    context = layer.context() if forward is None else forward(layer)
+    return context.transpose(1, 2).contiguous(), None
+
+
+def _mask(*args, allow_is_causal_skip: bool = False, **kwargs) -> Tensor | None:
+    # A causal mask is made in full, since blocks of query rows need their part of it.
+    return sdpa_mask(*args, allow_is_causal_skip=False, **kwargs)
+
+
+AttentionInterface.register(ATTENTION, _attend)
+AttentionMaskInterface.register(ATTENTION, _mask)
+
+
+def run(model: torch.nn.Module, inputs: dict[str, Tensor], handler: Handler):
+    """Run a model that was loaded with `ATTENTION`, each layer's attention through `handler`.
+
+    Raises `InputError` when not every layer came by: then the model does not use the interface.
+    """
+    forward = _Forward(handler)
+    output = model(**inputs, forward=forward)
+    if forward.layers != model.config.num_hidden_layers:
+        raise InputError(
+            f"{type(model).__name__}: {forward.layers} of {model.config.num_hidden_layers} layers use Transformers' "
+            "attention interface, through which heads are read and ablated; this architecture is not supported."
+        )
+    return output

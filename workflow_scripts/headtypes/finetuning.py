@@ -1,0 +1,272 @@
+"""Fine-tuning of an encoder for question answering or sentence pairs, with `transformers.Trainer`."""
+
+import hashlib
+import json
+import math
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import (
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
+from transformers.trainer_callback import PrinterCallback
+from transformers.utils import logging
+
+from headtypes.files import canonical_json, read_json, write_json
+from headtypes.finetuning_inputs import (
+    Features,
+    PlannedSamples,
+    encode_pairs,
+    encode_questions,
+    pad_batch,
+    plan_order,
+)
+from headtypes.progress import progress
+
+
+@dataclass(frozen=True)
+class FinetuningSettings:
+    """How a model is fine-tuned. The defaults are those of Devlin et al. 2019 for SQuAD v1.1 (section 4.2, run_squad).
+
+    steps: number of updates; None for as many as `epochs` passes over the data need. warmup_share: share of the steps
+    over which the learning rate rises to `learning_rate`, from where it falls to zero, linearly both. max_length,
+    max_question_length, advance: tokens (`encode_questions`). freeze_embeddings: leave the word embeddings as they
+    are. bf16: compute in bfloat16 where autocast holds it safe; the weights stay float32. checkpoint_seconds: how much
+    work a kill may cost at most, but for the step it falls in.
+    """
+
+    learning_rate: float = 5e-5
+    batch_size: int = 32
+    epochs: float = 3.0
+    steps: int | None = None
+    warmup_share: float = 0.1
+    weight_decay: float = 0.01
+    max_length: int = 384
+    max_question_length: int = 64
+    advance: int = 128
+    freeze_embeddings: bool = False
+    bf16: bool = False
+    seed: int = 0
+    checkpoint_seconds: float = 45.0
+
+
+QUESTION_ANSWERING = FinetuningSettings()
+# Devlin et al. 2019, section 4.1: 3 epochs, batches of 32, the best of four learning rates, of which this is one;
+# windows of 128 tokens are the released run_classifier's.
+SENTENCE_PAIRS = replace(QUESTION_ANSWERING, learning_rate=2e-5, max_length=128)
+
+
+def finetune_question_answering(
+    model: str | Path | PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    questions: Sequence[dict],
+    out_folder: str | Path,
+    settings: FinetuningSettings = QUESTION_ANSWERING,
+) -> None:
+    """Fine-tune a model to mark answers in contexts, and save it with its tokenizer as `out_folder`.
+
+    model: a folder in the Hugging Face layout, or a loaded question-answering model, which is trained in place.
+    questions: as `finetuning_inputs.squad_questions` yields them. Nothing is fetched from the network. Killed and
+    called again with the same arguments, it goes on from its last whole checkpoint. Raises InputError as
+    `encode_questions` does.
+    """
+    features = encode_questions(
+        tokenizer, questions, settings.max_length, settings.max_question_length, settings.advance
+    )
+    with _quiet():
+        if not isinstance(model, PreTrainedModel):
+            model = _load(AutoModelForQuestionAnswering, model, settings.seed)
+        _finetune(model, tokenizer, features, Path(out_folder), settings)
+
+
+def finetune_sentence_pairs(
+    model: str | Path | PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    pairs: Sequence[dict],
+    labels: Sequence[str],
+    out_folder: str | Path,
+    settings: FinetuningSettings = SENTENCE_PAIRS,
+) -> None:
+    """Fine-tune a model to classify sentence pairs, and save it with its tokenizer as `out_folder`.
+
+    model: a folder in the Hugging Face layout, or a loaded sequence classifier, which is trained in place.
+    pairs: first, second and label each, the label being a place in `labels`, whose names the saved model carries.
+    Otherwise as `finetune_question_answering`.
+    """
+    features = encode_pairs(tokenizer, pairs, settings.max_length)
+    with _quiet():
+        if not isinstance(model, PreTrainedModel):
+            names = dict(enumerate(labels))
+            numbers = {name: number for number, name in names.items()}
+            model = _load(
+                AutoModelForSequenceClassification, model, settings.seed, id2label=names, label2id=numbers
+            )
+        _finetune(model, tokenizer, features, Path(out_folder), settings)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Transformers' own bars and notes out of the log: a new head is meant to be new, ours is the progress."""
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _load(auto_class, folder: str | Path, seed: int, **more) -> PreTrainedModel:
+    """Load a model whose new head is drawn from `seed`, leaving the global random state as it was."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return auto_class.from_pretrained(folder, local_files_only=True, dtype=torch.float32, **more)
+
+
+def _finetune(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    features: list[Features],
+    out_folder: Path,
+    settings: FinetuningSettings,
+) -> None:
+    steps = settings.steps or math.ceil(settings.epochs * len(features) / settings.batch_size)
+    model.get_input_embeddings().requires_grad_(not settings.freeze_embeddings)
+    lengths = [len(feature["input_ids"]) for feature in features]
+    order = plan_order(lengths, settings.batch_size, steps, np.random.default_rng(settings.seed))
+    checkpoints = out_folder.parent / f".{out_folder.name}.checkpoints"
+    resumed = _last_checkpoint(checkpoints, _fingerprint(model, features, settings))
+    arguments = TrainingArguments(
+        output_dir=str(checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=settings.batch_size,
+        train_sampling_strategy="sequential",
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=math.ceil(settings.warmup_share * steps),
+        # Adam's second-moment bias is corrected here, which the released code of Devlin et al. leaves out and
+        # which makes small data sets unstable (Mosbach et al. 2021).
+        optim="adamw_torch",
+        weight_decay=settings.weight_decay,
+        max_grad_norm=1.0,
+        bf16=settings.bf16,
+        seed=settings.seed,
+        save_strategy="no",
+        save_total_limit=1,
+        logging_steps=10,
+        report_to="none",
+        disable_tqdm=True,
+        log_level="error",
+        remove_unused_columns=False,
+        dataloader_pin_memory=torch.cuda.is_available(),
+    )
+    # With several GPUs Trainer would multiply the batch by their number.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=PlannedSamples(features, order),
+        data_collator=lambda batch: pad_batch(tokenizer, batch),
+        callbacks=[_Checkpoints(settings.checkpoint_seconds), _Progress()],
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.train(resume_from_checkpoint=resumed)
+    _save(trainer.model, tokenizer, out_folder)
+    shutil.rmtree(checkpoints)
+
+
+def _fingerprint(model: PreTrainedModel, features: list[Features], settings: FinetuningSettings) -> str:
+    """A digest of all that the result follows from: a checkpoint of another run must not be gone on from."""
+    digest = hashlib.sha256()
+    kept = {name: value for name, value in asdict(settings).items() if name != "checkpoint_seconds"}
+    digest.update(canonical_json(kept).encode())
+    digest.update(json.dumps(features).encode())
+    for name, tensor in model.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
+
+
+def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
+    """The last whole checkpoint of this very run; None, and an empty folder, where there is none.
+
+    Trainer writes trainer_state.json last and removes the checkpoint before only then, so a checkpoint whose state
+    can be read is whole.
+    """
+    plan = checkpoints / "run.json"
+    if checkpoints.exists() and (not plan.exists() or read_json(plan) != fingerprint):
+        shutil.rmtree(checkpoints)
+    write_json(plan, fingerprint)
+    whole = []
+    for folder in checkpoints.glob("checkpoint-*"):
+        try:
+            whole.append((json.loads((folder / "trainer_state.json").read_text())["global_step"], str(folder)))
+        except (FileNotFoundError, json.JSONDecodeError):
+            shutil.rmtree(folder)
+    return max(whole)[1] if whole else None
+
+
+def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out_folder: Path) -> None:
+    """Write the folder under a temporary name and move it into place whole."""
+    temporary = out_folder.with_name(f".{out_folder.name}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    model.save_pretrained(temporary)
+    tokenizer.save_pretrained(temporary)
+    for path in temporary.iterdir():
+        with open(path, "rb") as written:
+            os.fsync(written.fileno())
+    if out_folder.exists():
+        shutil.rmtree(out_folder)
+    os.replace(temporary, out_folder)
+
+
+class _Checkpoints(TrainerCallback):
+    """Asks for a checkpoint by the clock rather than by steps, whose length differs from machine to machine."""
+
+    def __init__(self, seconds: float):
+        self._seconds = seconds
+        self._last = time.monotonic()
+
+    def on_train_begin(self, args, state, control, **kwargs):
+        self._last = time.monotonic()
+
+    def on_step_end(self, args, state, control, **kwargs):
+        control.should_save = (
+            state.global_step < state.max_steps and time.monotonic() - self._last >= self._seconds
+        )
+
+    def on_save(self, args, state, control, **kwargs):
+        self._last = time.monotonic()
+
+
+class _Progress(TrainerCallback):
+    """A progress bar that starts where a resumed run starts, with the loss beside it."""
+
+    def on_train_begin(self, args, state, control, **kwargs):
+        self._bar = progress(state.max_steps, "Fine-tuning", "step")
+        self._bar.update(state.global_step)
+
+    def on_step_end(self, args, state, control, **kwargs):
+        self._bar.update(1)
+
+    def on_log(self, args, state, control, logs=None, **kwargs):
+        if logs and "loss" in logs:
+            self._bar.set_postfix(loss=f"{float(logs['loss']):.3f}", refresh=False)
+
+    def on_train_end(self, args, state, control, **kwargs):
+        self._bar.close()

@@ -1,0 +1,115 @@
+"""The part of the configuration that each rule depends on, and nothing else.
+
+One function per rule, named as the rule; its arguments are the rule's wildcards. What a function leaves out
+can change without the rule running again, so a value that a script uses and that is missing here is a defect.
+What a rule reads from an input file (the revision of a model, say) reaches it through that file instead.
+"""
+
+from headtypes.config import Strict
+from headtypes.plan import Plan
+from headtypes.seeds import derive_seed
+
+
+def fetch_model(plan: Plan, model: str) -> dict:
+    """Where the model comes from."""
+    return {"model": model, "source": _given(plan.config.models[model].source)}
+
+
+def fetch_task(plan: Plan, task: str) -> dict:
+    """Where the data come from, and which columns hold what."""
+    entry = plan.config.tasks[task]
+    columns = _given(entry.columns) if entry.kind == "sentence_pair" else None
+    return {"task": task, "kind": entry.kind, "source": _given(entry.source), "columns": columns}
+
+
+def draw_samples(plan: Plan, task: str) -> dict:
+    """How many samples."""
+    seed = derive_seed(plan.config.seed, "draw_samples", task)
+    return {"kind": plan.config.tasks[task].kind, "samples": plan.config.tasks[task].samples, "seed": seed}
+
+
+def draw_questions(plan: Plan, task: str) -> dict:
+    """How many questions."""
+    questions = plan.config.tasks[task].questions
+    # All questions are all questions under every seed.
+    seed = None if questions == "all" else derive_seed(plan.config.seed, "draw_questions", task)
+    return {"questions": questions, "seed": seed}
+
+
+def extract_features(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, and the arithmetic."""
+    return {"task": task, "kind": plan.config.tasks[task].kind, **_given(plan.config.compute)}
+
+
+def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
+    """The method and its settings."""
+    entry, clustering = plan.partitions[model, partition], plan.config.clustering
+    return {
+        "method": entry.method,
+        "k": entry.k,
+        "windows": clustering.windows,
+        "scale": clustering.scale,
+        "restarts": clustering.restarts,
+        "seed": derive_seed(plan.config.seed, "cluster_heads", model, partition),
+    }
+
+
+def import_partition(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution in which the types are described."""
+    return {"windows": plan.config.clustering.windows}
+
+
+def measure_stability(plan: Plan, model: str, partition: str) -> dict:
+    """The clustering whose stability is measured, and by how many models."""
+    seed = derive_seed(plan.config.seed, "measure_stability", model, partition)
+    settings = {name: value for name, value in cluster_heads(plan, model, partition).items() if name != "seed"}
+    return {**settings, "models": plan.config.stability.models, "seed": seed}
+
+
+def prepare_windows(plan: Plan, model: str, task: str) -> dict:
+    """The shape of a window."""
+    windows = plan.config.windows
+    return {"window": windows.tokens, "advance": windows.advance, "question_tokens": windows.question_tokens}
+
+
+def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
+    """What is done to which type, under which reading of the paper, and the arithmetic."""
+    operations = {type_: name for type_, name in plan.config.conditions[condition].items() if name != "keep"}
+    # A reading belongs to the conditions that it can change: sentences matter to drop_intra and drop_inter alone.
+    drops = any(name.startswith("drop") for name in operations.values())
+    return {
+        "condition": condition,
+        "operations": operations,
+        "reading": _given(plan.config.ablation) if drops else None,
+        "answer_tokens": plan.config.windows.answer_tokens,
+        **_given(plan.config.compute),
+    }
+
+
+def tabulate_stability(plan: Plan) -> dict:
+    """The rows of Table 1, in the order of the rule's inputs."""
+    rows = [
+        {"model": each.model, "partition": each.name, "published": plan.config.models[each.model].published}
+        for each in plan.partitions.values()
+        if each.method is not None
+    ]
+    return {"rows": rows}
+
+
+def tabulate_ablations(plan: Plan) -> dict:
+    """The partitions and the rows of Tables 2 and 3, in the order of the rule's inputs."""
+    partitions = [(each.model, each.name) for each in plan.ablated]
+    rows = [
+        {
+            "model": each.model,
+            "partition": each.partition,
+            "condition": each.condition,
+            "operations": plan.config.conditions[each.condition],
+        }
+        for each in plan.ablations
+    ]
+    return {"partitions": partitions, "rows": rows}
+
+
+def _given(part: Strict) -> dict:
+    return part.model_dump(exclude_none=True)

@@ -1,0 +1,9 @@
+"""Names of the types of heads."""
+
+# Guan et al. 2020, section 4: the four patterns of attention.
+TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
+
+
+def type_names(k: int) -> tuple[str, ...]:
+    """The types of a partition into `k` clusters: the paper's for four, else numbered by rising special mass."""
+    return TYPES if k == len(TYPES) else tuple(f"type-{number}" for number in range(1, k + 1))

@@ -1,0 +1,63 @@
+"""From a Snakemake job to plain values: the only place that knows what a job object looks like."""
+
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, TextIO
+
+from headtypes.errors import InputError
+
+
+class _Tee:
+    """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
+
+    def __init__(self, stream: TextIO, log: TextIO):
+        self._streams = (stream, log)
+
+    def write(self, text: str) -> int:
+        for stream in self._streams:
+            stream.write(text)
+            stream.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+@contextmanager
+def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any]]:
+    """Yield (inputs, spec, outputs) of a job; what is printed meanwhile also goes to the job's log.
+
+    An `InputError` ends the job with its sentence alone; any other error leaves its traceback in the log.
+    """
+    log_file = Path(snakemake.log[0])
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        open(log_file, "w", encoding="utf-8") as log,
+        redirect_stdout(_Tee(sys.stdout, log)),
+        redirect_stderr(_Tee(sys.stderr, log)),
+    ):
+        try:
+            yield snakemake.input, json.loads(snakemake.params.spec), snakemake.output
+        except InputError as error:
+            print(f"{_title(snakemake)}: {error}", file=sys.stderr)
+            sys.exit(1)
+        except Exception:
+            traceback.print_exc()
+            sys.exit(1)
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Show the user what a result should be read with."""
+    for sentence in sentences:
+        print(f"warning: {sentence}", file=sys.stderr)
+
+
+def _title(snakemake: Any) -> str:
+    return " ".join([snakemake.rule, *(str(value) for value in snakemake.wildcards)])

@@ -1,0 +1,153 @@
+"""Sentence pairs whose label follows from the facts they tell: paraphrase and entailment."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from headtypes.world.entities import Entity, year
+from headtypes.world.grammar import sentence
+from headtypes.world.passages import Article, Passage
+from headtypes.world.relations import BY_SHAPE, Fact
+from headtypes.world.telling import Narrator, Style, choice, draw_style, joined
+
+ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
+
+# What a sentence tells of its topic: facts, each with the role that the topic plays.
+Told = list[tuple[Fact, str]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two texts, the facts that each tells, and the label. negated: the second denies its fact."""
+
+    first: str
+    second: str
+    first_facts: tuple[Fact, ...]
+    second_facts: tuple[Fact, ...]
+    label: int
+    negated: bool = False
+
+
+def _tell(told: Told, styles: list[Style]) -> str:
+    """One sentence with the topic by its full name."""
+    fact, role = told[0]
+    return sentence(joined(told, fact.get(role).phrase(), styles)).text
+
+
+def _others(article: Article, entity: Entity) -> list[Entity]:
+    """The article's other entities of the same kind and sort."""
+    found = {
+        other.key: other
+        for passage in article.passages
+        for fact, _, _ in passage.told
+        for _, other in fact.fillers
+        if other.kind == entity.kind and (other.kind != "work" or other.sort == entity.sort) and other != entity
+    }
+    return list(found.values())
+
+
+def _another(rng: np.random.Generator, article: Article, entity: Entity) -> Entity | None:
+    """Another entity that could stand in the same place; for a year, one near it."""
+    if entity.kind == "year":
+        return year(int(entity.name) + int(choice(rng, (-1, 1))) * int(rng.integers(1, 30)))
+    others = _others(article, entity)
+    return choice(rng, others) if others else None
+
+
+def _altered(rng: np.random.Generator, article: Article, fact: Fact, roles: list[str]) -> Fact | None:
+    """The fact with one of the roles filled by something else; None if nothing else is there."""
+    for role in [roles[i] for i in rng.permutation(len(roles))]:
+        other = _another(rng, article, fact.get(role))
+        if other is not None and other not in dict(fact.fillers).values():
+            return fact.with_filler(role, other)
+    return None
+
+
+def _plain(style: Style) -> Style:
+    """The style without an adverb, which would be a difference of its own."""
+    return replace(style, adverb=None)
+
+
+def paraphrase(rng: np.random.Generator, article: Article, passage: Passage, label: int) -> Pair | None:
+    """Make a pair: 1, both sentences tell the same facts; 0, one thing differs. None if nothing fits.
+
+    What differs is a filler, or the relation between the same fillers. One fact, or two of one subject.
+    """
+    subject = choice(rng, passage.subjects)
+    about = [(fact, role) for fact, role, _ in passage.told if fact.get(role) == subject]
+    told = [about[i] for i in rng.permutation(len(about))][: 1 + int(rng.random() < 0.4)]
+    again = list(told)
+    if label == 0:
+        at = int(rng.integers(len(told)))
+        fact, role = told[at]
+        kin = [relation for relation in BY_SHAPE[fact.relation.shape] if relation != fact.relation]
+        if kin and rng.random() < 0.35:
+            changed = Fact(choice(rng, kin), fact.fillers)
+        else:
+            # Two facts share their subject, which then has to stay.
+            changed = _altered(rng, article, fact, [r for r in fact.roles if r != role or len(told) == 1])
+        if changed is None:
+            return None
+        again[at] = (changed, role)
+    styles = [_plain(draw_style(rng, fact)) for fact, _ in told]
+    ways = [_plain(draw_style(rng, new, avoid=style)) for (new, _), style in zip(again, styles, strict=True)]
+    if len(again) > 1 and rng.random() < 0.5:
+        again, ways = again[::-1], ways[::-1]
+    elif len(again) == 1 and again[0][0].relation.converse and rng.random() < 0.5:
+        fact, role = again[0]
+        again = [(fact, "object" if role == "subject" else "subject")]
+    facts = [tuple(fact for fact, _ in side) for side in (told, again)]
+    return Pair(_tell(told, styles), _tell(again, ways), *facts, label)
+
+
+def _unsaid(rng: np.random.Generator, article: Article, topic: Entity, premise: list[Fact]) -> tuple[Fact, str] | None:
+    """A fact of another subject, said of the topic: nothing in the premise speaks for it or against it."""
+    told = [fact.relation for fact in premise if topic in dict(fact.fillers).values()]
+    fillers = {entity for fact in premise for _, entity in fact.fillers}
+    options = [
+        (fact.with_filler(role, topic), role)
+        for passage in article.passages
+        for fact, role, _ in passage.told
+        if fact.get(role).kind == topic.kind
+        and (topic.kind != "work" or fact.get(role).sort == topic.sort)
+        and fact.relation not in told
+        and not ("subject" in fact.relation.determined and fillers & {e for r, e in fact.fillers if r != role})
+    ]
+    options = [(fact, role) for fact, role in options if len(set(dict(fact.fillers).values())) == len(fact.fillers)]
+    return choice(rng, options) if options else None
+
+
+def entailment(rng: np.random.Generator, article: Article, passage: Passage, label: int) -> Pair | None:
+    """Make a pair: a premise of one to three sentences, a hypothesis on one of its subjects. None if nothing fits.
+
+    Entailment tells a fact again, at times with less detail. Contradiction denies one, or fills a role that can have
+    but one filler with another. Neutral says what the premise leaves open, or adds a detail to it.
+    """
+    topic = choice(rng, passage.subjects)
+    own = [(fact, role) for fact, role, _ in passage.told if fact.get(role) == topic][: int(rng.integers(1, 3))]
+    rest = [(fact, role) for fact, role, _ in passage.told if fact.get(role) != topic]
+    at = int(rng.integers(len(own)))
+    fact, role = own[at]
+    details = [r for r in fact.roles if r not in ("subject", "object")] if len(fact.roles) > 2 else []
+    hypothesis, negated = fact, False
+    if label == ENTAILMENT:
+        if details and rng.random() < 0.5:
+            hypothesis = fact.without(choice(rng, details))
+    elif label == CONTRADICTION:
+        roles = [r for r in fact.roles if r in fact.relation.determined and r != role]
+        altered = _altered(rng, article, fact, roles) if roles and rng.random() < 0.8 else None
+        hypothesis, negated = altered or fact, altered is None
+    elif details and rng.random() < 0.35:
+        own[at] = (fact.without(choice(rng, details)), role)
+    else:
+        unsaid = _unsaid(rng, article, topic, [f for f, _ in own + rest])
+        if unsaid is None:
+            return None
+        (hypothesis, role), negated = unsaid, rng.random() < 0.15
+    premise = own + (rest[:1] if rng.random() < 0.4 else [])
+    narrator = Narrator(rng)
+    text = " ".join(narrator.tell(f.get(r), [(f, r)]).text for f, r in premise)
+    style = replace(_plain(draw_style(rng, hypothesis)), front=False, negated=negated)
+    return Pair(
+        text, _tell([(hypothesis, role)], [style]), tuple(f for f, _ in premise), (hypothesis,), label, negated
+    )

@@ -1,0 +1,98 @@
+"""The tasks that follow from the generated world, in the formats of the public ones."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from headtypes.world.entities import SPLITS
+from headtypes.world.grammar import capital
+from headtypes.world.pairs import Pair, entailment, paraphrase
+from headtypes.world.passages import Article, Passage, articles
+from headtypes.world.questions import Question, questions_about
+
+PAIRS_PER_PASSAGE = 2
+_TASKS = ("question_answering", "paraphrase", "entailment")
+
+
+def _generator(seed: int, split: str, task: str) -> np.random.Generator:
+    """A task's own random numbers: what one task draws changes nothing in another, nor in the world."""
+    return np.random.default_rng([seed, SPLITS.index(split), _TASKS.index(task)])
+
+
+def asked_passages(seed: int, split: str, size: int) -> Iterator[tuple[Article, list[tuple[Passage, list[Question]]]]]:
+    """Yield articles with the questions on each of their passages, `size` questions in all."""
+    rng = _generator(seed, split, "question_answering")
+    left = size
+    for article in articles(seed, split):
+        if left <= 0:
+            return
+        asked = []
+        for passage in article.passages:
+            questions = questions_about(rng, passage)[:left]
+            left -= len(questions)
+            if questions:
+                asked.append((passage, questions))
+        if asked:
+            yield article, asked
+
+
+def make_question_answering(seed: int, split: str, size: int) -> dict:
+    """Make `size` questions in the format of SQuAD v1.1: articles, paragraphs, questions, answers with answer_start.
+
+    seed: of the world; equal seeds give equal data. split: train or dev, which share no article and no proper name.
+    Raises ValueError for another split, and for a size that the world has not enough names for.
+    """
+    data = []
+    for article, asked in asked_passages(seed, split, size):
+        paragraphs = []
+        for number, (passage, questions) in enumerate(asked):
+            answered = [
+                {
+                    "id": f"{split}-{article.number:05d}-{number}-{at}",
+                    "question": question.text,
+                    "answers": [{"text": question.answer, "answer_start": question.start}],
+                }
+                for at, question in enumerate(questions)
+            ]
+            paragraphs.append({"context": passage.text, "qas": answered})
+        data.append({"title": capital(article.topic.name).replace(" ", "_"), "paragraphs": paragraphs})
+    return {"version": "1.1", "data": data}
+
+
+def pairs(seed: int, split: str, size: int, task: str) -> list[Pair]:
+    """Make `size` pairs of a task, paraphrase or entailment, with equal shares of the labels in random order."""
+    make: Callable = {"paraphrase": paraphrase, "entailment": entailment}[task]
+    rng = _generator(seed, split, task)
+    labels = rng.permutation(np.arange(size) % {"paraphrase": 2, "entailment": 3}[task]).tolist()
+    made: list[Pair] = []
+    for article in articles(seed, split):
+        for passage in article.passages:
+            for _ in range(PAIRS_PER_PASSAGE):
+                if len(made) == size:
+                    return made
+                pair = make(rng, article, passage, labels[len(made)])
+                if pair is not None:
+                    made.append(pair)
+    raise AssertionError("articles never end")
+
+
+def make_paraphrases(seed: int, split: str, size: int) -> list[dict]:
+    """Make `size` sentence pairs with MRPC's columns: sentence1, sentence2, label (1 the same, 0 not).
+
+    seed, split and errors as in `make_question_answering`.
+    """
+    return [
+        {"sentence1": pair.first, "sentence2": pair.second, "label": pair.label}
+        for pair in pairs(seed, split, size, "paraphrase")
+    ]
+
+
+def make_entailment(seed: int, split: str, size: int) -> list[dict]:
+    """Make `size` pairs with MNLI's columns: premise, hypothesis, label (0 entailment, 1 neutral, 2 contradiction).
+
+    seed, split and errors as in `make_question_answering`.
+    """
+    return [
+        {"premise": pair.first, "hypothesis": pair.second, "label": pair.label}
+        for pair in pairs(seed, split, size, "entailment")
+    ]

@@ -1,0 +1,7 @@
+from headtypes.partitions import import_partition, write_partition
+from headtypes.storage import read_head_features
+from headtypes.workflow import job
+
+with job(snakemake) as (inputs, spec, outputs):
+    features, shape = read_head_features(inputs.features, **spec)
+    write_partition(outputs.partition, import_partition(inputs.brought, features, shape))
