@@ -25,7 +25,7 @@ localrules:
 
 
 rule all:
+    default_target: True
     input:
         rules.partitions.input,
         rules.tables.input,
-    default_target: True

@@ -12,11 +12,11 @@ rule draw_questions:
         questions="results/questions/{task}.jsonl",
     log:
         "logs/draw_questions/{task}.log",
+    conda:
+        "../envs/headtypes.yaml"
     params:
         spec=spec("draw_questions"),
         code=code("draw_questions"),
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/draw_questions.py"
 
@@ -31,11 +31,11 @@ rule prepare_windows:
         "logs/prepare_windows/{model}/{task}.log",
     benchmark:
         "results/windows/{model}/{task}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
     params:
         spec=spec("prepare_windows"),
         code=code("prepare_windows"),
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/prepare_windows.py"
 
@@ -54,18 +54,15 @@ rule evaluate_condition:
         "logs/evaluate_condition/{model}/{partition}/{condition}.log",
     benchmark:
         "results/ablation/{model}/{partition}/{condition}/benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
     params:
         spec=spec("evaluate_condition"),
         code=code("evaluate_condition"),
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/evaluate_condition.py"
 
 
 rule ablations:
     input:
-        [
-            f"results/ablation/{each.model}/{each.partition}/{each.condition}/metrics.json"
-            for each in plan.ablations
-        ],
+        [f"results/ablation/{each.model}/{each.partition}/{each.condition}/metrics.json" for each in plan.ablations],

@@ -11,22 +11,20 @@ rule cluster_heads:
         "logs/cluster_heads/{model}/{partition}.log",
     benchmark:
         "results/partitions/{model}/{partition}.benchmark.tsv"
-    params:
-        spec=spec("cluster_heads"),
-        code=code("cluster_heads"),
     wildcard_constraints:
         partition=any_of(dict.fromkeys(each.name for each in clustered())),
     conda:
         "../envs/headtypes.yaml"
+    params:
+        spec=spec("cluster_heads"),
+        code=code("cluster_heads"),
     script:
         "../workflow_scripts/cluster_heads.py"
 
 
 rule import_partition:
     input:
-        brought=lambda wildcards: plan.partitions[
-            wildcards.model, wildcards.partition
-        ].file,
+        brought=lambda wildcards: plan.partitions[wildcards.model, wildcards.partition].file,
         features=features_of,
     output:
         partition="results/partitions/{model}/{partition}.csv",
@@ -34,13 +32,13 @@ rule import_partition:
         "logs/import_partition/{model}/{partition}.log",
     benchmark:
         "results/partitions/{model}/{partition}.benchmark.tsv"
-    params:
-        spec=spec("import_partition"),
-        code=code("import_partition"),
     wildcard_constraints:
         partition=any_of(each.name for each in brought()),
     conda:
         "../envs/headtypes.yaml"
+    params:
+        spec=spec("import_partition"),
+        code=code("import_partition"),
     script:
         "../workflow_scripts/import_partition.py"
 
@@ -55,20 +53,17 @@ rule measure_stability:
         "logs/measure_stability/{model}/{partition}.log",
     benchmark:
         "results/stability/{model}/{partition}.benchmark.tsv"
-    params:
-        spec=spec("measure_stability"),
-        code=code("measure_stability"),
     wildcard_constraints:
         partition=any_of(dict.fromkeys(each.name for each in clustered())),
     conda:
         "../envs/headtypes.yaml"
+    params:
+        spec=spec("measure_stability"),
+        code=code("measure_stability"),
     script:
         "../workflow_scripts/measure_stability.py"
 
 
 rule partitions:
     input:
-        [
-            f"results/partitions/{each.model}/{each.name}.csv"
-            for each in plan.partitions.values()
-        ],
+        [f"results/partitions/{each.model}/{each.name}.csv" for each in plan.partitions.values()],

@@ -12,11 +12,11 @@ rule draw_samples:
         samples="results/samples/{task}.jsonl",
     log:
         "logs/draw_samples/{task}.log",
+    conda:
+        "../envs/headtypes.yaml"
     params:
         spec=spec("draw_samples"),
         code=code("draw_samples"),
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/draw_samples.py"
 
@@ -31,12 +31,12 @@ rule extract_features:
         "logs/extract_features/{model}/{task}.log",
     benchmark:
         "results/features/{model}/{task}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    threads: 2
     params:
         spec=spec("extract_features"),
         code=code("extract_features"),
-    threads: 2
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/extract_features.py"
 

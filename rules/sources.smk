@@ -13,11 +13,11 @@ rule fetch_model:
         model="results/sources/models/{model}.json",
     log:
         "logs/fetch_model/{model}.log",
+    conda:
+        "../envs/headtypes.yaml"
     params:
         spec=spec("fetch_model"),
         code=code("fetch_model"),
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/fetch_model.py"
 
@@ -30,10 +30,10 @@ rule fetch_task:
         record="results/sources/tasks/{task}.json",
     log:
         "logs/fetch_task/{task}.log",
+    conda:
+        "../envs/headtypes.yaml"
     params:
         spec=spec("fetch_task"),
         code=code("fetch_task"),
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/fetch_task.py"

@@ -9,33 +9,26 @@ localrules:
 
 rule tabulate_stability:
     input:
-        partitions=[
-            f"results/partitions/{each.model}/{each.name}.csv" for each in clustered()
-        ],
-        stabilities=[
-            f"results/stability/{each.model}/{each.name}.json" for each in clustered()
-        ],
+        partitions=[f"results/partitions/{each.model}/{each.name}.csv" for each in clustered()],
+        stabilities=[f"results/stability/{each.model}/{each.name}.json" for each in clustered()],
         reference=GUAN,
     output:
         csv="results/tables/table1.csv",
         markdown="results/tables/table1.md",
     log:
         "logs/tabulate_stability.log",
+    conda:
+        "../envs/headtypes.yaml"
     params:
         spec=spec("tabulate_stability"),
         code=code("tabulate_stability"),
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/tabulate_stability.py"
 
 
 rule tabulate_ablations:
     input:
-        partitions=[
-            f"results/partitions/{each.model}/{each.name}.csv"
-            for each in plan.ablated
-        ],
+        partitions=[f"results/partitions/{each.model}/{each.name}.csv" for each in plan.ablated],
         metrics=rules.ablations.input,
         reference=GUAN,
     output:
@@ -45,11 +38,11 @@ rule tabulate_ablations:
         markdown_3="results/tables/table3.md",
     log:
         "logs/tabulate_ablations.log",
+    conda:
+        "../envs/headtypes.yaml"
     params:
         spec=spec("tabulate_ablations"),
         code=code("tabulate_ablations"),
-    conda:
-        "../envs/headtypes.yaml"
     script:
         "../workflow_scripts/tabulate_ablations.py"
 

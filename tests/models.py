@@ -9,7 +9,7 @@ from transformers import BertConfig, BertForQuestionAnswering, RobertaConfig, Ro
 from headtypes.attention import ATTENTION
 from tests.tiny import bert_tokenizer, roberta_tokenizer
 
-WORDS = "the a cat dog house river old young sat ran saw by in on of and under it was who where".split()
+WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "saw", "by", "under", "it", "was"]
 QUESTIONS = [
     ("who sat by the river?", "The old cat, the young dog. It sat by the river, and ran."),
     ("where?", "A dog was in the house. The dog saw the river, the cat, and the old house. It ran. It sat."),

@@ -1,6 +1,6 @@
-from headtypes.clustering import cluster_heads
+from headtypes.clustering import cluster_heads, partition_of
 from headtypes.files import write_json
-from headtypes.partitions import partition_of, write_partition
+from headtypes.partitions import write_partition
 from headtypes.storage import read_head_features
 from headtypes.workflow import job, warn
 

@@ -1,4 +1,5 @@
-from headtypes.partitions import import_partition, write_partition
+from headtypes.brought_partition import import_partition
+from headtypes.partitions import write_partition
 from headtypes.storage import read_head_features
 from headtypes.workflow import job
 

@@ -7,5 +7,5 @@ from headtypes.workflow import job
 with job(snakemake) as (inputs, spec, outputs):
     model = read_model_record(inputs.model)
     questions = read_json_lines(inputs.questions)
-    windows = build_windows(questions, load_tokenizer(model), **spec)
+    windows = build_windows(questions, load_tokenizer(model), limit=model["limit"], **spec)
     write_windows(outputs.windows, windows, provenance(spec, model))

@@ -29,14 +29,11 @@ def defined_attention(attention, operation: str, sentence, reading: Reading):
     sentence = [min(number, 1) if reading.sentences == "segments" else number for number in sentence]
     for s in range(length):
         for t in range(length):
-            special = sentence[s] < 0 or sentence[t] < 0
-            if special:
+            intra = sentence[s] == sentence[t]
+            if sentence[s] < 0 or sentence[t] < 0:
                 intra = s == t if reading.special_tokens == "inter" else None
-            else:
-                intra = sentence[s] == sentence[t]
-            if operation == "zero" or (operation == "drop_intra" and intra is True):
-                attention[s, t] = 0
-            elif operation == "drop_inter" and intra is False:
+            dropped = {"zero": True, "drop_intra": intra is True, "drop_inter": intra is False}
+            if dropped.get(operation, False):
                 attention[s, t] = 0
             elif operation == "uniform":
                 attention[s, t] = 1 / length
@@ -117,7 +114,12 @@ def test_each_reading_equals_the_dense_computation(operation, reading):
     operations = mixed(model, ["keep", operation])
     (found,) = ablated_logits(model, windows, [1], operations, reading)
     tokens = slice(windows.offsets[1], windows.offsets[2])
-    arguments = (windows.input_ids[tokens], windows.token_type_ids[tokens], operations, windows.sentence[tokens].tolist())
+    arguments = (
+        windows.input_ids[tokens],
+        windows.token_type_ids[tokens],
+        operations,
+        windows.sentence[tokens].tolist(),
+    )
     torch.testing.assert_close(found.double(), dense_logits(model, *arguments, reading), atol=1e-5, rtol=0)
     paper = dense_logits(model, *arguments)
     assert (dense_logits(model, *arguments, reading) - paper).abs().max() > 1e-3

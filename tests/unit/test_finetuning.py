@@ -51,7 +51,9 @@ def tokenizer(questions):
     backend.normalizer = BertNormalizer(lowercase=True)
     backend.pre_tokenizer = BertPreTokenizer()
     backend.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
     # As some published tokenizers do: truncation and padding of its own, which must not reach the features.
     backend.enable_truncation(16)
@@ -88,9 +90,10 @@ def killed_at(monkeypatch, step, call):
         if state.global_step == step:
             raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(finetuning._Progress, "on_step_end", broken)
-        call()
+        with pytest.raises(KeyboardInterrupt):
+            call()
 
 
 def test_windows_hold_the_answer_or_say_so(tokenizer, questions):
@@ -123,7 +126,7 @@ def test_windows_hold_the_answer_or_say_so(tokenizer, questions):
 
 def test_an_answer_out_of_place_is_named(tokenizer, questions):
     broken = {**questions[0], "id": "q7", "answers": [{"text": "nowhere", "answer_start": 3}]}
-    with pytest.raises(InputError, match="q7.*nowhere.*answer_start"):
+    with pytest.raises(InputError, match=r"q7.*nowhere.*answer_start"):
         encode_questions(tokenizer, [broken], 128, 64, 64)
 
 
@@ -157,9 +160,7 @@ def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, tokenizer, questi
         finetuning._Progress, "on_log", lambda self, args, state, control, logs=None, **_: losses.append(logs)
     )
     out = tmp_path / "results" / "model"
-    settings = FinetuningSettings(
-        learning_rate=1e-2, batch_size=8, steps=60, max_length=256, freeze_embeddings=True
-    )
+    settings = FinetuningSettings(learning_rate=1e-2, batch_size=8, steps=60, max_length=256, freeze_embeddings=True)
     few = questions[:8]
     finetune_question_answering(encoder, tokenizer, few, out, settings)
     losses = [log["loss"] for log in losses if "loss" in log]

@@ -4,17 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from headtypes.clustering import cluster_heads
-from headtypes.errors import InputError
-from headtypes.partitions import (
-    COLUMNS,
-    import_partition,
-    order_types,
-    partition_of,
-    read_partition,
-    write_partition,
-)
 
+from headtypes.brought_partition import import_partition
+from headtypes.clustering import cluster_heads, partition_of
+from headtypes.errors import InputError
+from headtypes.partitions import COLUMNS, order_types, read_partition, write_partition
 from tests.planted import heads
 
 SHAPE = (4, 6)
@@ -67,9 +61,7 @@ def test_doubtful_marks_every_head_of_the_type():
     # No cluster looks at special tokens: the name vertical is left over.
     features, _ = heads({"dense": 8, "diagonal": 10, "dense_vertical": 6}, noise=0.1, seed=2)
     clustering = cluster_heads(features, k=4, **SETTINGS)
-    doubtful = {
-        name for name, doubt in zip(clustering.naming.names, clustering.naming.doubts, strict=True) if doubt
-    }
+    doubtful = {name for name, doubt in zip(clustering.naming.names, clustering.naming.doubts, strict=True) if doubt}
     assert doubtful
     table = partition_of(clustering, features, SHAPE).table
     assert set(table[table.doubtful].type) == doubtful
@@ -200,9 +192,7 @@ def test_heads_alone_counted_from_one(user_file):
 def test_missing_columns_and_files_and_encodings(user_file, tmp_path):
     with pytest.raises(InputError, match=r"mine.csv lacks the columns head, type.* it names layer, kind\."):
         import_partition(user_file(header="layer,kind"), FEATURES, SHAPE)
-    with pytest.raises(
-        InputError, match=r"mine.csv lacks the columns layer, head, type.*separated by commas"
-    ):
+    with pytest.raises(InputError, match=r"mine.csv lacks the columns layer, head, type.*separated by commas"):
         import_partition(user_file(header="layer;head;type"), FEATURES, SHAPE)
     with pytest.raises(InputError, match=r"none.csv does not exist"):
         import_partition(tmp_path / "none.csv", FEATURES, SHAPE)

@@ -60,9 +60,7 @@ class Layer:
 
     def context(self) -> Tensor:
         """The contexts that the plain model computes: [batch, head, query, channel]."""
-        return scaled_dot_product_attention(
-            self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale
-        )
+        return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
 
 
 # Takes the layer's number, counted from 0 in the order of computation, and gives its contexts

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from headtypes.errors import InputError
 from headtypes.naming import Naming, attention_groups, name_types
+from headtypes.partitions import Partition, build_partition
 
 METHODS = ("kmeans", "gmm", "agglomerative", "spectral")
 
@@ -32,9 +33,7 @@ class Clustering:
     naming: Naming
 
 
-def cluster_heads(
-    features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
-) -> Clustering:
+def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> Clustering:
     """Divide heads into k clusters and name them.
 
     features: [head, column] distance features (windows 0..N-1, self, cls, sep, comma, period).
@@ -66,6 +65,23 @@ def cluster_heads(
         centroids=centroids,
         silhouette=head_silhouettes(StandardScaler().fit_transform(points) if scale else points, labels),
         naming=name_types(centroids),
+    )
+
+
+def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int, int]) -> Partition:
+    """Return clustered heads as a partition.
+
+    features: [layer * head, column], as they were clustered; shape: number of layers, heads in a layer.
+    """
+    naming = clustering.naming
+    doubtful = np.array([doubt != "" for doubt in naming.doubts])
+    return build_partition(
+        features,
+        shape,
+        cluster=clustering.labels,
+        types=np.array(naming.names, dtype=object)[clustering.labels],
+        silhouette=clustering.silhouette,
+        doubtful=doubtful[clustering.labels],
     )
 
 
@@ -107,9 +123,7 @@ def _check(points: np.ndarray, k: int) -> None:
         )
     distinct = len(np.unique(points, axis=0))
     if k > distinct:
-        raise InputError(
-            f"{k} clusters need at least {k} different heads to fit, and there are {distinct}: lower k."
-        )
+        raise InputError(f"{k} clusters need at least {k} different heads to fit, and there are {distinct}: lower k.")
 
 
 def _fit(

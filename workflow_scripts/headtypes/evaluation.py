@@ -43,8 +43,9 @@ def evaluate_condition(
     """
     model = load_model(record, precision, head="question_answering")
     by_head = operations_by_head(partition.type_of, operations)
-    spans = find_spans(model, windows, by_head, Reading(**reading or {}), answer_tokens, batch_tokens,
-                       f"{record['name']}, {condition}")
+    spans = find_spans(
+        model, windows, by_head, Reading(**reading or {}), answer_tokens, batch_tokens, f"{record['name']}, {condition}"
+    )
     answers = answer_questions(questions, windows, spans)
     return answers, score_predictions(questions, answers)
 

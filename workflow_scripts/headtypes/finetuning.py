@@ -41,11 +41,11 @@ from headtypes.progress import progress
 class FinetuningSettings:
     """How a model is fine-tuned. The defaults are those of Devlin et al. 2019 for SQuAD v1.1 (section 4.2, run_squad).
 
-    steps: number of updates; None for as many as `epochs` passes over the data need. warmup_share: share of the steps
-    over which the learning rate rises to `learning_rate`, from where it falls to zero, linearly both. max_length,
-    max_question_length, advance: tokens (`encode_questions`). freeze_embeddings: leave the word embeddings as they
-    are. bf16: compute in bfloat16 where autocast holds it safe; the weights stay float32. checkpoint_seconds: how much
-    work a kill may cost at most, but for the step it falls in.
+    steps: number of updates; None for as many as `epochs` passes over the data need. warmup_share: share of
+    the steps over which the learning rate rises to `learning_rate`, from where it falls to zero, linearly
+    both. max_length, max_question_length, advance: tokens (`encode_questions`). freeze_embeddings: leave the
+    word embeddings as they are. bf16: compute in bfloat16 where autocast holds it safe; the weights stay
+    float32. checkpoint_seconds: how much work a kill may cost at most, but for the step it falls in.
     """
 
     learning_rate: float = 5e-5
@@ -64,8 +64,8 @@ class FinetuningSettings:
 
 
 QUESTION_ANSWERING = FinetuningSettings()
-# Devlin et al. 2019, section 4.1: 3 epochs, batches of 32, the best of four learning rates, of which this is one;
-# windows of 128 tokens are the released run_classifier's.
+# Devlin et al. 2019, section 4.1: 3 epochs, batches of 32, the best of four learning rates, of which this is
+# one; windows of 128 tokens are the released run_classifier's.
 SENTENCE_PAIRS = replace(QUESTION_ANSWERING, learning_rate=2e-5, max_length=128)
 
 
@@ -78,15 +78,15 @@ def finetune_question_answering(
 ) -> None:
     """Fine-tune a model to mark answers in contexts, and save it with its tokenizer as `out_folder`.
 
-    model: a folder in the Hugging Face layout, or a loaded question-answering model, which is trained in place.
-    questions: as `finetuning_inputs.squad_questions` yields them. Nothing is fetched from the network. Killed and
-    called again with the same arguments, it goes on from its last whole checkpoint. Raises InputError as
-    `encode_questions` does.
+    model: a folder in the Hugging Face layout, or a loaded question-answering model, which is trained in
+    place. questions: as `finetuning_inputs.squad_questions` yields them. Nothing is fetched from the network.
+    Killed and called again with the same arguments, it goes on from its last whole checkpoint. Raises
+    InputError as `encode_questions` does.
     """
     features = encode_questions(
         tokenizer, questions, settings.max_length, settings.max_question_length, settings.advance
     )
-    with _quiet():
+    with _apart():
         if not isinstance(model, PreTrainedModel):
             model = _load(AutoModelForQuestionAnswering, model, settings.seed)
         _finetune(model, tokenizer, features, Path(out_folder), settings)
@@ -102,29 +102,30 @@ def finetune_sentence_pairs(
 ) -> None:
     """Fine-tune a model to classify sentence pairs, and save it with its tokenizer as `out_folder`.
 
-    model: a folder in the Hugging Face layout, or a loaded sequence classifier, which is trained in place.
-    pairs: first, second and label each, the label being a place in `labels`, whose names the saved model carries.
-    Otherwise as `finetune_question_answering`.
+    model: a folder in the Hugging Face layout, or a loaded sequence classifier, which is trained in place. pairs:
+    first, second and label each, the label being a place in `labels`, whose names the saved model carries. Otherwise as
+    `finetune_question_answering`.
     """
     features = encode_pairs(tokenizer, pairs, settings.max_length)
-    with _quiet():
+    with _apart():
         if not isinstance(model, PreTrainedModel):
             names = dict(enumerate(labels))
             numbers = {name: number for number, name in names.items()}
-            model = _load(
-                AutoModelForSequenceClassification, model, settings.seed, id2label=names, label2id=numbers
-            )
+            model = _load(AutoModelForSequenceClassification, model, settings.seed, id2label=names, label2id=numbers)
         _finetune(model, tokenizer, features, Path(out_folder), settings)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Transformers' own bars and notes out of the log: a new head is meant to be new, ours is the progress."""
+def _apart() -> Iterator[None]:
+    """Leave nothing behind: Trainer seeds the global generator of torch, and Transformers' own bars and notes would
+    fill the log (that a head is new is meant to be so, and the progress is ours).
+    """
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        yield
+        with torch.random.fork_rng():
+            yield
     finally:
         logging.set_verbosity(verbosity)
         if bars:
@@ -132,10 +133,9 @@ def _quiet() -> Iterator[None]:
 
 
 def _load(auto_class, folder: str | Path, seed: int, **more) -> PreTrainedModel:
-    """Load a model whose new head is drawn from `seed`, leaving the global random state as it was."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return auto_class.from_pretrained(folder, local_files_only=True, dtype=torch.float32, **more)
+    """Load a model; what its checkpoint lacks (the new head) is drawn from `seed`."""
+    torch.manual_seed(seed)
+    return auto_class.from_pretrained(folder, local_files_only=True, dtype=torch.float32, **more)
 
 
 def _finetune(
@@ -161,10 +161,11 @@ def _finetune(
         warmup_steps=math.ceil(settings.warmup_share * steps),
         # Adam's second-moment bias is corrected here, which the released code of Devlin et al. leaves out and
         # which makes small data sets unstable (Mosbach et al. 2021).
-        optim="adamw_torch",
+        optim="adamw_torch_fused",
         weight_decay=settings.weight_decay,
         max_grad_norm=1.0,
         bf16=settings.bf16,
+        use_cpu=not torch.accelerator.is_available(),
         seed=settings.seed,
         save_strategy="no",
         save_total_limit=1,
@@ -205,8 +206,8 @@ def _fingerprint(model: PreTrainedModel, features: list[Features], settings: Fin
 def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
     """The last whole checkpoint of this very run; None, and an empty folder, where there is none.
 
-    Trainer writes trainer_state.json last and removes the checkpoint before only then, so a checkpoint whose state
-    can be read is whole.
+    Trainer writes trainer_state.json last and removes the checkpoint before only then, so a checkpoint whose
+    state can be read is whole.
     """
     plan = checkpoints / "run.json"
     if checkpoints.exists() and (not plan.exists() or read_json(plan) != fingerprint):
@@ -246,9 +247,7 @@ class _Checkpoints(TrainerCallback):
         self._last = time.monotonic()
 
     def on_step_end(self, args, state, control, **kwargs):
-        control.should_save = (
-            state.global_step < state.max_steps and time.monotonic() - self._last >= self._seconds
-        )
+        control.should_save = state.global_step < state.max_steps and time.monotonic() - self._last >= self._seconds
 
     def on_save(self, args, state, control, **kwargs):
         self._last = time.monotonic()

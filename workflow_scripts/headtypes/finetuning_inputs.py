@@ -18,8 +18,8 @@ _STRETCH = 50
 def squad_questions(squad: dict) -> Iterator[dict]:
     """Yield the questions of data in SQuAD's format, each with its article's title and its context.
 
-    squad: the parsed JSON. Each question has id, article, context, question and answers as in the file
-    ([{"text", "answer_start"}, ...]).
+    squad: the parsed JSON. Each question has id, article, context, question and answers as in the file ([{"text",
+    "answer_start"}, ...]).
     """
     for article in squad["data"]:
         for paragraph in article["paragraphs"]:
@@ -36,11 +36,12 @@ def encode_questions(
 ) -> list[Features]:
     """Encode questions with their contexts as windows of at most `max_length` tokens, for training.
 
-    questions: question, context and answers ([{"text", "answer_start"}, ...]) each; the first answer is learned. The
-    question is cut to `max_question_length` tokens; windows of a long context start `advance` tokens apart (Devlin
-    et al. 2019, run_squad). start_positions and end_positions are the answer's first and last token, or the first
-    token of the window (`[CLS]`) where the window does not hold the whole answer.
-    Raises InputError for a question without an answer, or one whose answer does not stand at its answer_start.
+    questions: question, context and answers ([{"text", "answer_start"}, ...]) each; the first answer is
+    learned. The question is cut to `max_question_length` tokens; windows of a long context start `advance`
+    tokens apart (Devlin et al. 2019, run_squad). start_positions and end_positions are the answer's first and
+    last token, or the first token of the window (`[CLS]`) where the window does not hold the whole answer.
+    Raises InputError for a question without an answer, or one whose answer does not stand at its
+    answer_start.
     """
     if not tokenizer.is_fast:
         raise InputError(
@@ -58,7 +59,11 @@ def encode_questions(
 def _windows(tokenizer, question: dict, max_length: int, max_question_length: int, advance: int) -> list[Features]:
     start, end = _answer_span(question)
     asked = tokenizer(
-        question["question"], add_special_tokens=False, return_offsets_mapping=True, padding=False, truncation=False
+        question["question"],
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        padding=False,
+        truncation=False,
     )
     text = question["question"]
     if len(asked["input_ids"]) > max_question_length:
@@ -112,7 +117,11 @@ def encode_pairs(tokenizer: PreTrainedTokenizerBase, pairs: Sequence[dict], max_
     with progress(len(pairs), "Encoding", "pair") as bar:
         for pair in pairs:
             encoded = tokenizer(
-                pair["first"], pair["second"], padding=False, truncation="longest_first", max_length=max_length
+                pair["first"],
+                pair["second"],
+                padding=False,
+                truncation="longest_first",
+                max_length=max_length,
             )
             features.append({**encoded, "labels": int(pair["label"])})
             bar.update(1)

@@ -17,6 +17,7 @@ def provenance(spec: dict, model: dict) -> dict[str, str]:
     return {
         "model": canonical_json({key: model.get(key) for key in ("name", "hub", "folder", "package", "weights")}),
         "revision": model["revision"] or "",
+        **({"task": spec["task"]} if "task" in spec else {}),
         "spec": canonical_json(spec),
         "versions": canonical_json({"python": platform.python_version(), **_versions()}),
     }

@@ -1,154 +1,125 @@
 """The paper's Tables 1, 2 and 3, ours beside the published figures."""
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import pandas as pd
 
-from headtypes.files import write_text
+from headtypes.markdown import document, markdown_table
 from headtypes.partitions import Partition
 from headtypes.reference import Reference
 
-_LABELS = {
-    "model": "Model",
-    "partition": "Partition",
-    "stability": "Stability (published)",
-    "heads_all_agree": "Half of the heads, all agree",
-    "heads_pairwise": "Half of the heads, pairwise",
-    "samples_all_agree": "Half of the samples, all agree",
-    "samples_pairwise": "Half of the samples, pairwise",
-    "id": "ID",
-    "condition": "Condition",
-    "exact_match": "Acc.",
-    "f1": "F1",
-    "drop_exact_match": "Drop of Acc.",
-    "drop_f1": "Drop of F1",
-    "published_exact_match": "Acc. (published)",
-    "published_f1": "F1 (published)",
-    "published_drop_exact_match": "Drop of Acc. (published)",
-    "published_drop_f1": "Drop of F1 (published)",
-    "n_questions": "Questions",
-}
-DOUBTFUL = "?"
+_HALVES = ("heads", "samples")
+_FIGURES = {"all_agree": "all agree", "pairwise": "pairwise"}
+_SCORES = {"exact_match": "Acc.", "f1": "F1"}
+_DOUBTFUL = "Types in brackets have a doubtful name: what their heads look at does not bear it out."
 
 
-def table_1(rows: list[dict], partitions: list[Partition], stabilities: list[dict], reference: Reference) -> pd.DataFrame:
-    """Table 1 of Guan et al. 2020: stability of the clustering and shares of the types, in percent.
+def stability_table(
+    rows: list[dict], partitions: list[Partition], stabilities: list[dict], reference: Reference
+) -> pd.DataFrame:
+    """Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
 
     rows: one per clustering: model, partition, and `published`, the paper's row beside which it stands, or None.
     partitions, stabilities: of the same clusterings, in the same order.
-    The paper's one figure of stability can be read in four ways, so all four stand beside it.
+    returns one row per clustering: model, partition, published_stability, {heads,samples}_{all_agree,pairwise}
+        (the paper's one figure can be read in four ways), share_{type}, and the types whose name is doubtful.
     """
     table = []
     for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
         entry = {"model": row["model"], "partition": row["partition"]}
-        entry["stability"] = row["published"] and reference.published_stability(row["published"])
-        for half in ("heads", "samples"):
-            for figure in ("all_agree", "pairwise"):
-                entry[f"{half}_{figure}"] = stability[half][figure]
-        types = partition.table["type"]
-        for name in partition.types:
-            entry[f"share_{name}"] = 100 * (types == name).mean()
+        entry["published_stability"] = reference.published_stability(row["published"]) if row["published"] else None
+        entry |= {f"{half}_{figure}": stability[half][figure] for half in _HALVES for figure in _FIGURES}
+        shares = 100 * partition.table["type"].value_counts(normalize=True)
+        entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(doubtful_types(partition))
         table.append(entry)
-    return pd.DataFrame(table)
+    return pd.DataFrame(table).astype({"published_stability": float})
 
 
-def table_2_and_3(
+def ablation_table(
     rows: list[dict], partitions: dict[tuple[str, str], Partition], metrics: list[dict], reference: Reference
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tables 2 and 3 of Guan et al. 2020: exact match and F1 in percent, and drops from the baseline in points.
+) -> pd.DataFrame:
+    """Tables 2 and 3 of Guan et al. 2020 in one: exact match and F1 in percent, drops from the baseline in points.
 
     rows: one per evaluation: model, partition, condition, operations {type: operation}.
     partitions: by model and name of the partition.
     metrics: of the evaluations, in the order of the rows.
-    returns (conditions that leave out or flatten attention and the baseline, conditions that drop attention
-        within or between sentences). A condition that the paper has too carries its number and figures; one that
-        it has not follows after them.
+    returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
+        3), id (the paper's, or none), condition, the operation on each type, exact_match, f1 and their drops, the
+        same as published, n_questions, and the types whose name is doubtful.
     """
-    baseline = {
-        (row["model"], row["partition"]): score for row, score in zip(rows, metrics, strict=True) if not _done(row)
+    operations = [{type_: name for type_, name in row["operations"].items() if name != "keep"} for row in rows]
+    baselines = {
+        (row["model"], row["partition"]): score
+        for row, done, score in zip(rows, operations, metrics, strict=True)
+        if not done
     }
-    published_baseline = reference.published_condition({})
-    entries = []
-    for row, score in zip(rows, metrics, strict=True):
-        partition = partitions[row["model"], row["partition"]]
-        published = reference.published_condition(row["operations"])
-        entry = {"model": row["model"], "partition": row["partition"], "id": published and published.id}
+    undisturbed = reference.published_condition({})
+    table = []
+    for row, done, score in zip(rows, operations, metrics, strict=True):
+        key = row["model"], row["partition"]
+        published, baseline = reference.published_condition(done), baselines.get(key)
+        entry = {"model": row["model"], "partition": row["partition"]}
+        entry["table"] = 3 if any(name.startswith("drop") for name in done.values()) else 2
+        entry["id"] = published.id if published else None
         entry["condition"] = row["condition"]
-        # A type whose name is doubtful is marked wherever it stands.
-        doubtful = doubtful_types(partition)
-        for name in partition.types:
-            operation = _done(row).get(name, "")
-            entry[name] = operation + (DOUBTFUL if operation and name in doubtful else "")
-        base = baseline.get((row["model"], row["partition"]))
-        for figure in ("exact_match", "f1"):
+        entry |= {name: done.get(name, "") for name in partitions[key].types}
+        for figure in _SCORES:
             entry[figure] = score[figure]
-            entry[f"drop_{figure}"] = base and base[figure] - score[figure]
-            theirs = published and getattr(published, figure)
-            entry[f"published_{figure}"] = theirs
-            entry[f"published_drop_{figure}"] = published and getattr(published_baseline, figure) - theirs
+            entry[f"published_{figure}"] = getattr(published, figure) if published else None
+            entry[f"drop_{figure}"] = baseline[figure] - score[figure] if baseline else None
+            drop = getattr(undisturbed, figure) - getattr(published, figure) if published else None
+            entry[f"published_drop_{figure}"] = drop
         entry["n_questions"] = score["n_questions"]
-        entries.append(entry)
-    table = pd.DataFrame(entries)
-    if table.empty:
-        return table, table
-    table["id"] = table["id"].astype("Int64")
-    table = table.sort_values(["model", "partition", "id"], kind="stable", na_position="last", ignore_index=True)
-    sentences = pd.Series([any(name.startswith("drop") for name in _done(row).values()) for row in rows])
-    of_condition = dict(zip((row["condition"] for row in rows), sentences, strict=True))
-    in_third = table["condition"].map(of_condition)
-    return (
-        table[~in_third].dropna(axis="columns", how="all").reset_index(drop=True),
-        table[in_third].dropna(axis="columns", how="all").reset_index(drop=True),
-    )
+        entry["doubtful"] = ", ".join(doubtful_types(partitions[key]))
+        table.append(entry)
+    order = ["model", "partition", "table", "id"]
+    return pd.DataFrame(table).astype({"id": "Int64"}).sort_values(order, kind="stable", ignore_index=True)
 
 
 def doubtful_types(partition: Partition) -> list[str]:
     """The types whose name does not follow from what their heads look at."""
-    table = partition.table
-    return [name for name in partition.types if table.loc[table["type"] == name, "doubtful"].any()]
+    doubtful = set(partition.table.loc[partition.table["doubtful"], "type"])
+    return [name for name in partition.types if name in doubtful]
 
 
-def to_markdown(table: pd.DataFrame, title: str, notes: Iterable[str] = ()) -> str:
-    """A table as Markdown with a title, figures to two decimals, and notes below."""
-    lines = [f"# {title}", ""]
-    if table.empty:
-        lines.append("Nothing was evaluated.")
-    else:
-        columns = [column for column in table if column != "n_questions" or table[column].nunique() > 1]
-        lines.append(_line(_label(column) for column in columns))
-        numeric = [pd.api.types.is_numeric_dtype(table[column]) for column in columns]
-        lines.append(_line("---:" if number else "---" for number in numeric))
-        lines.extend(_line(_cell(row[column]) for column in columns) for _, row in table.iterrows())
-        if "n_questions" in table and "n_questions" not in columns:
-            notes = [f"{table['n_questions'].iloc[0]:,} questions.", *notes]
-    for note in notes:
-        lines.extend(["", note])
-    return "\n".join(lines) + "\n"
+def stability_page(table: pd.DataFrame, reference: Reference) -> str:
+    """Table 1 as Markdown."""
+    shares = [column for column in table if column.startswith("share_")]
+    names = {f"{half}_{figure}": f"{half}, {label}" for half in _HALVES for figure, label in _FIGURES.items()}
+    stability = table.rename(columns={"published_stability": "published", **names})
+    paper = {
+        f"share_{name}": share.percent for name, share in reference.shares.types.items() if f"share_{name}" in shares
+    }
+    types = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
+    parts = [
+        "Stability of the types: percent of heads to which ten clusterings, each fitted on a random half of the heads "
+        "or of the samples, give the same type (all ten, or two of them on average).",
+        markdown_table(stability[["model", "partition", "published", *names.values()]]),
+        "Shares of the types, in percent of the heads. A type marked as doubtful has a name that what its heads look "
+        "at does not bear out.",
+        markdown_table(
+            types[["model", "partition", *shares, "doubtful"]].rename(columns=lambda name: name.removeprefix("share_"))
+        ),
+    ]
+    return document("Table 1: stability and shares of the types", parts)
 
 
-def write_both(table: pd.DataFrame, title: str, csv: str | Path, markdown: str | Path) -> None:
-    """Write a table as CSV, in full precision, and as Markdown."""
-    write_text(csv, table.to_csv(index=False, float_format="%.9g", lineterminator="\n"))
-    write_text(markdown, to_markdown(table, title))
-
-
-def _done(row: dict) -> dict[str, str]:
-    return {type_: operation for type_, operation in row["operations"].items() if operation != "keep"}
-
-
-def _label(column: str) -> str:
-    if column.startswith("share_"):
-        return f"{column.removeprefix('share_')} (% of heads)"
-    return _LABELS.get(column, column)
-
-
-def _cell(value) -> str:
-    if value is None or value is pd.NA or (isinstance(value, float) and value != value):
-        return ""
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def ablation_page(table: pd.DataFrame, number: int) -> str:
+    """Table 2 or 3 as Markdown, a section per model and partition."""
+    titles = {2: "types left out or made uniform", 3: "attention within and between sentences"}
+    parts = []
+    of_number = table[(table["table"] == number) | (table["id"] == 1)]
+    for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
+        doubtful = section["doubtful"].iloc[0].split(", ")
+        named = section.columns[section.columns.get_loc("condition") + 1 : section.columns.get_loc("exact_match")]
+        # The columns of another partition's types are empty here.
+        types = [name for name in named if section[name].notna().all()]
+        figures = {}
+        for figure, label in _SCORES.items():
+            figures |= {figure: label, f"published_{figure}": f"{label} published"}
+            figures |= {f"drop_{figure}": f"{label} drop", f"published_drop_{figure}": f"{label} drop published"}
+        brackets = {name: f"[{name}]" for name in doubtful if name}
+        shown = section[["id", "condition", *types, *figures]].rename(columns={"id": "ID", **brackets, **figures})
+        parts.append(f"## {model}, {partition}")
+        parts.append(f"{section['n_questions'].iloc[0]:,} questions. {_DOUBTFUL if brackets else ''}".strip())
+        parts.append(markdown_table(shown))
+    return document(f"Table {number}: {titles[number]}", parts)

@@ -69,6 +69,7 @@ def build_windows(
     questions: Sequence[Mapping],
     tokenizer: PreTrainedTokenizerBase,
     *,
+    limit: int | None = None,
     window: int = 384,
     advance: int = 128,
     question_tokens: int = 64,
@@ -77,6 +78,7 @@ def build_windows(
 
     questions        each with `id`, `question` and `context`.
     tokenizer        a fast one; it is left as it was, and its own truncation and padding do not count.
+    limit            tokens of the longest input that the model takes, where it is known.
     window           most tokens in a window, special tokens among them.
     advance          tokens from the start of one window's context to that of the next (run_squad's
                      doc_stride; Hugging Face's `stride` is the overlap that remains).
@@ -86,6 +88,8 @@ def build_windows(
     """
     if not questions:
         raise InputError("There are no questions to encode.")
+    if limit is not None and window > limit:
+        raise InputError(f"Windows of {window} tokens are longer than the model's {limit}; lower windows.tokens.")
     backend = _plain_backend(tokenizer)
     template = _template(backend)
     contexts = list(dict.fromkeys(question["context"] for question in questions))

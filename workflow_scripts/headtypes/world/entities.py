@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headtypes.errors import InputError
 from headtypes.world import inventory as words
 from headtypes.world.grammar import Phrase, join
 
@@ -17,8 +18,8 @@ _TRAIN_SHARE = 0.65
 class Entity:
     """Something that facts are about.
 
-    kind: what questions ask for (person, town, year, ...). sort: a finer word for it (woman, novel, fair, ...).
-    words: (form, universal part of speech, relation to the head word) in order; head: the head word's place.
+    kind: what questions ask for (person, town, year, ...). sort: a finer word for it (woman, novel, fair, ...). words:
+    (form, universal part of speech, relation to the head word) in order; head: the head word's place.
     """
 
     kind: str
@@ -69,6 +70,13 @@ class Entity:
             return Phrase(self.words[-1][0], "PROPN", entity=self.key, mention="short")
         article = Phrase("the", "DET", "det")
         return Phrase(self.sort, "NOUN", before=(article,), entity=self.key, mention="description")
+
+
+def split_number(split: str) -> int:
+    """The place of a split among the splits. Raises InputError for a name that is none."""
+    if split not in SPLITS:
+        raise InputError(f"A split of the generated world is one of {', '.join(SPLITS)}, not {split!r}.")
+    return SPLITS.index(split)
 
 
 def article_for(form: str) -> str:
@@ -170,8 +178,6 @@ class Names:
 
     def __init__(self, seed: int, split: str, rng: np.random.Generator):
         """seed: of the world, decides which names belong to which split; rng: decides what is drawn."""
-        if split not in SPLITS:
-            raise ValueError(f"A split is one of {', '.join(SPLITS)}, not {split!r}.")
         self._rng = rng
         self._shares = {}
         for number, (kind, names) in enumerate(words.PROPER_NAMES.items()):
@@ -186,7 +192,7 @@ class Names:
     def draw(self, kind: str, taken: set[str], sort: str | None = None) -> Entity:
         """Draw an entity of the kind (and sort) none of whose names is in `taken`, and add its names to it.
 
-        Raises ValueError if the names of that kind are used up.
+        Raises InputError if the names of that kind are used up.
         """
         for _ in range(10_000):
             entity = _MAKERS[kind](self._choice, self._shares.__getitem__)
@@ -196,4 +202,4 @@ class Names:
             if taken.isdisjoint(names):
                 taken |= names
                 return entity
-        raise ValueError(f"The generated world has no more names for another {sort or kind}; ask for a smaller size.")
+        raise InputError(f"The generated world has no name left for another {sort or kind} in one article.")

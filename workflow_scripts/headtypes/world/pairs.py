@@ -10,6 +10,8 @@ from headtypes.world.passages import Article, Passage
 from headtypes.world.relations import BY_SHAPE, Fact
 from headtypes.world.telling import Narrator, Style, choice, draw_style, joined
 
+# Shares of the pairs that are no paraphrase: another fact; up to here, two changes in one fact; beyond, one change.
+_OTHER_FACT, _TWO_CHANGES = 0.4, 0.75
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 
 # What a sentence tells of its topic: facts, each with the role that the topic plays.
@@ -68,27 +70,41 @@ def _plain(style: Style) -> Style:
     return replace(style, adverb=None)
 
 
-def paraphrase(rng: np.random.Generator, article: Article, passage: Passage, label: int) -> Pair | None:
-    """Make a pair: 1, both sentences tell the same facts; 0, one thing differs. None if nothing fits.
+def _changed(rng: np.random.Generator, article: Article, fact: Fact, roles: list[str]) -> Fact | None:
+    """The fact with one thing changed: its relation, where another takes the same fillers, or one of the roles."""
+    kin = [relation for relation in BY_SHAPE[fact.relation.shape] if relation != fact.relation]
+    if kin and rng.random() < 0.35:
+        return Fact(choice(rng, kin), fact.fillers)
+    return _altered(rng, article, fact, roles)
 
-    What differs is a filler, or the relation between the same fillers. One fact, or two of one subject.
+
+def paraphrase(rng: np.random.Generator, article: Article, passage: Passage, label: int) -> Pair | None:
+    """Make a pair: 1, both sentences tell the same facts; 0, they do not. None if nothing fits.
+
+    One fact, or two of one subject. Of the pairs that differ, two in five tell another fact of the same subject, the
+    rest the same fact with one or two things changed.
     """
     subject = choice(rng, passage.subjects)
     about = [(fact, role) for fact, role, _ in passage.told if fact.get(role) == subject]
-    told = [about[i] for i in rng.permutation(len(about))][: 1 + int(rng.random() < 0.4)]
+    about = [about[i] for i in rng.permutation(len(about))]
+    told, others = about[: 1 + int(rng.random() < 0.4)], about[1:][::-1]
     again = list(told)
     if label == 0:
-        at = int(rng.integers(len(told)))
+        at, grade = int(rng.integers(len(told))), rng.random()
         fact, role = told[at]
-        kin = [relation for relation in BY_SHAPE[fact.relation.shape] if relation != fact.relation]
-        if kin and rng.random() < 0.35:
-            changed = Fact(choice(rng, kin), fact.fillers)
+        if grade < _OTHER_FACT:
+            again[at] = others[0]
         else:
             # Two facts share their subject, which then has to stay.
-            changed = _altered(rng, article, fact, [r for r in fact.roles if r != role or len(told) == 1])
-        if changed is None:
+            roles = [r for r in fact.roles if r != role or len(told) == 1]
+            changed: Fact | None = fact
+            for _ in range(2 if grade < _TWO_CHANGES else 1):
+                changed = changed and _changed(rng, article, changed, roles)
+            if changed is None:
+                return None
+            again[at] = (changed, role)
+        if {fact for fact, _ in again} == {fact for fact, _ in told} or len(set(again)) < len(again):
             return None
-        again[at] = (changed, role)
     styles = [_plain(draw_style(rng, fact)) for fact, _ in told]
     ways = [_plain(draw_style(rng, new, avoid=style)) for (new, _), style in zip(again, styles, strict=True)]
     if len(again) > 1 and rng.random() < 0.5:
@@ -97,7 +113,8 @@ def paraphrase(rng: np.random.Generator, article: Article, passage: Passage, lab
         fact, role = again[0]
         again = [(fact, "object" if role == "subject" else "subject")]
     facts = [tuple(fact for fact, _ in side) for side in (told, again)]
-    return Pair(_tell(told, styles), _tell(again, ways), *facts, label)
+    first, second = _tell(told, styles), _tell(again, ways)
+    return Pair(first, second, *facts, label) if first != second else None
 
 
 def _unsaid(rng: np.random.Generator, article: Article, topic: Entity, premise: list[Fact]) -> tuple[Fact, str] | None:
@@ -149,5 +166,10 @@ def entailment(rng: np.random.Generator, article: Article, passage: Passage, lab
     text = " ".join(narrator.tell(f.get(r), [(f, r)]).text for f, r in premise)
     style = replace(_plain(draw_style(rng, hypothesis)), front=False, negated=negated)
     return Pair(
-        text, _tell([(hypothesis, role)], [style]), tuple(f for f, _ in premise), (hypothesis,), label, negated
+        text,
+        _tell([(hypothesis, role)], [style]),
+        tuple(f for f, _ in premise),
+        (hypothesis,),
+        label,
+        negated,
     )

@@ -5,15 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headtypes.world.entities import SPLITS, TOPICS, Entity, Names, year
+from headtypes.errors import InputError
+from headtypes.world.entities import TOPICS, Entity, Names, split_number, year
 from headtypes.world.grammar import Mention, Sentence
 from headtypes.world.relations import Fact, Relation, rank, relations_about
 from headtypes.world.telling import Narrator, choice, filler
 
-# What a passage has: plain, two subjects of one kind told of in different relations; shared, two that have a relation
-# in common, so that the verb alone does not lead to the answer; long, three, of which two have a relation in common.
+# What a passage has: plain, two subjects of one kind told of in different relations; shared, two that have a
+# relation in common, so that the verb alone does not lead to the answer; long, three, of which two have a
+# relation in common.
 TIERS = {"plain": 0.4, "shared": 0.35, "long": 0.25}
 _TOPIC_SHARES = (0.5, 0.16, 0.18, 0.16)
+_TRIES = 1000
+# Keeps the world's random numbers apart from those of the tasks.
+_WORLD = 1000
 _PARAGRAPHS = {"person": 4, "town": 2, "work": 2, "event": 2}
 
 
@@ -108,7 +113,9 @@ class _Teller:
         told = {self._topic: own}
         used = {relation.name for relation, _ in own}
         for place, count in enumerate(counts[1:]):
-            other = self._names.draw(self._topic.kind, self._taken, self._topic.sort if self._topic.kind == "work" else None)
+            other = self._names.draw(
+                self._topic.kind, self._taken, self._topic.sort if self._topic.kind == "work" else None
+            )
             relations = self._shuffled(other)
             told[other] = [choice(rng, own)] if tier != "plain" and place == 0 else []
             told[other] += self._take(relations, count - len(told[other]), used)
@@ -149,24 +156,30 @@ def _narrate(rng: np.random.Generator, tier: str, subjects: list[Entity], plans:
 def articles(seed: int, split: str) -> Iterator[Article]:
     """Yield the articles of a split, for ever: the same for every task. No two have the same topic.
 
-    Raises ValueError when the names of the split are used up.
+    Raises InputError for another split, and when its names are used up.
     """
-    rng = np.random.default_rng([seed, 1000 + SPLITS.index(split) if split in SPLITS else -1])
+    rng = np.random.default_rng([seed, _WORLD, split_number(split)])
     names = Names(seed, split, rng)
     topics: set[str] = set()
-    number = 0
     while True:
-        taken: set[str] = set()
-        topic = names.draw(TOPICS[int(rng.choice(len(TOPICS), p=_TOPIC_SHARES))], taken)
-        if topic.key in topics:
-            continue
-        topics.add(topic.key)
+        topic, taken = _new_topic(rng, names, topics)
         teller = _Teller(rng, names, topic, taken)
         count = _PARAGRAPHS[topic.kind]
         tiers = rng.choice(list(TIERS), p=list(TIERS.values()), size=count)
         passages = [teller.passage(str(tier), last=at == count - 1) for at, tier in enumerate(tiers)]
-        yield Article(number, topic, tuple(passage for passage in passages if passage is not None))
-        number += 1
+        yield Article(len(topics) - 1, topic, tuple(passage for passage in passages if passage is not None))
 
 
-
+def _new_topic(rng: np.random.Generator, names: Names, topics: set[str]) -> tuple[Entity, set[str]]:
+    """Draw a topic that is not in `topics`, and add it; with the names that it takes."""
+    kind = TOPICS[int(rng.choice(len(TOPICS), p=_TOPIC_SHARES))]
+    for _ in range(_TRIES):
+        taken: set[str] = set()
+        topic = names.draw(kind, taken)
+        if topic.key not in topics:
+            topics.add(topic.key)
+            return topic, taken
+    raise InputError(
+        f"The generated world has no {kind} left for another article after {len(topics)} of them; "
+        "ask for a smaller size."
+    )

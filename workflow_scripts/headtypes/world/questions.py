@@ -22,10 +22,10 @@ _KIND_OF_THING = {
 class Question:
     """A question with its answer and what makes it hard.
 
-    fact, role: what is asked. sentence: the index of the sentence that tells the fact. start: the answer's first
-    character in the passage. refers_back: that sentence calls its subject by a pronoun. elsewhere: the answer itself
-    stands in an earlier sentence, behind a pronoun. rivals: other things of the answer's kind in the passage.
-    same_verb: another subject is told of in the same relation.
+    fact, role: what is asked. sentence: the index of the sentence that tells the fact. start: the answer's
+    first character in the passage. refers_back: that sentence calls its subject by a pronoun. elsewhere: the
+    answer itself stands in an earlier sentence, behind a pronoun. rivals: other things of the answer's kind
+    in the passage. same_verb: another subject is told of in the same relation.
     """
 
     text: str

@@ -9,8 +9,8 @@ from headtypes.world.entities import Entity
 class Verb:
     """One way to say a relation.
 
-    preposition: what the object takes, None for a direct object. particle: `up` in `grew up`. tail: (preposition,
-    noun) that always follows the object. present: told in the present tense, `finite` then being that form.
+    preposition: what the object takes, None for a direct object. particle: `up` in `grew up`. tail: (preposition, noun)
+    that always follows the object. present: told in the present tense, `finite` then being that form.
     """
 
     base: str
@@ -37,7 +37,8 @@ class Relation:
 
     object: `kind` or `kind:sort`. passive: the subject undergoes (`was born`). converse: the object can become the
     subject of a passive clause (`was written by`). determined: the roles that can have but one filler once subject and
-    object are given, so that another filler contradicts. rank: 0 for how a subject begins, 2 for how it ends, 1 for what lies between.
+    object are given, so that another filler contradicts. rank: 0 for how a subject begins, 2 for how it ends, 1 for
+    what lies between.
     """
 
     name: str
@@ -88,9 +89,7 @@ YEAR = Adjunct("year", "year", "in")
 def _regular(*bases: str, preposition: str | None = None, **more) -> tuple[Verb, ...]:
     """Regular verbs: a base in -e takes -d, any other -ed."""
     pasts = [base + ("d" if base.endswith("e") else "ed") for base in bases]
-    return tuple(
-        Verb(base, past, past, preposition, **more) for base, past in zip(bases, pasts, strict=True)
-    )
+    return tuple(Verb(base, past, past, preposition, **more) for base, past in zip(bases, pasts, strict=True))
 
 
 def _person(name: str, verbs: tuple[Verb, ...], what: str | None = None, *adjuncts: Adjunct, **more) -> Relation:
@@ -169,6 +168,7 @@ RELATIONS = (
     _event("featured", _regular("feature", "include"), "scene"),
     _event("postponed", _regular("postpone"), None, YEAR, passive=True),
 )  # fmt: skip
+
 
 def fits(slot: str, entity: Entity) -> bool:
     """Whether an entity may fill a slot written `kind` or `kind:sort`."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from headtypes.world.entities import SPLITS
+from headtypes.world.entities import split_number
 from headtypes.world.grammar import capital
 from headtypes.world.pairs import Pair, entailment, paraphrase
 from headtypes.world.passages import Article, Passage, articles
@@ -16,7 +16,7 @@ _TASKS = ("question_answering", "paraphrase", "entailment")
 
 def _generator(seed: int, split: str, task: str) -> np.random.Generator:
     """A task's own random numbers: what one task draws changes nothing in another, nor in the world."""
-    return np.random.default_rng([seed, SPLITS.index(split), _TASKS.index(task)])
+    return np.random.default_rng([seed, split_number(split), _TASKS.index(task)])
 
 
 def asked_passages(seed: int, split: str, size: int) -> Iterator[tuple[Article, list[tuple[Passage, list[Question]]]]]:
@@ -39,8 +39,8 @@ def asked_passages(seed: int, split: str, size: int) -> Iterator[tuple[Article, 
 def make_question_answering(seed: int, split: str, size: int) -> dict:
     """Make `size` questions in the format of SQuAD v1.1: articles, paragraphs, questions, answers with answer_start.
 
-    seed: of the world; equal seeds give equal data. split: train or dev, which share no article and no proper name.
-    Raises ValueError for another split, and for a size that the world has not enough names for.
+    seed: of the world; equal seeds give equal data. split: train or dev, which share no article and no proper
+    name. Raises InputError for another split, and for a size that the world has not enough names for.
     """
     data = []
     for article, asked in asked_passages(seed, split, size):

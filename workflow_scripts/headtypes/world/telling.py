@@ -31,8 +31,8 @@ def choice(rng: np.random.Generator, options):
 class Style:
     """Decisions on how a fact is told.
 
-    verb: which of the relation's verbs. adjuncts: the roles in the order told. front: whether the first adjunct opens
-    the sentence. adverb: a word before the verb, or None. negated: whether the fact is denied.
+    verb: which of the relation's verbs. adjuncts: the roles in the order told. front: whether the first
+    adjunct opens the sentence. adverb: a word before the verb, or None. negated: whether the fact is denied.
     """
 
     verb: Verb
@@ -147,10 +147,9 @@ def with_apposition(rng: np.random.Generator, entity: Entity) -> Phrase:
 class Narrator:
     """Tells facts in order and remembers who was named, so that pronouns and short names can follow."""
 
-    def __init__(self, rng: np.random.Generator, short_names: bool = True):
-        """short_names: whether a thing may be called by its sort (`the novel`) once it is named."""
+    def __init__(self, rng: np.random.Generator):
+        """rng: decides how what was named before is referred to."""
         self._rng = rng
-        self._short_names = short_names
         self._named: set[str] = set()
         self._previous: Entity | None = None
 
@@ -170,7 +169,7 @@ class Narrator:
         draw = rng.random()
         if follows and draw < PRONOUN_SHARE:
             return topic.pronoun_phrase()
-        if (topic.kind == "person" or (follows and self._short_names)) and draw < PRONOUN_SHARE + SHORT_SHARE:
+        if (topic.kind == "person" or follows) and draw < PRONOUN_SHARE + SHORT_SHARE:
             return topic.short_phrase()
         return topic.phrase()
 

@@ -1,0 +1,42 @@
+# The two commands of the README, and what they are made of. Everything is installed into .venv, from the lock.
+
+PYTHON ?= python3
+CORES ?= 2
+BIN := .venv/bin
+# pip reads no settings here that would add to the lock.
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
+
+.PHONY: demo test lint schema clean
+
+demo: .venv/run.installed
+	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
+	@echo "Tables are in results/tables."
+
+test: lint
+	HF_HUB_OFFLINE=1 $(BIN)/pytest --numprocesses $(CORES) --dist loadfile
+
+lint: .venv/tests.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+schema: .venv/run.installed
+	cd workflow_scripts && ../$(BIN)/python -m headtypes.config > ../schemas/config.schema.json
+
+clean:
+	rm -rf .venv .snakemake results logs
+
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+	  { echo "Python 3.11 is needed; name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/run.installed: envs/requirements.txt | .venv/created
+	$(INSTALL) envs/requirements.txt
+	@touch $@
+
+.venv/tests.installed: envs/requirements-tests.txt .venv/run.installed
+	$(INSTALL) envs/requirements-tests.txt
+	@touch $@

@@ -1,0 +1,96 @@
+"""A model, a SQuAD file and a config so small that the whole workflow runs on them."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.models import QUESTIONS, tiny_bert
+
+ROOT = Path(__file__).parents[2]
+CONTEXTS = [context for _, context in QUESTIONS]
+
+
+@dataclass(frozen=True)
+class Workdir:
+    """A working directory in which the workflow runs with its own config."""
+
+    path: Path
+
+    def configure(self, config: dict) -> None:
+        """Write the config that is laid over the repository's."""
+        (self.path / "tiny.yaml").write_text(yaml.safe_dump(config))
+
+    def config(self) -> dict:
+        """Read it."""
+        return yaml.safe_load((self.path / "tiny.yaml").read_text())
+
+    def snakemake(self, *arguments: str, check: bool = True) -> str:
+        """Run the workflow without network and return what it printed."""
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+        command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *arguments]
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+        printed = run.stdout + run.stderr
+        if check:
+            assert run.returncode == 0, printed[-6000:]
+        return printed
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """The number of jobs of each rule that a dry run schedules."""
+        printed = self.snakemake("--dry-run", "--quiet", "rules", *arguments)
+        if "Job stats" not in printed:
+            return {}
+        lines = printed.split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
+        counts = {line.split()[0]: int(line.split()[1]) for line in lines if line.strip()}
+        return {rule: count for rule, count in counts.items() if rule not in ("all", "total")}
+
+
+def squad_file(path: Path) -> Path:
+    """Write six questions on three contexts in SQuAD's format."""
+    paragraphs = []
+    for number, context in enumerate(CONTEXTS):
+        questions = []
+        for which in (0, 1):
+            answer = [text for text in context.replace(",", ".").split(".") if text.strip()][which % context.count(".")]
+            answer = answer.strip()
+            questions.append(
+                {
+                    "id": f"q{number}-{which}",
+                    "question": QUESTIONS[which][0],
+                    "answers": [{"text": answer, "answer_start": context.index(answer)}],
+                }
+            )
+        paragraphs.append({"context": context, "qas": questions})
+    path.write_text(json.dumps({"version": "1.1", "data": [{"title": "animals", "paragraphs": paragraphs}]}))
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny_config(tmp_path_factory) -> dict:
+    """A config of one random model and six questions, with all 19 conditions."""
+    folder = tmp_path_factory.mktemp("inputs")
+    model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
+    model.save_pretrained(folder / "model")
+    tokenizer.save_pretrained(folder / "model")
+    squad = squad_file(folder / "squad.json")
+    return {
+        "tasks": {"animals": {"source": {"file": str(squad)}, "samples": 5}},
+        "models": {"tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals"], "evaluate": "animals"}},
+        "windows": {"tokens": 40, "advance": 10, "question_tokens": 12},
+        "clustering": {"restarts": 5},
+        "select": {"models": ["tiny"], "tasks": ["animals"]},
+    }
+
+
+@pytest.fixture
+def workdir(tmp_path, tiny_config) -> Workdir:
+    """An empty working directory with the tiny config."""
+    made = Workdir(tmp_path)
+    made.configure(tiny_config)
+    return made

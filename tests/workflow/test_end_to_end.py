@@ -1,0 +1,112 @@
+"""The whole workflow on a random model and six questions, offline."""
+
+import json
+
+import h5py
+import numpy as np
+import pandas as pd
+import yaml
+
+from headtypes.partitions import read_partition
+from headtypes.scoring import score_predictions, summary
+from headtypes.squad import read_squad
+from tests.workflow.conftest import ROOT
+
+# One of each kind of operation, and the baseline; planning all 19 is tested by a dry run.
+CONDITIONS = ["baseline", "zero-dense", "uniform-vertical", "drop_intra-diagonal", "drop_inter-all-but-diagonal"]
+
+
+def test_all_19_conditions_are_planned_by_default(workdir):
+    planned = workdir.planned()
+    assert planned == {
+        "fetch_model": 1,
+        "fetch_task": 1,
+        "draw_samples": 1,
+        "draw_questions": 1,
+        "extract_features": 1,
+        "cluster_heads": 1,
+        "measure_stability": 1,
+        "prepare_windows": 1,
+        "evaluate_condition": 19,
+        "tabulate_stability": 1,
+        "tabulate_ablations": 1,
+    }
+
+
+def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
+    config = workdir.config()
+    config["select"]["conditions"] = CONDITIONS
+    # A partition that the user brings takes the same road.
+    brought = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
+    brought.to_csv(workdir.path / "mine.csv", index=False)
+    config["partitions"] = {"mine": {"file": str(workdir.path / "mine.csv"), "model": "tiny", "task": "animals"}}
+    workdir.configure(config)
+    workdir.snakemake()
+    results = workdir.path / "results"
+
+    with h5py.File(results / "features/tiny/animals.h5") as features:
+        assert features["distance"].shape == (5, 2, 4, 69)
+        np.testing.assert_allclose(features["distance"][:].sum(-1), 1, atol=1e-5)
+        assert features["distance"].fletcher32
+        assert {"model", "revision", "task", "spec", "versions"} <= set(features.attrs)
+
+    partition = read_partition(results / "partitions/tiny/animals-kmeans-k4.csv")
+    assert partition.types == ("dense", "diagonal", "dense_vertical", "vertical")
+    assert read_partition(results / "partitions/tiny/mine.csv").types == ("dense", "odd")
+
+    questions = read_squad(config["tasks"]["animals"]["source"]["file"])
+    for condition in CONDITIONS:
+        folder = results / "ablation/tiny/animals-kmeans-k4" / condition
+        predictions = json.loads((folder / "predictions.json").read_text())
+        assert predictions.keys() == {question["id"] for question in questions}
+        assert json.loads((folder / "metrics.json").read_text()) == summary(score_predictions(questions, predictions))
+        assert len(pd.read_parquet(folder / "per_question.parquet")) == 6
+    # The brought partition has the type dense and no other of the paper's.
+    assert {folder.name for folder in (results / "ablation/tiny/mine").iterdir()} == {"baseline", "zero-dense"}
+
+    table2, table3 = (pd.read_csv(results / f"tables/table{number}.csv") for number in (2, 3))
+    clustered = table2[table2["partition"] == "animals-kmeans-k4"]
+    assert clustered["id"].tolist() == [1, 2, 11]
+    assert clustered["published_exact_match"].tolist() == [82.85, 79.92, 53.17]
+    assert table3["id"].tolist() == [12, 17]
+    assert set(pd.read_csv(results / "tables/table1.csv")["model"]) == {"tiny"}
+    assert "| 12 | drop_intra-diagonal |" in (results / "tables/table3.md").read_text()
+
+    assert workdir.planned() == {}
+
+
+def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
+    config = workdir.config()
+    config["models"]["tiny"]["evalute"] = "animals"
+    workdir.configure(config)
+    printed = workdir.snakemake(check=False)
+    assert 'config: unknown key "evalute" in models.tiny. Did you mean "evaluate"?' in printed
+    assert "Traceback" not in printed
+    assert not (workdir.path / "results").exists()
+
+
+def test_a_model_without_the_head_ends_in_a_sentence(workdir, tmp_path):
+    from tests.models import tiny_bert
+
+    model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
+    model.bert.save_pretrained(tmp_path / "headless")
+    tokenizer.save_pretrained(tmp_path / "headless")
+    config = workdir.config()
+    config["models"]["tiny"]["source"]["folder"] = str(tmp_path / "headless")
+    config["select"]["conditions"] = ["baseline"]
+    workdir.configure(config)
+    printed = workdir.snakemake(check=False)
+    assert "has no question-answering head" in printed
+    assert "fine-tuned for the task" in printed
+    assert not (workdir.path / "results/tables/table2.csv").exists()
+
+
+def test_the_papers_experiment_is_planned_without_network(workdir):
+    workdir.configure(yaml.safe_load((ROOT / "experiments/paper.yaml").read_text()))
+    planned = workdir.planned()
+    assert planned["evaluate_condition"] == 19
+    assert planned["fetch_model"] == 5
+    assert planned["fetch_task"] == 3
+    assert planned["extract_features"] == planned["cluster_heads"] == planned["measure_stability"] == 6
+    # Nothing is computed in a dry run, and nothing is fetched.
+    assert not (workdir.path / "results").exists()
