@@ -11,6 +11,7 @@ configfile: f"{workflow.basedir}/config.yaml"
 
 include: "rules/common.smk"  # the validated plan, wildcards, and the two parameters of every rule
 include: "rules/sources.smk"  # models and data, found once and recorded
+include: "rules/finetuning.smk"  # models made from others, where the config says so
 include: "rules/features.smk"  # section 3: how far, and at which tokens, each head looks
 include: "rules/clustering.smk"  # section 4: types of heads and their stability
 include: "rules/ablation.smk"  # section 5: what the model answers without a type

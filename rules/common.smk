@@ -63,7 +63,8 @@ def asked_of(pattern):
 
 
 wildcard_constraints:
-    model=any_of(plan.models),
-    task=any_of(plan.tasks),
+    # A model that another is made from, and the task it learns, need not be selected.
+    model=any_of(plan.config.models),
+    task=any_of(plan.config.tasks),
     condition=any_of(plan.conditions),
     partition=any_of(dict.fromkeys(each.name for each in plan.partitions.values())),

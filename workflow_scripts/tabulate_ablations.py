@@ -11,4 +11,4 @@ with job(snakemake) as (inputs, spec, outputs):
     table = ablation_table(spec["rows"], partitions, metrics, load_reference(inputs.reference))
     for number, csv, markdown in ((2, outputs.csv_2, outputs.markdown_2), (3, outputs.csv_3, outputs.markdown_3)):
         write_csv(csv, table[table["table"] == number])
-        write_text(markdown, ablation_page(table, number))
+        write_text(markdown, ablation_page(table, partitions, number))

@@ -53,6 +53,7 @@ def test_questions_carry_article_context_and_all_answers(tmp_path):
             "question": "When did it open?",
             "context": CONTEXT,
             "answers": ["1843", "in 1843"],
+            "answer_starts": [19, 16],
         },
         {
             "id": "a2",
@@ -60,6 +61,7 @@ def test_questions_carry_article_context_and_all_answers(tmp_path):
             "question": "Where is it?",
             "context": CONTEXT,
             "answers": ["Narrow Street"],
+            "answer_starts": [38],
         },
     ]
 

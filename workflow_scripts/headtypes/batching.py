@@ -32,7 +32,10 @@ def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device) -> Tenso
 
 
 def model_inputs(
-    input_ids: Sequence[Sequence[int]], token_types: Sequence[Sequence[int]] | None, pad_token: int, device: torch.device
+    input_ids: Sequence[Sequence[int]],
+    token_types: Sequence[Sequence[int]] | None,
+    pad_token: int,
+    device: torch.device,
 ) -> dict[str, Tensor]:
     """The keyword arguments of a forward pass: padded ids, mask and, where the model has them, token types."""
     inputs = {

@@ -5,7 +5,6 @@
 
 import json
 import os
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -18,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from headtypes.config_errors import sentence
+from headtypes.config_errors import NAME, SHA256, sentence
 from headtypes.errors import InputError
 
 Operation = Literal["keep", "zero", "uniform", "drop_intra", "drop_inter"]
@@ -26,25 +25,34 @@ Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
 TaskKind = Literal["question_answering", "sentence_pair"]
 
 # Names become file names: no separator and no leading dot, so that none can leave the results folder.
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 
 
 def _expand(path: str) -> str:
+    # A variable that is not set stays as it is: only an entry that is selected needs it, and the plan tells.
     expanded = os.path.expanduser(os.path.expandvars(path))
-    unset = re.search(r"\$(\w+|\{\w+\})", expanded)
-    if unset:
-        raise ValueError(f"the environment variable {unset.group(1).strip('{}')} is not set")
+    if expanded.splitlines() != [expanded] or "\0" in expanded:
+        raise ValueError("a path is one line of text")
     return expanded
 
 
-LocalPath = Annotated[str, StringConstraints(min_length=1), AfterValidator(_expand)]
+def _module(package: str) -> str:
+    if not package.isidentifier():
+        raise ValueError(f"{package!r} is not a name that Python can import; such names have letters, digits and _")
+    return package
+
+
+LocalPath = Annotated[Text, AfterValidator(_expand)]
 
 
 class Strict(BaseModel):
     """A part of the configuration: unknown keys are refused, values are not changed afterwards."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 def _exactly_one(part: Strict, *keys: str) -> str:
@@ -61,25 +69,46 @@ def _only_with(part: Strict, origin: str, *keys: str) -> None:
             raise ValueError(f"the key {key} belongs to a source with {origin}")
 
 
-class ModelSource(Strict):
-    """Where a model comes from: exactly one of `hub`, `folder`, `package`."""
+class Finetuned(Strict):
+    """A model that the workflow makes; the defaults are those of Devlin et al. 2019 for SQuAD."""
 
-    hub: str | None = None
+    base: Name
+    """Model that is fine-tuned."""
+    task: Name
+    """Task whose training data it learns."""
+    learning_rate: Annotated[float, Field(gt=0)] = 5e-5
+    batch_size: Annotated[int, Field(ge=1)] = 32
+    epochs: Annotated[float, Field(gt=0)] = 3.0
+    warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Share of the steps over which the learning rate rises."""
+    max_length: Annotated[int, Field(ge=16)] = 384
+    """Tokens of an input; longer contexts are cut into windows, longer pairs are cut off."""
+    freeze_embeddings: bool = False
+    bf16: bool = False
+    """Whether forward passes compute in bfloat16 where that is safe; the weights stay float32."""
+
+
+class ModelSource(Strict):
+    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `finetuned`."""
+
+    hub: Text | None = None
     """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
-    revision: str | None = None
+    revision: Text | None = None
     """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
     folder: LocalPath | None = None
     """Local folder as `save_pretrained` writes it; `~` and environment variables are expanded."""
-    package: Name | None = None
-    """Installed Python package that carries the model's files."""
-    subfolder: str = "."
+    package: Annotated[Text, AfterValidator(_module)] | None = None
+    """Installed Python package that carries the model's files, by the name that it is imported under."""
+    subfolder: Text = "."
     """Folder of the model's files inside the package."""
     sha256: Sha256 | None = None
     """Expected SHA-256 of model.safetensors."""
+    finetuned: Finetuned | None = None
+    """Made by the workflow from another model."""
 
     @model_validator(mode="after")
     def _check(self):
-        _exactly_one(self, "hub", "folder", "package")
+        _exactly_one(self, "hub", "folder", "package", "finetuned")
         _only_with(self, "hub", "revision")
         _only_with(self, "package", "subfolder")
         return self
@@ -88,31 +117,43 @@ class ModelSource(Strict):
 class Columns(Strict):
     """Names of the columns of a sentence-pair data set."""
 
-    first: str = "sentence1"
-    second: str = "sentence2"
-    label: str | None = None
-    id: str | None = None
+    first: Text = "sentence1"
+    second: Text = "sentence2"
+    label: Text | None = None
+    id: Text | None = None
     """Column of the sample's id; without it, the row number."""
 
 
 class TaskSource(Strict):
-    """Where a task's data come from: exactly one of `hub`, `file`."""
+    """Where a task's data come from: exactly one of `hub`, `file`, `world`."""
 
-    hub: str | None = None
+    hub: Text | None = None
     """Hugging Face Hub data set, such as rajpurkar/squad."""
-    name: str | None = None
+    name: Text | None = None
     """Configuration of the Hub data set, such as mrpc."""
-    revision: str | None = None
+    revision: Text | None = None
     """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
-    split: str = "validation"
+    split: Text = "validation"
     """Split of the Hub data set that samples and questions are drawn from."""
+    training_split: Text = "train"
+    """Split of the Hub data set that models are fine-tuned on."""
     file: LocalPath | None = None
     """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs."""
+    training_file: LocalPath | None = None
+    """File of the same kind that models are fine-tuned on."""
+    world: Literal["question_answering", "paraphrase", "entailment"] | None = None
+    """Generated world of fictional people, places, works and events."""
+    size: Annotated[int, Field(ge=1)] = 1000
+    """Questions or pairs of the generated world that are held out."""
+    training_size: Annotated[int, Field(ge=1)] = 4000
+    """Questions or pairs of the generated world that models are fine-tuned on."""
 
     @model_validator(mode="after")
     def _check(self):
-        _exactly_one(self, "hub", "file")
-        _only_with(self, "hub", "name", "revision", "split")
+        _exactly_one(self, "hub", "file", "world")
+        _only_with(self, "hub", "name", "revision", "split", "training_split")
+        _only_with(self, "file", "training_file")
+        _only_with(self, "world", "size", "training_size")
         return self
 
 
@@ -133,6 +174,10 @@ class Task(Strict):
             wanted = "sentence_pair" if key == "columns" else "question_answering"
             if key in self.model_fields_set and self.kind != wanted:
                 raise ValueError(f"the key {key} belongs to a task of kind {wanted}")
+        if self.source.world is not None and (self.source.world == "question_answering") != (
+            self.kind == "question_answering"
+        ):
+            raise ValueError(f"the kind {self.kind} does not fit the world's {self.source.world}")
         return self
 
 

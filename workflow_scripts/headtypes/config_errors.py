@@ -3,9 +3,19 @@
 import difflib
 import re
 from collections.abc import Iterable
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
+SHA256 = r"^[0-9a-f]{64}$"
+_IN_WORDS = {
+    NAME: "a name has letters, digits, and after the first of these also _ . + -",
+    SHA256: "64 hexadecimal digits in lower case are needed",
+}
+_UNKNOWN = ("extra_forbidden", "invalid_key")
+_SHOWN = 80  # characters of a wrong value
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
@@ -20,57 +30,82 @@ def sentence(error: ValidationError, root: type[BaseModel]) -> str:
     root: the model that was validated, to list the keys that it allows.
     """
     by_key: dict[tuple, list[dict]] = {}
-    for problem in error.errors(include_url=False):
-        by_key.setdefault(_location(problem), []).append(problem)
-    (location, problems), others = next(iter(by_key.items())), len(by_key) - 1
+    # A key that is not known comes first: it may be the one that another problem misses.
+    for problem in sorted(error.errors(include_url=False), key=lambda problem: problem["type"] not in _UNKNOWN):
+        by_key.setdefault(_keys(problem, root)[0], []).append(problem)
+    problems, others = next(iter(by_key.values())), len(by_key) - 1
     # One key has several problems where it may hold one of several kinds of value.
-    text = _explain(location, problems[0], root)
+    text = _explain(problems[0], root)
     for problem in problems[1:]:
         text = f"{text.rstrip('.')}; or {_lower(problem['msg'])}."
     return text + (f" ({others} more wrong {'key' if others == 1 else 'keys'}.)" if others else "")
 
 
-def _location(problem: dict) -> tuple[str, ...]:
-    """Where the problem is, without the marks that pydantic adds for keys and branches of a union."""
-    marks = r"\[key\]|constrained-.*|literal\[.*|int|str|function-.*"
-    return tuple(str(part) for part in problem["loc"] if not re.fullmatch(marks, str(part)))
-
-
-def _explain(location: tuple[str, ...], problem: dict, root: type[BaseModel]) -> str:
-    key, parent = ".".join(location), ".".join(location[:-1])
-    kind, found = problem["type"], problem["input"]
-    if kind == "extra_forbidden":
-        allowed = sorted(_model_at(location[:-1], root).model_fields)
+def _explain(problem: dict, root: type[BaseModel]) -> str:
+    keys, holder = _keys(problem, root)
+    key, parent = ".".join(keys) or "the whole", ".".join(keys[:-1])
+    kind, value, found = problem["type"], problem["input"], _shown(problem["input"])
+    if kind in _UNKNOWN:
+        allowed = sorted(holder.model_fields)
         where = f"in {parent}" if parent else "at the top"
-        close = nearest(location[-1], allowed)
-        return f'unknown key "{location[-1]}" {where}.{close} Allowed: {", ".join(allowed)}.'
+        return f'unknown key "{keys[-1]}" {where}.{nearest(keys[-1], allowed)} Allowed: {", ".join(allowed)}.'
     if kind == "missing":
-        return f'{parent or "the config"} needs the key "{location[-1]}".'
+        return f'{parent or "the config"} needs the key "{keys[-1]}".'
     if kind == "value_error":
         return f"{key}: {problem['ctx']['error']}."
     if kind == "literal_error":
         allowed = problem["ctx"]["expected"]
-        close = nearest(str(found), re.findall(r"'([^']+)'", allowed))
-        return f"{key}: {found!r} is not allowed here.{close} Allowed: {allowed}."
+        close = nearest(str(value), re.findall(r"'([^']+)'", allowed))
+        return f"{key}: {found} is not allowed here.{close} Allowed: {allowed}."
+    if "[key]" in problem["loc"]:
+        if kind == "string_type":
+            return f'{parent}: the name {found} is not text; put it in quotes: "{value}".'
+        return f"{parent}: the name {found} cannot be used; {_wanted(problem)}."
     if kind == "string_pattern_mismatch":
-        return f"{key}: {found!r} does not match {problem['ctx']['pattern']}."
-    if kind == "string_type" and "[key]" in problem["loc"]:
-        return f'{parent}: the name {found!r} is not text; put it in quotes: "{found}".'
+        return f"{key}: {found} cannot be used; {_wanted(problem)}."
     if kind in ("model_type", "dict_type"):
-        return f"{key}: a mapping of keys is needed; found {found!r}."
-    return f"{key}: {_lower(problem['msg'])}; found {found!r}."
+        return f"{key}: a mapping of keys is needed; found {found}."
+    # YAML takes 1e-4 for text.
+    advice = "; write a decimal point, as in 1.0e-4" if kind == "float_type" and isinstance(value, str) else ""
+    return f"{key}: {_lower(problem['msg'])}; found {found}{advice}."
+
+
+def _keys(problem: dict, root: type[BaseModel]) -> tuple[tuple[str, ...], Any]:
+    """The keys that lead to a problem, and the model or mapping that holds the last of them.
+
+    What pydantic adds to them, a mark for each branch of a union and for a problem of a key itself, is left out.
+    """
+    keys, holder, here = [], None, root
+    for part in problem["loc"]:
+        if part == "[key]" and problem["type"] not in _UNKNOWN:
+            continue
+        if get_origin(here) is dict:
+            below = get_args(here)[1]
+        elif isinstance(here, type) and issubclass(here, BaseModel):
+            field = here.model_fields.get(part)
+            below = _without_none(field.annotation) if field else None
+        elif isinstance(part, int):
+            below = None
+        else:
+            continue
+        keys.append(str(part) if str(part).isprintable() else repr(part))
+        holder, here = here, below
+    return tuple(keys), holder
+
+
+def _without_none(annotation: Any) -> Any:
+    kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
+    return kinds[0] if get_origin(annotation) is UnionType and len(kinds) == 1 else annotation
+
+
+def _wanted(problem: dict) -> str:
+    return _IN_WORDS.get(problem.get("ctx", {}).get("pattern"), _lower(problem["msg"]))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _lower(message: str) -> str:
     return message[0].lower() + message[1:]
-
-
-def _model_at(location: tuple[str, ...], root: type[BaseModel]) -> type[BaseModel]:
-    """The model whose keys stand at `location`; a registry's names lead to the model of its entries."""
-    annotation: Any = root
-    for part in location:
-        if get_origin(annotation) is dict:
-            annotation = get_args(annotation)[1]
-        else:
-            annotation = annotation.model_fields[part].annotation
-    return annotation

@@ -112,5 +112,3 @@ def _version(package: str) -> str:
         return importlib.metadata.version(NUMERIC_PACKAGES[package]).partition("+")[0]
     except importlib.metadata.PackageNotFoundError:
         return "absent"
-
-

@@ -9,6 +9,7 @@ from headtypes.errors import InputError
 
 # Marks by which tokenizers show that a token begins a word, or does not.
 _BOUNDARY_MARKS = ("##", "Ġ", "▁")
+_NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,13 @@ def encode_samples(samples: list[dict], tokenizer, kind: str, limit: int) -> Enc
     truncated = np.array([len(ids) > limit for ids in input_ids])
     strategy = "only_second" if kind == "question_answering" else "longest_first"
     for index in np.flatnonzero(truncated):
+        text = [part[index] for part in texts]
         try:
-            cut = tokenizer(*(part[index] for part in texts), truncation=strategy, max_length=limit, padding=False)
-        except Exception as error:
-            raise InputError(f"sample {samples[index]['id']}: cannot be cut to {limit} tokens ({error}).") from error
+            cut = tokenizer(*text, truncation=strategy, max_length=limit, padding=False)
+        except Exception as error:  # The tokenizers library has no class of its own for this.
+            raise InputError(_NO_ROOM.format(samples[index]["id"], limit)) from error
         if len(cut["input_ids"]) > limit:
-            raise InputError(
-                f"sample {samples[index]['id']}: its question alone is longer than the model's {limit} tokens; "
-                "leave the question out of the data."
-            )
+            raise InputError(_NO_ROOM.format(samples[index]["id"], limit))
         input_ids[index] = cut["input_ids"]
         if token_types is not None:
             token_types[index] = cut["token_type_ids"]

@@ -51,7 +51,8 @@ def write_json(path: str | Path, data: Any) -> None:
 def read_json(path: str | Path) -> Any:
     """Read a JSON file. Raises `InputError` that names the file and the line where it is broken."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        # A byte-order mark, as some editors write it, is no part of the data.
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
     except UnicodeDecodeError as error:
@@ -64,14 +65,18 @@ def write_json_lines(path: str | Path, rows: list[dict]) -> None:
 
 
 def read_json_lines(path: str | Path) -> list[dict]:
-    """Read one JSON object per line. Raises `InputError` that names the file and the broken line."""
+    """Read one JSON object per line, blank lines left out. Raises `InputError` that names a broken line."""
     rows = []
-    with open(path, encoding="utf-8") as lines:
+    with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
             try:
                 rows.append(json.loads(line))
             except json.JSONDecodeError as error:
                 raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
     return rows
 
 

@@ -25,6 +25,7 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 from transformers.utils import logging
 
+from headtypes.errors import InputError
 from headtypes.files import canonical_json, read_json, write_json
 from headtypes.finetuning_inputs import (
     Features,
@@ -35,6 +36,7 @@ from headtypes.finetuning_inputs import (
     plan_order,
 )
 from headtypes.progress import progress
+from headtypes.sources import load_tokenizer
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,31 @@ QUESTION_ANSWERING = FinetuningSettings()
 SENTENCE_PAIRS = replace(QUESTION_ANSWERING, learning_rate=2e-5, max_length=128)
 
 
+def finetune_model(record: dict, rows: Sequence[dict], out_folder: str | Path, *, kind: str, **settings) -> None:
+    """Fine-tune a fetched model on a task's training data, and save it with its tokenizer as `out_folder`.
+
+    record: the model, as `sources.fetch_model` found it. rows: questions or sentence pairs, as `tasks.fetch_task`
+    reads them; labels of any kind, which the saved model carries as names. kind: question_answering or
+    sentence_pair. settings: fields of `FinetuningSettings`. Killed and called again with the same arguments, it
+    goes on from its last whole checkpoint.
+    """
+    chosen = FinetuningSettings(**settings)
+    if chosen.max_length > record["limit"]:
+        raise InputError(
+            f"models.{record['name']}: takes inputs of {record['limit']} tokens at most; lower max_length, which is "
+            f"{chosen.max_length}, of the models that are fine-tuned from it."
+        )
+    tokenizer = load_tokenizer(record)
+    if kind == "question_answering":
+        finetune_question_answering(record["folder"], tokenizer, rows, out_folder, chosen)
+    else:
+        labels = sorted({row["label"] for row in rows})
+        numbered = [{**row, "label": labels.index(row["label"])} for row in rows]
+        finetune_sentence_pairs(
+            record["folder"], tokenizer, numbered, [str(each) for each in labels], out_folder, chosen
+        )
+
+
 def finetune_question_answering(
     model: str | Path | PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -79,9 +106,8 @@ def finetune_question_answering(
     """Fine-tune a model to mark answers in contexts, and save it with its tokenizer as `out_folder`.
 
     model: a folder in the Hugging Face layout, or a loaded question-answering model, which is trained in
-    place. questions: as `finetuning_inputs.squad_questions` yields them. Nothing is fetched from the network.
-    Killed and called again with the same arguments, it goes on from its last whole checkpoint. Raises
-    InputError as `encode_questions` does.
+    place. questions: as `squad.read_squad` returns them. Nothing is fetched from the network.
+    Killed and called again with the same arguments, it goes on from its last whole checkpoint.
     """
     features = encode_questions(
         tokenizer, questions, settings.max_length, settings.max_question_length, settings.advance
@@ -227,6 +253,9 @@ def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out_folder
     temporary = out_folder.with_name(f".{out_folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     model.save_pretrained(temporary)
+    # A truncation or padding of an earlier call, or of the base's own file, would be saved with the tokenizer.
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(temporary)
     for path in temporary.iterdir():
         with open(path, "rb") as written:

@@ -1,16 +1,12 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
-import importlib.util
 from pathlib import Path
 
 import torch
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
-    HfHubHTTPError,
     HFValidationError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
@@ -18,8 +14,9 @@ from transformers import AutoConfig, AutoModel, AutoModelForQuestionAnswering, A
 from transformers.utils import logging as transformers_logging
 
 from headtypes.attention import ATTENTION
-from headtypes.errors import InputError
+from headtypes.errors import InputError, one_line
 from headtypes.files import read_json, sha256_file
+from headtypes.model_files import MODEL_FILES, package_folder
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
 _POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "data2vec-text", "mpnet"}
@@ -42,16 +39,16 @@ def fetch_model(model: str, source: dict) -> dict:
         # The cache names a snapshot's folder by its commit.
         origin = {"hub": source["hub"], "revision": folder.name}
     elif "package" in source:
-        spec = importlib.util.find_spec(source["package"])
-        if spec is None:
-            raise InputError(f"models.{model}: the package {source['package']} is not installed; install it with pip.")
-        folder = Path(spec.submodule_search_locations[0], source["subfolder"])
+        package = package_folder(source["package"])
+        if package is None:
+            raise InputError(f"models.{model}: there is no installed package {source['package']}; install it with pip.")
+        folder = package / source["subfolder"]
         origin = {"package": source["package"], "revision": None}
     else:
         folder, origin = Path(source["folder"]), {"folder": source["folder"], "revision": None}
-    weights = {file.name: sha256_file(file) for file in sorted(folder.glob("*.safetensors"))}
+    weights = {file.name: sha256_file(file) for file in sorted(folder.glob("model*.safetensors"))}
     if not weights:
-        raise InputError(f"models.{model}: {folder} holds no .safetensors file; save the model as safetensors.")
+        raise InputError(f"models.{model}: {folder} holds no model.safetensors; save the model as safetensors.")
     expected = source.get("sha256")
     if expected is not None and weights.get("model.safetensors") != expected:
         raise InputError(
@@ -73,13 +70,17 @@ def read_model_record(path: str | Path) -> dict:
 
 
 def load_tokenizer(record: dict):
-    """Load the fast tokenizer of a fetched model."""
+    """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none."""
+    where = f"models.{record['name']}: {record['folder']}"
     try:
         tokenizer = AutoTokenizer.from_pretrained(record["folder"], local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"models.{record['name']}: {record['folder']} has no tokenizer that loads ({error}).") from error
+    except Exception as error:  # Each tokenizer class fails in its own way.
+        raise InputError(f"{where} has no tokenizer that loads ({one_line(error)}).") from error
     if not tokenizer.is_fast:
-        raise InputError(f"models.{record['name']}: a fast tokenizer is needed, for character offsets; add tokenizer.json.")
+        raise InputError(f"{where} has no fast tokenizer, which is needed for character offsets; add tokenizer.json.")
+    # Where the files are missing, Transformers makes a tokenizer that knows nothing but its special tokens.
+    if len(tokenizer) <= len(tokenizer.all_special_ids):
+        raise InputError(f"{where} has a tokenizer without words; add tokenizer.json.")
     return tokenizer
 
 
@@ -89,9 +90,10 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
     precision: float32, bfloat16 or float16, whatever the file holds.
     head: None for the bare encoder, or question_answering.
     returns the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the head is not in the weights or the architecture has no attention interface.
+    Raises `InputError` when the model does not load, or the head is not in the weights. Whether the architecture
+    uses the attention interface shows when it runs: `attention.run`.
     """
-    name = record["name"]
+    where = f"models.{record['name']}: {record['folder']}"
     auto = AutoModelForQuestionAnswering if head == "question_answering" else AutoModel
     try:
         model, report = auto.from_pretrained(
@@ -100,24 +102,24 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
             attn_implementation=ATTENTION,
             local_files_only=True,
             use_safetensors=True,
+            # What does not fit is reported below, by its name.
+            ignore_mismatched_sizes=True,
             output_loading_info=True,
         )
-    except ValueError as error:
-        if "attn_implementation" in str(error) or "attention" in str(error).lower():
-            raise InputError(
-                f"models.{name}: the architecture {record['model_type']} does not support Transformers' attention "
-                "interface, through which heads are read and ablated."
-            ) from error
-        raise InputError(f"models.{name}: {record['folder']} does not load ({_first_line(error)}).") from error
-    except (OSError, RuntimeError) as error:
-        raise InputError(f"models.{name}: {record['folder']} does not load ({_first_line(error)}).") from error
+    except Exception as error:  # Damaged files and unknown architectures fail in many ways.
+        raise InputError(f"{where} does not load as a {record['model_type']} model ({one_line(error)}).") from error
+    if report["mismatched_keys"]:
+        raise InputError(
+            f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
+            "take both from the same model."
+        )
     # Poolers are no part of any head that is used here.
     missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
     if missing:
-        what = "question-answering head" if head else "complete encoder"
         raise InputError(
-            f"models.{name}: {record['folder']} has no {what}: its weights lack {', '.join(missing[:3])}"
-            f"{' and others' if len(missing) > 3 else ''}. Name a model that was fine-tuned for the task."
+            f"{where} has no {'question-answering head' if head else 'complete encoder'}: its weights lack "
+            f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
+            f"{'fine-tuned for the task' if head else 'saved whole'}."
         )
     return model.eval().to(device())
 
@@ -129,34 +131,39 @@ def device() -> torch.device:
 
 def _download(model: str, repository: str, revision: str | None) -> Path:
     key = f"models.{model}.source"
-    wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
     try:
-        return Path(snapshot_download(repository, revision=revision, allow_patterns=wanted))
+        return Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
     except RevisionNotFoundError as error:
         raise InputError(f"{key}.revision: {repository} has no revision {revision} on the Hub.") from error
     except GatedRepoError as error:
-        raise InputError(f"{key}.hub: {repository} asks for its terms to be accepted; log in with `hf auth login`.") from error
+        raise InputError(
+            f"{key}.hub: {repository} asks for its terms to be accepted; do so on its page, then log in with "
+            "`hf auth login`."
+        ) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise InputError(f"{key}.hub: there is no model {repository} on the Hub.") from error
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled, HfHubHTTPError, OSError) as error:
+    except Exception as error:  # The network fails in many ways.
         raise InputError(
-            f"{key}.hub: {repository} is not in the local cache and the Hub cannot be reached; connect once, or give "
-            "a local folder instead."
+            f"{key}.hub: {repository} is not in the local cache and cannot be had from the Hub ({one_line(error)}); "
+            "connect once, or give a local folder instead."
         ) from error
 
 
 def _shape(record: dict) -> dict:
     """Layers, heads and limit in tokens; that the tokenizer belongs to the model is checked on the way."""
-    name, folder = record["name"], record["folder"]
+    where = f"models.{record['name']}: {record['folder']}"
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"models.{name}: {folder} has no config.json that loads ({_first_line(error)}).") from error
+        config = AutoConfig.from_pretrained(record["folder"], local_files_only=True)
+    except Exception as error:  # Each configuration class checks in its own way.
+        raise InputError(f"{where} has no config.json that loads ({one_line(error)}).") from error
+    lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]
+    if lacking:
+        raise InputError(f"{where} is no Transformer that reads text: its config.json lacks {', '.join(lacking)}.")
     tokenizer = load_tokenizer(record)
-    largest = max(tokenizer.get_vocab().values(), default=-1)
+    largest = max(tokenizer.get_vocab().values())
     if largest >= config.vocab_size:
         raise InputError(
-            f"models.{name}: the tokenizer does not fit the model: its largest token id is {largest}, and the model "
+            f"{where} has a tokenizer that does not fit the model: its largest token id is {largest}, and the model "
             f"has embeddings for {config.vocab_size} tokens."
         )
     limit = getattr(config, "max_position_embeddings", None) or 10**9
@@ -169,7 +176,3 @@ def _shape(record: dict) -> dict:
         "heads": config.num_attention_heads,
         "limit": min(limit, tokenizer.model_max_length),
     }
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

@@ -11,15 +11,27 @@ from headtypes.seeds import derive_seed
 
 
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Where the model comes from."""
-    return {"model": model, "source": _given(plan.config.models[model].source)}
+    """Where the model comes from; how the workflow makes one is the matter of `finetune_model`."""
+    source = {"folder": f"results/models/{model}"} if plan.finetuned(model) else None
+    return {"model": model, "source": source or _given(plan.config.models[model].source)}
 
 
 def fetch_task(plan: Plan, task: str) -> dict:
     """Where the data come from, and which columns hold what."""
-    entry = plan.config.tasks[task]
-    columns = _given(entry.columns) if entry.kind == "sentence_pair" else None
-    return {"task": task, "kind": entry.kind, "source": _given(entry.source), "columns": columns}
+    return _data(plan, task, training=False)
+
+
+def fetch_training(plan: Plan, task: str) -> dict:
+    """Where the training data come from, and which columns hold what."""
+    return _data(plan, task, training=True)
+
+
+def finetune_model(plan: Plan, model: str) -> dict:
+    """The kind of the task, and how the model learns it."""
+    made = plan.finetuned(model)
+    settings = {name: value for name, value in _given(made).items() if name not in ("base", "task")}
+    seed = derive_seed(plan.config.seed, "finetune_model", model)
+    return {"kind": plan.config.tasks[made.task].kind, **settings, "seed": seed}
 
 
 def draw_samples(plan: Plan, task: str) -> dict:
@@ -109,6 +121,22 @@ def tabulate_ablations(plan: Plan) -> dict:
         for each in plan.ablations
     ]
     return {"partitions": partitions, "rows": rows}
+
+
+def _data(plan: Plan, task: str, training: bool) -> dict:
+    entry = plan.config.tasks[task]
+    source = entry.source
+    if source.hub is not None:
+        split = source.training_split if training else source.split
+        where = {"hub": source.hub, "name": source.name, "revision": source.revision, "split": split}
+    elif source.file is not None:
+        where = {"file": source.training_file if training else source.file}
+    else:
+        size, split = (source.training_size, "train") if training else (source.size, "dev")
+        seed = derive_seed(plan.config.seed, "world")
+        where = {"world": source.world, "seed": seed, "split": split, "size": size}
+    columns = _given(entry.columns) if entry.kind == "sentence_pair" and source.world is None else None
+    return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
 
 
 def _given(part: Strict) -> dict:

@@ -11,12 +11,17 @@ from headtypes.files import read_json
 def read_squad(path: str | Path) -> list[dict]:
     """Read a SQuAD v1.1 JSON file as questions, in the order of the file.
 
-    returns   list of {"id", "article", "question", "context", "answers": [str, ...]}; article is the title.
+    returns   list of {"id", "article", "question", "context", "answers": [str, ...], "answer_starts": [int, ...]}; the
+              article is the title, a start counts characters of the context.
 
     Raises `InputError` that names the file, the question and what to do; see `questions_from_rows`.
     Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text".
     """
-    data = read_json(path)
+    return questions_of(read_json(path), path)
+
+
+def questions_of(data: Any, source: str | Path) -> list[dict]:
+    """Questions of parsed SQuAD v1.1 JSON, as `read_squad` returns them; `source` is named in messages."""
     try:
         rows = [
             {
@@ -35,16 +40,16 @@ def read_squad(path: str | Path) -> list[dict]:
         ]
     except KeyError as error:
         raise InputError(
-            f"{path} is not in the layout of SQuAD v1.1: the key {error} is missing. Expected are 'data' "
+            f"{source} is not in the layout of SQuAD v1.1: the key {error} is missing. Expected are 'data' "
             "with 'title' and 'paragraphs', these with 'context' and 'qas', and these with 'id', "
             "'question' and 'answers' ('text', 'answer_start')."
         ) from error
     except TypeError as error:
         raise InputError(
-            f"{path} is not in the layout of SQuAD v1.1, an object whose 'data' is a list of articles "
+            f"{source} is not in the layout of SQuAD v1.1, an object whose 'data' is a list of articles "
             f"({error}); give the official JSON or a file laid out like it."
         ) from error
-    return questions_from_rows(rows, path)
+    return questions_from_rows(rows, source)
 
 
 def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -> list[dict]:
@@ -102,4 +107,5 @@ def _question(row: Mapping[str, Any], number: int, source: str | Path) -> dict:
         "question": text,
         "context": context,
         "answers": [answer for answer, _ in answers],
+        "answer_starts": [start for _, start in answers],
     }

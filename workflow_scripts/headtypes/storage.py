@@ -48,9 +48,11 @@ def write_features(path: str | Path, features: Features, attributes: dict) -> No
             fletcher32=True,
             track_times=False,
         )
-        ids = np.array(features.sample_ids, dtype=h5py.string_dtype())
+        # Of one width, since texts of different lengths have no checksum.
+        ids = np.array([id_.encode() for id_ in features.sample_ids])
+        ids = ids.astype(h5py.string_dtype(length=ids.itemsize))
         for name, data in (("length", features.length), ("truncated", features.truncated), ("sample_id", ids)):
-            file.create_dataset(name, data=data, chunks=(samples,), fletcher32=name != "sample_id", track_times=False)
+            file.create_dataset(name, data=data, chunks=(samples,), fletcher32=True, track_times=False)
         for name, value in attributes.items():
             file.attrs[name] = value if isinstance(value, str | int | float) else json.dumps(value)
 
@@ -88,6 +90,8 @@ def read_head_features(path: str | Path, windows: int) -> tuple[np.ndarray, tupl
 def _opened(path: str | Path):
     try:
         with h5py.File(path, "r") as file:
+            if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
+                raise OSError("it holds no distance features")
             yield file
     except (OSError, KeyError) as error:
         raise InputError(f"{path} is damaged or no feature file ({error}); delete it and run again.") from error

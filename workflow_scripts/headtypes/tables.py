@@ -3,12 +3,13 @@
 import pandas as pd
 
 from headtypes.markdown import document, markdown_table
-from headtypes.partitions import Partition
+from headtypes.partitions import Partition, order_types
 from headtypes.reference import Reference
 
 _HALVES = ("heads", "samples")
 _FIGURES = {"all_agree": "all agree", "pairwise": "pairwise"}
 _SCORES = {"exact_match": "Acc.", "f1": "F1"}
+_KINDS = {"": "", "published_": " published", "drop_": " drop", "published_drop_": " drop published"}
 _DOUBTFUL = "Types in brackets have a doubtful name: what their heads look at does not bear it out."
 
 
@@ -31,7 +32,8 @@ def stability_table(
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(doubtful_types(partition))
         table.append(entry)
-    return pd.DataFrame(table).astype({"published_stability": float})
+    numbers = ["published_stability", *(f"{half}_{figure}" for half in _HALVES for figure in _FIGURES)]
+    return pd.DataFrame(table).astype(dict.fromkeys(numbers, float))
 
 
 def ablation_table(
@@ -53,6 +55,7 @@ def ablation_table(
         if not done
     }
     undisturbed = reference.published_condition({})
+    types = order_types(name for partition in partitions.values() for name in partition.types)
     table = []
     for row, done, score in zip(rows, operations, metrics, strict=True):
         key = row["model"], row["partition"]
@@ -61,7 +64,7 @@ def ablation_table(
         entry["table"] = 3 if any(name.startswith("drop") for name in done.values()) else 2
         entry["id"] = published.id if published else None
         entry["condition"] = row["condition"]
-        entry |= {name: done.get(name, "") for name in partitions[key].types}
+        entry |= {name: done.get(name, "") for name in types}
         for figure in _SCORES:
             entry[figure] = score[figure]
             entry[f"published_{figure}"] = getattr(published, figure) if published else None
@@ -72,7 +75,8 @@ def ablation_table(
         entry["doubtful"] = ", ".join(doubtful_types(partitions[key]))
         table.append(entry)
     order = ["model", "partition", "table", "id"]
-    return pd.DataFrame(table).astype({"id": "Int64"}).sort_values(order, kind="stable", ignore_index=True)
+    figures = {f"{kind}{figure}": float for figure in _SCORES for kind in _KINDS}
+    return pd.DataFrame(table).astype({"id": "Int64", **figures}).sort_values(order, kind="stable", ignore_index=True)
 
 
 def doubtful_types(partition: Partition) -> list[str]:
@@ -103,23 +107,23 @@ def stability_page(table: pd.DataFrame, reference: Reference) -> str:
     return document("Table 1: stability and shares of the types", parts)
 
 
-def ablation_page(table: pd.DataFrame, number: int) -> str:
+def ablation_page(table: pd.DataFrame, partitions: dict[tuple[str, str], Partition], number: int) -> str:
     """Table 2 or 3 as Markdown, a section per model and partition."""
     titles = {2: "types left out or made uniform", 3: "attention within and between sentences"}
+    figures = {
+        f"{kind}{figure}": f"{label}{words}" for figure, label in _SCORES.items() for kind, words in _KINDS.items()
+    }
     parts = []
+    # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
-        doubtful = section["doubtful"].iloc[0].split(", ")
-        named = section.columns[section.columns.get_loc("condition") + 1 : section.columns.get_loc("exact_match")]
-        # The columns of another partition's types are empty here.
-        types = [name for name in named if section[name].notna().all()]
-        figures = {}
-        for figure, label in _SCORES.items():
-            figures |= {figure: label, f"published_{figure}": f"{label} published"}
-            figures |= {f"drop_{figure}": f"{label} drop", f"published_drop_{figure}": f"{label} drop published"}
-        brackets = {name: f"[{name}]" for name in doubtful if name}
+        types = partitions[model, partition].types
+        brackets = {name: f"[{name}]" for name in doubtful_types(partitions[model, partition])}
         shown = section[["id", "condition", *types, *figures]].rename(columns={"id": "ID", **brackets, **figures})
-        parts.append(f"## {model}, {partition}")
-        parts.append(f"{section['n_questions'].iloc[0]:,} questions. {_DOUBTFUL if brackets else ''}".strip())
-        parts.append(markdown_table(shown))
+        questions = f"{section['n_questions'].iloc[0]:,} questions."
+        parts += [
+            f"## {model}, {partition}",
+            f"{questions} {_DOUBTFUL}" if brackets else questions,
+            markdown_table(shown),
+        ]
     return document(f"Table {number}: {titles[number]}", parts)

@@ -24,7 +24,7 @@ _SURNAMES = tuple(
 _TOWNS = tuple(
     first + last
     for first, last in product(
-        "Alder Bram Cold Elm Fern Grim Hazel Kirk Lang Mar Nor Oat Pen Quarr Rush Salt Thorn Ul Wind Yar".split(),
+        "Alder Bram Cold Elm Fern Grim Hazel Kest Lang Mab Nor Oat Pen Quarr Rush Salt Thorn Ul Wind Yol".split(),
         "bury by combe dale gate ham mere mouth port stead ton wick worth".split(),
     )
 )

@@ -11,7 +11,7 @@ from headtypes.world.relations import BY_SHAPE, Fact
 from headtypes.world.telling import Narrator, Style, choice, draw_style, joined
 
 # Shares of the pairs that are no paraphrase: another fact; up to here, two changes in one fact; beyond, one change.
-_OTHER_FACT, _TWO_CHANGES = 0.4, 0.75
+_OTHER_FACT, _TWO_CHANGES = 0.25, 0.55
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 
 # What a sentence tells of its topic: facts, each with the role that the topic plays.
@@ -81,7 +81,7 @@ def _changed(rng: np.random.Generator, article: Article, fact: Fact, roles: list
 def paraphrase(rng: np.random.Generator, article: Article, passage: Passage, label: int) -> Pair | None:
     """Make a pair: 1, both sentences tell the same facts; 0, they do not. None if nothing fits.
 
-    One fact, or two of one subject. Of the pairs that differ, two in five tell another fact of the same subject, the
+    One fact, or two of one subject. Of the pairs that differ, one in four tells another fact of the same subject, the
     rest the same fact with one or two things changed.
     """
     subject = choice(rng, passage.subjects)

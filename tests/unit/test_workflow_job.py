@@ -1,0 +1,107 @@
+"""A job: what a script gets of Snakemake, and what the user sees when it fails."""
+
+import sys
+import warnings
+from types import SimpleNamespace
+
+import pytest
+
+from headtypes.errors import InputError
+from headtypes.progress import progress
+from headtypes.workflow import job, warn
+
+
+@pytest.fixture
+def snakemake(tmp_path):
+    return SimpleNamespace(
+        rule="cluster_heads",
+        wildcards=["bert", "squad-kmeans-k4"],
+        input=SimpleNamespace(features="in.h5"),
+        output=SimpleNamespace(partition="out.csv"),
+        params=SimpleNamespace(spec='{"k":4,"seed":1}', code="abc"),
+        log=[str(tmp_path / "logs" / "cluster_heads" / "bert.log")],
+        config={"never": "reached"},
+    )
+
+
+def run(snakemake, action):
+    with job(snakemake) as (inputs, spec, outputs):
+        action(inputs, spec, outputs)
+
+
+def log_of(snakemake) -> str:
+    with open(snakemake.log[0], encoding="utf-8") as log:
+        return log.read()
+
+
+def test_a_script_gets_inputs_the_spec_as_plain_data_and_outputs(snakemake):
+    def action(inputs, spec, outputs):
+        assert (inputs.features, spec, outputs.partition) == ("in.h5", {"k": 4, "seed": 1}, "out.csv")
+
+    run(snakemake, action)
+    assert log_of(snakemake) == ""
+
+
+def test_an_input_error_ends_the_job_with_its_sentence_alone(snakemake, capsys):
+    def action(inputs, spec, outputs):
+        raise InputError("in.h5 is damaged; delete it and run again.")
+
+    with pytest.raises(SystemExit) as ended:
+        run(snakemake, action)
+    assert ended.value.code == 1
+    expected = "cluster_heads bert squad-kmeans-k4: in.h5 is damaged; delete it and run again.\n"
+    assert capsys.readouterr().err == expected
+    assert log_of(snakemake) == expected
+
+
+def test_any_other_error_leaves_its_traceback_on_the_terminal_and_in_the_log(snakemake, capsys):
+    def action(inputs, spec, outputs):
+        raise ZeroDivisionError("planted")
+
+    with pytest.raises(SystemExit) as ended:
+        run(snakemake, action)
+    assert ended.value.code == 1
+    for text in (capsys.readouterr().err, log_of(snakemake)):
+        assert text.startswith("Traceback (most recent call last):")
+        assert text.endswith("ZeroDivisionError: planted\n")
+
+
+@pytest.mark.filterwarnings("always")
+def test_what_a_job_prints_is_seen_and_kept(snakemake, capsys):
+    def action(inputs, spec, outputs):
+        print("said")
+        print("Ünïcode", file=sys.stderr)
+        warn(["two types have one name."])
+        warnings.warn("from a library", UserWarning, stacklevel=1)
+        with progress(2, "bert on squad", "samples") as bar:
+            bar.update(2)
+
+    run(snakemake, action)
+    shown = capsys.readouterr()
+    for text in ("Ünïcode", "warning: two types have one name.", "bert on squad: 2/2 samples"):
+        assert text in shown.err
+        assert text in log_of(snakemake)
+    assert shown.out == "said\n"
+    assert "said" in log_of(snakemake)
+
+
+def test_the_log_starts_anew_with_each_run(snakemake):
+    run(snakemake, lambda *_: print("first"))
+    run(snakemake, lambda *_: print("second"))
+    assert log_of(snakemake) == "second\n"
+
+
+def test_afterwards_the_streams_are_what_they_were(snakemake):
+    before = sys.stdout, sys.stderr
+    run(snakemake, lambda *_: None)
+    with pytest.raises(SystemExit):
+        run(snakemake, lambda *_: 1 / 0)
+    assert (sys.stdout, sys.stderr) == before
+
+
+def test_an_interrupted_job_is_not_taken_for_a_failed_one(snakemake):
+    def action(inputs, spec, outputs):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(snakemake, action)
