@@ -9,6 +9,9 @@ min_version("9.27")
 configfile: f"{workflow.basedir}/config.yaml"
 
 
+report: "report/workflow.rst"
+
+
 include: "rules/common.smk"  # the validated plan, wildcards, and the two parameters of every rule
 include: "rules/sources.smk"  # models and data, found once and recorded
 include: "rules/finetuning.smk"  # models made from others, where the config says so

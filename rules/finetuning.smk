@@ -34,9 +34,9 @@ rule finetune_model:
         "results/models/{model}.benchmark.tsv"
     wildcard_constraints:
         model=any_of(name for name in plan.models if plan.finetuned(name)),
-    threads: 2
     conda:
         "../envs/headtypes.yaml"
+    threads: 2
     params:
         spec=spec("finetune_model"),
         code=code("finetune_model"),

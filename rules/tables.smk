@@ -15,6 +15,12 @@ rule tabulate_stability:
     output:
         csv="results/tables/table1.csv",
         markdown="results/tables/table1.md",
+        html=report(
+            "results/tables/table1.html",
+            caption="../report/table1.rst",
+            category="Tables",
+            labels={"table": "1", "content": "stability and shares of the types"},
+        ),
     log:
         "logs/tabulate_stability.log",
     conda:
@@ -34,8 +40,20 @@ rule tabulate_ablations:
     output:
         csv_2="results/tables/table2.csv",
         markdown_2="results/tables/table2.md",
+        html_2=report(
+            "results/tables/table2.html",
+            caption="../report/table2.rst",
+            category="Tables",
+            labels={"table": "2", "content": "types left out or made uniform"},
+        ),
         csv_3="results/tables/table3.csv",
         markdown_3="results/tables/table3.md",
+        html_3=report(
+            "results/tables/table3.html",
+            caption="../report/table3.rst",
+            category="Tables",
+            labels={"table": "3", "content": "attention within and between sentences"},
+        ),
     log:
         "logs/tabulate_ablations.log",
     conda:

@@ -1,4 +1,5 @@
 from headtypes.files import read_json, write_csv, write_text
+from headtypes.markdown import to_html
 from headtypes.partitions import read_partition
 from headtypes.reference import load_reference
 from headtypes.tables import ablation_page, ablation_table
@@ -9,6 +10,8 @@ with job(snakemake) as (inputs, spec, outputs):
     partitions = {tuple(name): partition for name, partition in zip(spec["partitions"], read, strict=True)}
     metrics = [read_json(path) for path in inputs.metrics]
     table = ablation_table(spec["rows"], partitions, metrics, load_reference(inputs.reference))
-    for number, csv, markdown in ((2, outputs.csv_2, outputs.markdown_2), (3, outputs.csv_3, outputs.markdown_3)):
-        write_csv(csv, table[table["table"] == number])
-        write_text(markdown, ablation_page(table, partitions, number))
+    for number in (2, 3):
+        page = ablation_page(table, partitions, number)
+        write_csv(outputs[f"csv_{number}"], table[table["table"] == number])
+        write_text(outputs[f"markdown_{number}"], page)
+        write_text(outputs[f"html_{number}"], to_html(page))

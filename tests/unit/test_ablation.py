@@ -141,6 +141,16 @@ def test_keeping_all_heads_is_the_plain_model(name):
         torch.testing.assert_close(logits, expected, atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
+def test_blocks_of_query_rows_change_nothing(operation, monkeypatch):
+    model, tokenizer = tiny_bert()
+    windows = build_windows(questions(), tokenizer, window=60)
+    operations = mixed(model, ["keep", operation])
+    whole = ablated_logits(model, windows, [1], operations)
+    monkeypatch.setattr("headtypes.ablation._BLOCK_ROWS", 7)
+    torch.testing.assert_close(ablated_logits(model, windows, [1], operations), whole, atol=1e-5, rtol=0)
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_sample_in_a_padded_batch_is_the_sample_alone(operation):
     model, tokenizer = tiny_bert()

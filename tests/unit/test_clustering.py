@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
 from headtypes import clustering
 from headtypes.clustering import METHODS, cluster_heads, fit_and_predict, head_silhouettes
 from headtypes.errors import InputError
 from headtypes.seeds import derive_seed
-from threadpoolctl import threadpool_info, threadpool_limits
-
 from tests.planted import heads
 
 # Planted types are far apart, and the graph of their neighbours has no edge from one to another.
@@ -70,13 +70,8 @@ def test_scaling_lets_small_columns_count():
     group = np.arange(60) % 2
     features[:, 0] = np.random.default_rng(6).random(60)
     features[:, 20] = 1e-3 * group
-    found = {
-        scale: cluster_heads(features, **SETTINGS | {"k": 2, "scale": scale}).labels
-        for scale in (True, False)
-    }
-    agreement = {
-        scale: max((found[scale] == group).mean(), (found[scale] != group).mean()) for scale in found
-    }
+    found = {scale: cluster_heads(features, **SETTINGS | {"k": 2, "scale": scale}).labels for scale in (True, False)}
+    agreement = {scale: max((found[scale] == group).mean(), (found[scale] != group).mean()) for scale in found}
     assert agreement[True] == 1
     assert agreement[False] < 0.8
 
@@ -119,9 +114,7 @@ def test_silhouettes_at_the_limits():
 
 def test_more_clusters_than_different_heads_is_an_error():
     features = np.repeat(heads(COUNTS, noise=0.1, seed=0)[0][:3], 10, axis=0)
-    with pytest.raises(
-        InputError, match="4 clusters need at least 4 different heads to fit, and there are 3"
-    ):
+    with pytest.raises(InputError, match="4 clusters need at least 4 different heads to fit, and there are 3"):
         cluster_heads(features, **SETTINGS)
 
 

@@ -17,7 +17,7 @@ def code(tmp_path):
     files = {
         "script.py": "from tools.used import work\n\nwith job() as (inputs, outputs):\n    work(inputs)\n",
         "tools/__init__.py": "",
-        "tools/used.py": '"""Docs."""\n\nfrom tools import deep\n\ndef work(x):\n    """Work."""\n    return deep.N * x\n',
+        "tools/used.py": '"""Docs."""\n\nfrom tools import deep\n\ndef work(x):\n    """D."""\n    return deep.N * x\n',
         "tools/deep.py": "N = 3\n",
         "tools/unused.py": "M = 4\n",
     }

@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+
 from headtypes.naming import TYPES, attention_groups, name_types
 
 

@@ -166,6 +166,12 @@ def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables
     assert Plan(read_config(full)).features == [("base", "pairs")]
 
 
+def test_a_partition_of_the_users_that_is_not_selected_is_not_read(brought, tmp_path):
+    (tmp_path / "mine.csv").unlink()
+    plan = Plan(read_config(edited(brought, "select", {"partitions": ["squad-kmeans-k4"]})))
+    assert list(plan.partitions) == [("bert", "squad-kmeans-k4")]
+
+
 def test_selecting_a_clustering_does_not_forbid_the_conditions_of_another(small):
     raw = edited(edited(small, "clustering", {"k": [3, 4]}), "select", {"partitions": ["squad-kmeans-k3"]})
     plan = Plan(read_config(raw))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from headtypes.errors import InputError
 from headtypes.reference import load_reference
 from headtypes.type_names import TYPES

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from headtypes.errors import InputError
 from headtypes.files import read_json
 from headtypes.scoring import exact_match, f1, normalize_answer, score_predictions, summary

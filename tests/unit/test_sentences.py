@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from headtypes.sentences import sentence_of, split_sentences
 from headtypes.squad import read_squad
 
@@ -43,10 +44,7 @@ def test_wide_white_space_splits_like_a_space(space):
 def test_tokens_fall_into_the_sentence_in_which_they_start():
     boundaries = np.array([[2, 5], [5, 9], [12, 20]])
     offsets = np.arange(24)
-    naive = [
-        max([index for index, (start, _) in enumerate(boundaries) if start <= at], default=0)
-        for at in offsets
-    ]
+    naive = [max([index for index, (start, _) in enumerate(boundaries) if start <= at], default=0) for at in offsets]
     found = sentence_of(offsets, boundaries)
     assert found.tolist() == naive
     assert found.dtype == np.int32

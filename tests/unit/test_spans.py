@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+
 from headtypes.errors import InputError
 from headtypes.spans import Spans, answer_questions, best_spans
 from headtypes.windows import Windows, build_windows
-
 from tests.tiny import bert_tokenizer, roberta_tokenizer
 
 

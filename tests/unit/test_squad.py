@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from datasets import Dataset
+
 from headtypes.errors import InputError
 from headtypes.squad import questions_from_rows, read_squad
 

@@ -5,13 +5,13 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
 from headtypes.clustering import METHODS, cluster_heads
 from headtypes.errors import InputError
 from headtypes.seeds import derive_seed
 from headtypes.stability import agreement, match_labels, measure_stability
-from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
-
 from tests.planted import heads
 
 pytestmark = pytest.mark.filterwarnings("ignore:Graph is not fully connected")
@@ -118,9 +118,7 @@ def test_matching_knows_clusters_that_no_head_was_given():
 def test_equal_seeds_give_equal_figures():
     by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], 20, noise=3, seed=6)
     labels = full_fit(by_sample)
-    one, same, other = (
-        measure_stability(by_sample, labels, models=3, seed=seed, **CLUSTERING) for seed in (1, 1, 2)
-    )
+    one, same, other = (measure_stability(by_sample, labels, models=3, seed=seed, **CLUSTERING) for seed in (1, 1, 2))
     assert one == same
     assert one != other
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
 from headtypes.errors import InputError
 from headtypes.sentences import split_sentences
 from headtypes.squad import read_squad
 from headtypes.windows import build_windows, read_windows, write_windows
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
-
 from tests.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -91,9 +91,7 @@ def naive_windows(tokenizer, question, window, advance, question_tokens):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize(
-    ("window", "advance", "question_tokens"), [(40, 7, 12), (22, 100, 8), (384, 128, 64)]
-)
+@pytest.mark.parametrize(("window", "advance", "question_tokens"), [(40, 7, 12), (22, 100, 8), (384, 128, 64)])
 def test_windows_slide_as_in_run_squad(make, window, advance, question_tokens):
     sizes = {"window": window, "advance": advance, "question_tokens": question_tokens}
     windows = build_windows(QUESTIONS, make(WORDS), **sizes)
@@ -141,9 +139,7 @@ def test_tokenizer_is_left_as_it_was():
 
 def test_space_before_a_word_belongs_to_no_token():
     words = ["▁One", "▁here.", "▁Two", "▁there.", "▁Where?"]
-    backend = Tokenizer(
-        models.WordLevel({word: index for index, word in enumerate(["<unk>", *words])}, "<unk>")
-    )
+    backend = Tokenizer(models.WordLevel({word: index for index, word in enumerate(["<unk>", *words])}, "<unk>"))
     backend.pre_tokenizer = pre_tokenizers.Metaspace()
     backend.post_processor = processors.TemplateProcessing(
         single="$A", pair="$A <unk> $B:1", special_tokens=[("<unk>", 0)]
@@ -159,9 +155,7 @@ def test_space_before_a_word_belongs_to_no_token():
 
 
 def test_context_without_tokens_keeps_its_window():
-    windows = build_windows(
-        [{"id": "q", "question": "Who?", "context": "\n"}, QUESTIONS[2]], bert_tokenizer()
-    )
+    windows = build_windows([{"id": "q", "question": "Who?", "context": "\n"}, QUESTIONS[2]], bert_tokenizer())
     assert windows.question.tolist() == [0, 1]
     assert (cut(windows, 0)["sentence"] <= 0).all()
 
@@ -247,8 +241,6 @@ def test_windows_of_dev_cover_every_context():
         for number in range(owners[question], owners[question + 1]):
             found = cut(windows, number)
             mine = found["char_start"] >= 0
-            union.update(
-                zip(found["char_start"][mine].tolist(), found["input_ids"][mine].tolist(), strict=True)
-            )
+            union.update(zip(found["char_start"][mine].tolist(), found["input_ids"][mine].tolist(), strict=True))
         assert [union[start] for start in starts] == ids.tolist()
         assert len(union) == len(ids)

@@ -105,8 +105,27 @@ def test_the_papers_experiment_is_planned_without_network(workdir):
     workdir.configure(yaml.safe_load((ROOT / "experiments/paper.yaml").read_text()))
     planned = workdir.planned()
     assert planned["evaluate_condition"] == 19
-    assert planned["fetch_model"] == 5
+    assert planned["fetch_model"] == 4
     assert planned["fetch_task"] == 3
+    assert planned["finetune_model"] == planned["fetch_training"] == 2
     assert planned["extract_features"] == planned["cluster_heads"] == planned["measure_stability"] == 6
     # Nothing is computed in a dry run, and nothing is fetched.
     assert not (workdir.path / "results").exists()
+
+
+def test_a_model_is_made_from_another_on_a_generated_task(workdir):
+    config = workdir.config()
+    config["tasks"]["told"] = {"source": {"world": "question_answering", "size": 4, "training_size": 16}, "samples": 3}
+    made = {"base": "tiny", "task": "told", "batch_size": 8, "epochs": 1.0, "max_length": 64}
+    config["models"]["made"] = {"source": {"finetuned": made}, "tasks": ["told"], "evaluate": "told"}
+    config["select"] = {"models": ["made"], "tasks": ["told"], "conditions": ["baseline"]}
+    workdir.configure(config)
+    workdir.snakemake()
+    results = workdir.path / "results"
+    assert {"model.safetensors", "config.json", "tokenizer.json"} <= {
+        f.name for f in (results / "models/made").iterdir()
+    }
+    assert len(json.loads((results / "ablation/made/told-kmeans-k4/baseline/predictions.json").read_text())) == 4
+    # The base was found, but nothing was asked of it.
+    assert [file.name for file in (results / "features").iterdir()] == ["made"]
+    assert workdir.planned() == {}

@@ -1,8 +1,16 @@
-"""Tables as Markdown."""
+"""Tables as Markdown, and pages of it as HTML."""
 
 from collections.abc import Iterable
 
 import pandas as pd
+from markdown_it import MarkdownIt
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em; color: #222 }
+table { border-collapse: collapse; margin: 1em 0 }
+th, td { padding: .25em .7em; border-bottom: 1px solid #ccc; white-space: nowrap }
+thead th { border-bottom: 2px solid #222; text-align: left }
+"""
 
 
 def markdown_table(table: pd.DataFrame) -> str:
@@ -15,6 +23,16 @@ def markdown_table(table: pd.DataFrame) -> str:
 def document(title: str, parts: Iterable[str]) -> str:
     """A page with a title and parts, each set off by a blank line."""
     return "\n".join([f"# {title}\n", *(part.rstrip("\n") + "\n" for part in parts)])
+
+
+def to_html(page: str) -> str:
+    """A page of Markdown as one HTML file that needs no other."""
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(page)
+    title = page.partition("\n")[0].removeprefix("# ")
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{_STYLE}</style></head>\n<body>\n{body}</body>\n</html>\n"
+    )
 
 
 def _cell(value: object) -> str:

@@ -61,9 +61,7 @@ def score_predictions(questions: Sequence[Mapping], predictions: Mapping[str, st
     rows = []
     for question in questions:
         prediction, answers = predictions[question["id"]], dict.fromkeys(question["answers"])
-        rows.append(
-            (question["id"], question["article"], exact_match(prediction, answers), f1(prediction, answers))
-        )
+        rows.append((question["id"], question["article"], exact_match(prediction, answers), f1(prediction, answers)))
     return pd.DataFrame(rows, columns=["id", "article", "exact_match", "f1"])
 
 

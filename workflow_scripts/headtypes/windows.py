@@ -95,8 +95,7 @@ def build_windows(
     contexts = list(dict.fromkeys(question["context"] for question in questions))
     encoded = dict(zip(contexts, _encode(backend, contexts), strict=True))
     sentences = {
-        context: 1 + sentence_of(tokens.start, split_sentences(context))
-        for context, tokens in encoded.items()
+        context: 1 + sentence_of(tokens.start, split_sentences(context)) for context, tokens in encoded.items()
     }
     n_special = sum(map(len, template.ids))
 
@@ -136,9 +135,7 @@ def _cuts(n_tokens: int, room: int, advance: int) -> Iterator[slice]:
             return
 
 
-def _window(
-    template: _Template, question: np.ndarray, context: _Tokens, sentence: np.ndarray
-) -> dict[str, np.ndarray]:
+def _window(template: _Template, question: np.ndarray, context: _Tokens, sentence: np.ndarray) -> dict[str, np.ndarray]:
     """The arrays of one window; `sentence` and `context` are those of its stretch of the context."""
 
     def join(special: list[np.ndarray], of_question: np.ndarray, of_context: np.ndarray) -> np.ndarray:
@@ -186,9 +183,7 @@ def _template(backend: Tokenizer) -> _Template:
         )
     parts = slice(0, first[0]), slice(first[-1] + 1, second[0]), slice(second[-1] + 1, None)
     ids, types = np.array(probe.ids, np.int32), np.array(probe.type_ids, np.int8)
-    return _Template(
-        [ids[part] for part in parts], [types[part] for part in parts], types[first[0]], types[second[0]]
-    )
+    return _Template([ids[part] for part in parts], [types[part] for part in parts], types[first[0]], types[second[0]])
 
 
 def _encode(backend: Tokenizer, texts: list[str]) -> list[_Tokens]:
@@ -222,9 +217,7 @@ def write_windows(path: str | Path, windows: Windows, attributes: Mapping[str, s
         for name, array in arrays.items():
             if array is not None:
                 chunk = (min(len(array), _CHUNK),)
-                file.create_dataset(
-                    name, data=array, chunks=chunk, compression="gzip", shuffle=True, fletcher32=True
-                )
+                file.create_dataset(name, data=array, chunks=chunk, compression="gzip", shuffle=True, fletcher32=True)
 
 
 def read_windows(path: str | Path) -> tuple[Windows, dict[str, str | int | float]]:
@@ -236,8 +229,7 @@ def read_windows(path: str | Path) -> tuple[Windows, dict[str, str | int | float
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}
             attributes = {
-                name: value.item() if isinstance(value, np.generic) else value
-                for name, value in file.attrs.items()
+                name: value.item() if isinstance(value, np.generic) else value for name, value in file.attrs.items()
             }
         question_ids = np.char.decode(arrays.pop("question_ids"), "utf-8").tolist()
         return Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids), attributes
