@@ -19,6 +19,7 @@ include: "rules/features.smk"  # section 3: how far, and at which tokens, each h
 include: "rules/clustering.smk"  # section 4: types of heads and their stability
 include: "rules/ablation.smk"  # section 5: what the model answers without a type
 include: "rules/tables.smk"  # Tables 1, 2 and 3
+include: "rules/figures.smk"  # Figures 1 to 5
 
 
 localrules:
@@ -26,6 +27,7 @@ localrules:
     features,
     partitions,
     ablations,
+    figures,
 
 
 rule all:
@@ -33,3 +35,4 @@ rule all:
     input:
         rules.partitions.input,
         rules.tables.input,
+        rules.figures.input,

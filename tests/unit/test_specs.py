@@ -18,12 +18,25 @@ from tests.configs import DELETE, edited, full_config, leaves
 
 SCRIPTS = Path(specs.__file__).parents[1]
 CANNOT = "cannot change alone"
+COMPARED = {"tabulate_stability", "draw_models"}
 CLUSTER = {"cluster_heads", "measure_stability"}
 EVALUATE = {"evaluate_condition baseline", "evaluate_condition zero-dense", "evaluate_condition drop-near"}
 
 # Every value of the full configuration: another value, and the rules whose specs must change with it.
 EVERY_VALUE = [
-    ("seed", 2, {"draw_samples", "draw_questions", "fetch_task", "fetch_training", "finetune_model", *CLUSTER}),
+    (
+        "seed",
+        2,
+        {
+            "draw_projection",
+            "draw_samples",
+            "draw_questions",
+            "fetch_task",
+            "fetch_training",
+            "finetune_model",
+            *CLUSTER,
+        },
+    ),
     ("tasks/squad/kind", "sentence_pair", CANNOT),
     ("tasks/squad/source/file", "pairs.tsv", {"fetch_task"}),
     ("tasks/squad/source/training_file", "pairs.tsv", {"fetch_training"}),
@@ -47,16 +60,16 @@ EVERY_VALUE = [
     ("models/base/source/hub", "other/model", {"fetch_model"}),
     ("models/base/source/revision", "v2", {"fetch_model"}),
     ("models/base/source/sha256", "1" * 64, {"fetch_model"}),
-    ("models/base/tasks", ["squad", "pairs", "asked"], {"tabulate_stability"}),
+    ("models/base/tasks", ["squad", "pairs", "asked"], COMPARED),
     ("models/base/published", "mrpc", {"tabulate_stability"}),
     ("models/tuned+1.0/source/folder", "other", {"fetch_model"}),
-    ("models/tuned+1.0/parent", "packed", set()),
-    ("models/tuned+1.0/tasks", ["squad", "asked"], {"tabulate_stability"}),
+    ("models/tuned+1.0/parent", "packed", {"draw_models"}),
+    ("models/tuned+1.0/tasks", ["squad", "asked"], COMPARED),
     ("models/tuned+1.0/evaluate", DELETE, {"tabulate_ablations"}),
     ("models/tuned+1.0/published", "mnli", {"tabulate_stability"}),
     ("models/packed/source/package", "xml", {"fetch_model"}),
     ("models/packed/source/subfolder", "x", {"fetch_model"}),
-    ("models/packed/tasks", ["asked", "squad"], {"tabulate_stability"}),
+    ("models/packed/tasks", ["asked", "squad"], COMPARED),
     # The record of another base, and the rows of another task, are inputs of the rule.
     ("models/taught/source/finetuned/base", "packed", set()),
     ("models/taught/source/finetuned/task", "squad", set()),
@@ -72,11 +85,11 @@ EVERY_VALUE = [
             "bf16": True,
         }.items()
     ],
-    ("models/taught/tasks", ["made", "asked"], {"tabulate_stability"}),
+    ("models/taught/tasks", ["made", "asked"], COMPARED),
     # What is not selected changes nothing; test_plan tells what a new clustering brings.
     ("clustering/methods", ["kmeans", "gmm"], set()),
     ("clustering/k", [3, 4, 5], set()),
-    ("clustering/windows", 32, {*CLUSTER, "import_partition"}),
+    ("clustering/windows", 32, {*CLUSTER, "import_partition", "draw_heads", "draw_projection"}),
     ("clustering/scale", True, CLUSTER),
     ("clustering/restarts", 6, CLUSTER),
     ("stability/models", 5, {"measure_stability"}),
@@ -95,11 +108,11 @@ EVERY_VALUE = [
     ("conditions/zero-dense/dense", "uniform", {"evaluate_condition zero-dense", "tabulate_ablations"}),
     ("conditions/zero-dense/vertical", "zero", {"evaluate_condition zero-dense", "tabulate_ablations"}),
     ("conditions/drop-near/near", "zero", {"evaluate_condition drop-near", "tabulate_ablations"}),
-    ("compute/precision", "bfloat16", {"extract_features", *EVALUATE}),
+    ("compute/precision", "bfloat16", {"extract_features", "map_attention", *EVALUATE}),
     ("compute/batch_tokens", 2048, {"extract_features", *EVALUATE}),
-    ("select/models", ["base", "tuned+1.0", "taught"], {"tabulate_stability"}),
-    ("select/tasks", ["squad", "pairs", "made"], {"tabulate_stability"}),
-    ("select/partitions", ["squad-kmeans-k4", "mine"], {"tabulate_stability"}),
+    ("select/models", ["base", "tuned+1.0", "taught"], COMPARED),
+    ("select/tasks", ["squad", "pairs", "made"], COMPARED),
+    ("select/partitions", ["squad-kmeans-k4", "mine"], COMPARED),
     ("select/conditions", ["baseline", "zero-dense"], {"tabulate_ablations"}),
 ]
 
@@ -125,6 +138,9 @@ def all_specs(raw) -> dict[tuple, str]:
         *(("import_partition" if each.file else "cluster_heads", *name) for name, each in plan.partitions.items()),
         *(("measure_stability", *name) for name, each in plan.partitions.items() if each.method),
         *(("evaluate_condition", each.model, each.partition, each.condition) for each in plan.ablations),
+        *(("map_attention", *each) for each in plan.features),
+        *((f"draw_{what}", *name) for name in plan.partitions for what in ("heads", "projection", "layers", "atlas")),
+        *(("draw_models", clustering) for clustering in plan.clusterings),
         ("tabulate_stability",),
         ("tabulate_ablations",),
     ]

@@ -30,6 +30,12 @@ def test_all_19_conditions_are_planned_by_default(workdir):
         "evaluate_condition": 19,
         "tabulate_stability": 1,
         "tabulate_ablations": 1,
+        "map_attention": 1,
+        "draw_heads": 1,
+        "draw_projection": 1,
+        "draw_layers": 1,
+        "draw_models": 1,
+        "draw_atlas": 1,
     }
 
 
@@ -71,6 +77,13 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert table3["id"].tolist() == [12, 17]
     assert set(pd.read_csv(results / "tables/table1.csv")["model"]) == {"tiny"}
     assert "| 12 | drop_intra-diagonal |" in (results / "tables/table3.md").read_text()
+
+    for partition in ("animals-kmeans-k4", "mine"):
+        for number in (1, 2, 3, 5):
+            for kind, start in (("pdf", b"%PDF"), ("png", b"\x89PNG")):
+                figure = results / f"figures/tiny/{partition}/figure{number}.{kind}"
+                assert figure.read_bytes().startswith(start)
+    assert (results / "figures/kmeans-k4/figure4.png").exists()
 
     assert workdir.planned() == {}
 

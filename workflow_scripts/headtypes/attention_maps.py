@@ -1,9 +1,5 @@
 """Whole attention maps of one short sample, for pictures alone: what is measured is reduced while the model runs."""
 
-from dataclasses import dataclass
-from pathlib import Path
-
-import h5py
 import numpy as np
 import torch
 from torch import Tensor
@@ -12,23 +8,8 @@ from headtypes.attention import Layer, run
 from headtypes.batching import model_inputs
 from headtypes.encoding import Encoded, encode_samples
 from headtypes.errors import InputError
-from headtypes.files import replacing
+from headtypes.map_storage import AttentionMaps
 from headtypes.sources import load_model, load_tokenizer
-
-
-@dataclass(frozen=True)
-class AttentionMaps:
-    """Attention of every head on one sample.
-
-    attention: [layer, head, query, key] float32, rows sum to one (in a file, to the precision of float16).
-    tokens:    [token] as a person reads them.
-    sample_id: the sample's id; truncated: whether it was cut.
-    """
-
-    attention: np.ndarray
-    tokens: list[str]
-    sample_id: str
-    truncated: bool
 
 
 class MapReader:
@@ -47,14 +28,18 @@ class MapReader:
         return torch.stack(self._layers).numpy()
 
 
+# Of more, a figure of a page's width could not label every one.
+LEGIBLE_TOKENS = 26
+
+
 def map_attention(
-    samples: list[dict], record: dict, *, kind: str, precision: str, tokens: int, what: str = "attention maps"
+    samples: list[dict], record: dict, *, task: str, kind: str, precision: str, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
     """Run a model over the sample that is nearest to a wanted length, and keep its attention.
 
     samples:   id, first and second, as drawn.
     record:    the model, as `sources.fetch_model` found it.
-    kind:      how the task's samples are cut.
+    task, kind: name of the task, for messages, and how its samples are cut.
     precision: arithmetic of the forward pass.
     tokens:    wanted length; a sample that is longer is cut to it.
     Raises `InputError` where no sample can be cut so short, or an attention is not finite.
@@ -65,8 +50,8 @@ def map_attention(
     attention = read_one(model, encoded, tokenizer.pad_token_id)
     if not np.isfinite(attention).all():
         raise InputError(
-            f"{record['name']}, {what}: an attention is not a number; the model's weights are damaged, or its numbers "
-            "overflow in this precision."
+            f"{record['name']} on {task}: an attention is not a number; the model's weights are damaged, or its "
+            "numbers overflow in this precision."
         )
     labels = [_readable(tokenizer, token) for token in encoded.input_ids[0]]
     return AttentionMaps(attention, labels, sample["id"], bool(encoded.truncated[0]))
@@ -86,7 +71,7 @@ def choose_sample(samples: list[dict], tokenizer, kind: str, limit: int, tokens:
             return samples[index], encode_samples([samples[index]], tokenizer, kind, tokens)
         except InputError:
             continue
-    raise InputError(f"No sample can be cut to {tokens} tokens, as the figures of attention maps ask; ask for more.")
+    raise InputError(f"No sample of the task can be cut to {tokens} tokens for the attention maps; ask for more.")
 
 
 @torch.inference_mode()
@@ -95,38 +80,6 @@ def read_one(model: torch.nn.Module, encoded: Encoded, pad_token: int | None) ->
     reader = MapReader()
     run(model, model_inputs(encoded.input_ids, encoded.token_types, pad_token or 0, model.device), reader)
     return reader.attention()
-
-
-def write_maps(path: str | Path, maps: AttentionMaps, attributes: dict[str, str]) -> None:
-    """Write attention maps as a whole HDF5 file, in half precision; attributes say where they come from."""
-    # Without times of creation, equal maps give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
-        file.create_dataset(
-            "attention",
-            data=maps.attention.astype(np.float16),
-            chunks=(1, *maps.attention.shape[1:]),
-            compression="gzip",
-            shuffle=True,
-            fletcher32=True,
-            track_times=False,
-        )
-        file.create_dataset("token", data=maps.tokens, dtype=h5py.string_dtype(), track_times=False)
-        for name, value in {"sample_id": maps.sample_id, "truncated": maps.truncated, **attributes}.items():
-            file.attrs[name] = value
-
-
-def read_maps(path: str | Path) -> AttentionMaps:
-    """Read what `write_maps` wrote. Raises `InputError` that names a damaged file."""
-    try:
-        with h5py.File(path, "r") as file:
-            return AttentionMaps(
-                attention=file["attention"][:].astype(np.float32),
-                tokens=file["token"].asstr()[:].tolist(),
-                sample_id=file.attrs["sample_id"],
-                truncated=bool(file.attrs["truncated"]),
-            )
-    except (OSError, KeyError) as error:
-        raise InputError(f"{path} is damaged or holds no attention maps ({error}); delete it and run again.") from error
 
 
 def _readable(tokenizer, token_id: int) -> str:

@@ -101,6 +101,16 @@ class Plan:
         names = dict.fromkeys((each.model, each.partition) for each in self.ablations)
         return [self.partitions[name] for name in names]
 
+    @cached_property
+    def clusterings(self) -> list[str]:
+        """Name of each way of clustering, whatever the task."""
+        made = [each for each in self.partitions.values() if each.method is not None]
+        return list(dict.fromkeys(f"{each.method}-k{each.k}" for each in made))
+
+    def clustered_by(self, clustering: str) -> list[PartitionPlan]:
+        """The partitions of all models that were made in one way."""
+        return [each for each in self.partitions.values() if f"{each.method}-k{each.k}" == clustering]
+
     def finetuned(self, model: str) -> Finetuned | None:
         """How the workflow makes a model; None where it does not."""
         return self.config.models[model].source.finetuned

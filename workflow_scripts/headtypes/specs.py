@@ -98,6 +98,41 @@ def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -
     }
 
 
+def map_attention(plan: Plan, model: str, task: str) -> dict:
+    """How the sample is cut, and the arithmetic."""
+    return {"task": task, "kind": plan.config.tasks[task].kind, "precision": plan.config.compute.precision}
+
+
+def draw_heads(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution of the features."""
+    return {"windows": plan.config.clustering.windows}
+
+
+def draw_projection(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution of the features, and the seed of t-SNE."""
+    seed = derive_seed(plan.config.seed, "draw_projection", model, partition)
+    return {"windows": plan.config.clustering.windows, "seed": seed}
+
+
+def draw_layers(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing but the partition."""
+    return {}
+
+
+def draw_models(plan: Plan, clustering: str) -> dict:
+    """Each model on each of its tasks, in the order of the rule's inputs, with its parent on the same task."""
+    made = plan.clustered_by(clustering)
+    names = {(each.model, each.task): f"{each.model} on {each.task}" for each in made}
+    parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
+    # As pairs, since canonical JSON sorts keys, and the order is that of the figure.
+    return {"parents": list(parents.items())}
+
+
+def draw_atlas(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing but the partition and the maps."""
+    return {}
+
+
 def tabulate_stability(plan: Plan) -> dict:
     """The rows of Table 1, in the order of the rule's inputs."""
     rows = [

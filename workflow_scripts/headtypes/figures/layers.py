@@ -3,28 +3,35 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from headtypes.figures.style import COLUMN, style, type_labels, type_patches, type_styles
+from headtypes.figures.style import COLUMN, legend_height, styled, type_labels, type_patches, type_styles
 from headtypes.partitions import Partition
 
 # Layers of which each has its number below it.
 _NUMBERED = 12
 
 
-@style()
+@styled
 def layers_figure(partition: Partition) -> Figure:
     """Draw a column per layer, counted from 1, of as many heads as it has of each type."""
     layers, heads = partition.shape
-    figure = Figure(figsize=(COLUMN, 2.5), layout="constrained")
+    labels, styles = type_labels(partition), type_styles(partition.types)
+    figure = Figure(figsize=(COLUMN, 2.1 + legend_height(labels, 2)), layout="constrained")
     axes = figure.subplots()
-    labels, styles = type_labels([partition]), type_styles(partition.types)
     below = np.zeros(layers, dtype=int)
     for name in labels:
         count = (partition.type_of == name).sum(axis=1)
         look = styles[name]
         axes.bar(
-            np.arange(1, layers + 1), count, bottom=below, width=0.84, color=look.colour, hatch=look.hatch, ec="white",
-            lw=0.5, label=name,
-        )  # fmt: skip
+            np.arange(1, layers + 1),
+            count,
+            bottom=below,
+            width=0.84,
+            color=look.colour,
+            hatch=look.hatch,
+            ec="white",
+            lw=0.5,
+            label=name,
+        )
         below += count
     step = -(-layers // _NUMBERED)
     axes.set(xlabel="layer", ylabel="heads", ylim=(0, heads), xlim=(0.4, layers + 0.6))

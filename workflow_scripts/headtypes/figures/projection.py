@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
-from headtypes.figures.style import COLUMN, style, type_labels, type_styles
+from headtypes.figures.style import COLUMN, legend_height, styled, type_labels, type_styles
 from headtypes.partitions import Partition
 
 
@@ -24,19 +24,25 @@ def project_heads(features: np.ndarray, seed: int) -> pd.DataFrame:
         return pd.DataFrame(tsne.fit_transform(features.astype(float)), columns=["x", "y"])
 
 
-@style()
+@styled
 def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
     """Draw the heads where `project_heads` put them, each type in its colour and its sign."""
-    figure = Figure(figsize=(COLUMN, 3.2), layout="constrained")
+    labels, styles = type_labels(partition), type_styles(partition.types)
+    figure = Figure(figsize=(COLUMN, 2.8 + legend_height(labels, 2)), layout="constrained")
     axes = figure.subplots()
     types = partition.type_of.reshape(-1)
-    labels, styles = type_labels([partition]), type_styles(partition.types)
     for name, label in labels.items():
         mine = places[types == name]
         axes.scatter(
-            mine["x"], mine["y"], s=14, c=styles[name].colour, marker=styles[name].marker, lw=0.3, ec="white",
+            mine["x"],
+            mine["y"],
+            s=14,
+            c=styles[name].colour,
+            marker=styles[name].marker,
+            lw=0.3,
+            ec="white",
             label=f"{label}: {len(mine)}",
-        )  # fmt: skip
+        )
     axes.set(xticks=[], yticks=[], xlabel="t-SNE, first coordinate", ylabel="t-SNE, second coordinate")
     axes.set_aspect("equal", adjustable="datalim")
     axes.spines[["top", "right"]].set_visible(True)

@@ -1,8 +1,9 @@
 """How every figure looks: sizes of print, one colour per type, and files of equal bytes for equal figures."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 
 import matplotlib.style
@@ -16,8 +17,10 @@ from headtypes.type_names import TYPES
 
 # Inches: a column and the text of a page in print, and the height that a caption leaves of one.
 COLUMN, PAGE, PAGE_HEIGHT = 3.3, 6.9, 9.2
+# Inches of a line of a legend.
+_LINE = 0.145
 # Points: the smallest lettering of a figure, and that of tokens, of which there are many.
-SMALL, TOKEN = 7, 5.5
+SMALL, TOKEN = 7, 5.3
 
 # Okabe and Ito 2008, without black. The first four are those of their palette that stay farthest apart
 # (CIE76 distance of 20 and more) for a reader without one of the three cones.
@@ -62,10 +65,23 @@ class TypeStyle:
     hatch: str
 
 
-def style():
-    """Return the context in which every figure is drawn and saved."""
+def _style():
     # From Matplotlib's own settings, whatever the user's are.
     return matplotlib.style.context(["default", _SETTINGS])
+
+
+def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Have a function draw its figure in the style of all."""
+
+    @wraps(draw)
+    def drawn(*args, **kwargs) -> Figure:
+        with _style():
+            figure = draw(*args, **kwargs)
+            # Matplotlib makes ticks when they are first drawn, in the settings of that moment.
+            figure.draw_without_rendering()
+            return figure
+
+    return drawn
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
@@ -74,16 +90,18 @@ def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
     The paper's types and `type-1`, `type-2`, ... look the same in every figure; other names, which users bring,
     take their style from their place among the types given.
     """
-    return {name: _style(_place(name, place)) for place, name in enumerate(order_types(types))}
+    return {name: _type_style(_place(name, place)) for place, name in enumerate(order_types(types))}
 
 
-def type_labels(partitions: Iterable[Partition]) -> dict[str, str]:
-    """What legends call each type: a name that is doubtful, in any of the partitions, is marked so."""
-    doubtful: dict[str, bool] = {}
-    for partition in partitions:
-        for name, doubt in partition.table.groupby("type")["doubtful"].any().items():
-            doubtful[name] = doubtful.get(name, False) or bool(doubt)
-    return {name: f"{name} (doubtful)" if doubtful[name] else name for name in order_types(doubtful)}
+def doubtful_types(partition: Partition) -> set[str]:
+    """The types whose name does not follow from what their heads look at."""
+    return set(partition.table.loc[partition.table["doubtful"].astype(bool), "type"])
+
+
+def type_labels(partition: Partition) -> dict[str, str]:
+    """What legends call each type: a name that is doubtful is marked so."""
+    doubtful = doubtful_types(partition)
+    return {name: f"{name} (doubtful)" if name in doubtful else name for name in partition.types}
 
 
 def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str]) -> list[Patch]:
@@ -92,6 +110,11 @@ def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str]) -> 
         Patch(facecolor=styles[name].colour, hatch=styles[name].hatch, edgecolor="white", label=label)
         for name, label in labels.items()
     ]
+
+
+def legend_height(labels: Mapping[str, str], columns: int) -> float:
+    """Inches that the lines of a legend take."""
+    return _LINE * -(-len(labels) // columns)
 
 
 def attention_scale() -> PowerNorm:
@@ -122,7 +145,7 @@ def save_figure(figure: Figure, vector: str | Path, png: str | Path) -> None:
         kind = path.suffix.lstrip(".").lower()
         if kind not in _UNDATED:
             raise ValueError(f"{path}: figures are pdf, svg or png")
-        with style(), replacing(path) as temporary:
+        with _style(), replacing(path) as temporary:
             figure.savefig(temporary, format=kind, metadata=_UNDATED[kind])
 
 
@@ -133,6 +156,6 @@ def _place(name: str, place: int) -> int:
     return int(numbered[1]) - 1 if numbered else place
 
 
-def _style(place: int) -> TypeStyle:
+def _type_style(place: int) -> TypeStyle:
     hatch = _HATCHES[place // len(PALETTE) % len(_HATCHES)]
     return TypeStyle(PALETTE[place % len(PALETTE)], _MARKERS[place % len(_MARKERS)], hatch)

@@ -1,0 +1,154 @@
+# The paper's figures.
+
+
+rule map_attention:
+    input:
+        model=rules.fetch_model.output.model,
+        samples=rules.draw_samples.output.samples,
+    output:
+        maps="results/maps/{model}/{task}.h5",
+    log:
+        "logs/map_attention/{model}/{task}.log",
+    benchmark:
+        "results/maps/{model}/{task}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("map_attention"),
+        code=code("map_attention"),
+    script:
+        "../workflow_scripts/map_attention.py"
+
+
+rule draw_heads:
+    input:
+        maps=asked_of(rules.map_attention.output.maps),
+        features=features_of,
+        partition="results/partitions/{model}/{partition}.csv",
+    output:
+        pdf="results/figures/{model}/{partition}/figure1.pdf",
+        png=report(
+            "results/figures/{model}/{partition}/figure1.png",
+            caption="../report/figure1.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "1", "partition": "{partition}", "content": "typical heads"},
+        ),
+    log:
+        "logs/draw_heads/{model}/{partition}.log",
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("draw_heads"),
+        code=code("draw_heads"),
+    script:
+        "../workflow_scripts/draw_heads.py"
+
+
+rule draw_projection:
+    input:
+        features=features_of,
+        partition="results/partitions/{model}/{partition}.csv",
+    output:
+        pdf="results/figures/{model}/{partition}/figure2.pdf",
+        png=report(
+            "results/figures/{model}/{partition}/figure2.png",
+            caption="../report/figure2.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "2", "partition": "{partition}", "content": "heads in the plane"},
+        ),
+    log:
+        "logs/draw_projection/{model}/{partition}.log",
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("draw_projection"),
+        code=code("draw_projection"),
+    script:
+        "../workflow_scripts/draw_projection.py"
+
+
+rule draw_layers:
+    input:
+        partition="results/partitions/{model}/{partition}.csv",
+    output:
+        pdf="results/figures/{model}/{partition}/figure3.pdf",
+        png=report(
+            "results/figures/{model}/{partition}/figure3.png",
+            caption="../report/figure3.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "3", "partition": "{partition}", "content": "types by layer"},
+        ),
+    log:
+        "logs/draw_layers/{model}/{partition}.log",
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("draw_layers"),
+        code=code("draw_layers"),
+    script:
+        "../workflow_scripts/draw_layers.py"
+
+
+rule draw_models:
+    input:
+        partitions=lambda wildcards: [
+            f"results/partitions/{each.model}/{each.name}.csv" for each in plan.clustered_by(wildcards.clustering)
+        ],
+    output:
+        csv="results/figures/{clustering}/figure4.csv",
+        pdf="results/figures/{clustering}/figure4.pdf",
+        png=report(
+            "results/figures/{clustering}/figure4.png",
+            caption="../report/figure4.rst",
+            category="Figures",
+            subcategory="all models",
+            labels={"figure": "4", "partition": "{clustering}", "content": "types by model"},
+        ),
+    log:
+        "logs/draw_models/{clustering}.log",
+    wildcard_constraints:
+        clustering=any_of(plan.clusterings),
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("draw_models"),
+        code=code("draw_models"),
+    script:
+        "../workflow_scripts/draw_models.py"
+
+
+rule draw_atlas:
+    input:
+        maps=asked_of(rules.map_attention.output.maps),
+        partition="results/partitions/{model}/{partition}.csv",
+    output:
+        pdf="results/figures/{model}/{partition}/figure5.pdf",
+        png=report(
+            "results/figures/{model}/{partition}/figure5.png",
+            caption="../report/figure5.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "5", "partition": "{partition}", "content": "every head"},
+        ),
+    log:
+        "logs/draw_atlas/{model}/{partition}.log",
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("draw_atlas"),
+        code=code("draw_atlas"),
+    script:
+        "../workflow_scripts/draw_atlas.py"
+
+
+rule figures:
+    input:
+        [
+            f"results/figures/{each.model}/{each.name}/figure{number}.png"
+            for each in plan.partitions.values()
+            for number in (1, 2, 3, 5)
+        ],
+        [f"results/figures/{clustering}/figure4.png" for clustering in plan.clusterings],

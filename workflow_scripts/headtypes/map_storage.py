@@ -1,0 +1,57 @@
+"""Attention maps on disk: one small HDF5 file per model."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from headtypes.errors import InputError
+from headtypes.files import replacing
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """Attention of every head on one sample.
+
+    attention: [layer, head, query, key] float32, rows sum to one (in a file, to the precision of float16).
+    tokens:    [token] as a person reads them.
+    sample_id: the sample's id; truncated: whether it was cut.
+    """
+
+    attention: np.ndarray
+    tokens: list[str]
+    sample_id: str
+    truncated: bool
+
+
+def write_maps(path: str | Path, maps: AttentionMaps, attributes: dict[str, str]) -> None:
+    """Write attention maps as a whole HDF5 file, in half precision; attributes say where they come from."""
+    # Without times of creation, equal maps give equal bytes.
+    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        file.create_dataset(
+            "attention",
+            data=maps.attention.astype(np.float16),
+            chunks=(1, *maps.attention.shape[1:]),
+            compression="gzip",
+            shuffle=True,
+            fletcher32=True,
+            track_times=False,
+        )
+        file.create_dataset("token", data=maps.tokens, dtype=h5py.string_dtype(), track_times=False)
+        for name, value in {"sample_id": maps.sample_id, "truncated": maps.truncated, **attributes}.items():
+            file.attrs[name] = value
+
+
+def read_maps(path: str | Path) -> AttentionMaps:
+    """Read what `write_maps` wrote. Raises `InputError` that names a damaged file."""
+    try:
+        with h5py.File(path, "r") as file:
+            return AttentionMaps(
+                attention=file["attention"][:].astype(np.float32),
+                tokens=file["token"].asstr()[:].tolist(),
+                sample_id=file.attrs["sample_id"],
+                truncated=bool(file.attrs["truncated"]),
+            )
+    except (OSError, KeyError) as error:
+        raise InputError(f"{path} is damaged or holds no attention maps ({error}); delete it and run again.") from error
