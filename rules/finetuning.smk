@@ -36,7 +36,6 @@ rule finetune_model:
         model=any_of(name for name in plan.models if plan.finetuned(name)),
     conda:
         "../envs/headtypes.yaml"
-    threads: 2
     params:
         spec=spec("finetune_model"),
         code=code("finetune_model"),
