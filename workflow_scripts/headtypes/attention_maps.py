@@ -29,7 +29,7 @@ class MapReader:
 
 
 # Of more, a figure of a page's width could not label every one.
-LEGIBLE_TOKENS = 26
+LEGIBLE_TOKENS = 24
 
 
 def map_attention(

@@ -34,6 +34,12 @@ class Partition:
         return order_types(self.table["type"])
 
     @cached_property
+    def doubtful(self) -> tuple[str, ...]:
+        """The types whose name does not follow from what their heads look at."""
+        doubtful = set(self.table.loc[self.table["doubtful"].astype(bool), "type"])
+        return tuple(name for name in self.types if name in doubtful)
+
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """Number of layers, number of heads in a layer."""
         return int(self.table["layer"].max()) + 1, int(self.table["head"].max()) + 1

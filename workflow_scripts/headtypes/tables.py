@@ -30,7 +30,7 @@ def stability_table(
         entry |= {f"{half}_{figure}": stability[half][figure] for half in _HALVES for figure in _FIGURES}
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
-        entry["doubtful"] = ", ".join(doubtful_types(partition))
+        entry["doubtful"] = ", ".join(partition.doubtful)
         table.append(entry)
     numbers = ["published_stability", *(f"{half}_{figure}" for half in _HALVES for figure in _FIGURES)]
     return pd.DataFrame(table).astype(dict.fromkeys(numbers, float))
@@ -72,17 +72,11 @@ def ablation_table(
             drop = getattr(undisturbed, figure) - getattr(published, figure) if published else None
             entry[f"published_drop_{figure}"] = drop
         entry["n_questions"] = score["n_questions"]
-        entry["doubtful"] = ", ".join(doubtful_types(partitions[key]))
+        entry["doubtful"] = ", ".join(partitions[key].doubtful)
         table.append(entry)
     order = ["model", "partition", "table", "id"]
     figures = {f"{kind}{figure}": float for figure in _SCORES for kind in _KINDS}
     return pd.DataFrame(table).astype({"id": "Int64", **figures}).sort_values(order, kind="stable", ignore_index=True)
-
-
-def doubtful_types(partition: Partition) -> list[str]:
-    """The types whose name does not follow from what their heads look at."""
-    doubtful = set(partition.table.loc[partition.table["doubtful"], "type"])
-    return [name for name in partition.types if name in doubtful]
 
 
 def stability_page(table: pd.DataFrame, reference: Reference) -> str:
@@ -95,8 +89,8 @@ def stability_page(table: pd.DataFrame, reference: Reference) -> str:
     }
     types = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
     parts = [
-        "Stability of the types: percent of heads to which ten clusterings, each fitted on a random half of the heads "
-        "or of the samples, give the same type (all ten, or two of them on average).",
+        "Stability of the types: percent of heads to which clusterings, each fitted on a random half of the heads or "
+        "of the samples, give the same type (all of them, or two of them on average).",
         markdown_table(stability[["model", "partition", "published", *names.values()]]),
         "Shares of the types, in percent of the heads. A type marked as doubtful has a name that what its heads look "
         "at does not bear out.",
@@ -118,7 +112,7 @@ def ablation_page(table: pd.DataFrame, partitions: dict[tuple[str, str], Partiti
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         types = partitions[model, partition].types
-        brackets = {name: f"[{name}]" for name in doubtful_types(partitions[model, partition])}
+        brackets = {name: f"[{name}]" for name in partitions[model, partition].doubtful}
         shown = section[["id", "condition", *types, *figures]].rename(columns={"id": "ID", **brackets, **figures})
         questions = f"{section['n_questions'].iloc[0]:,} questions."
         parts += [

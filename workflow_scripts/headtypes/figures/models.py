@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headtypes.figures.style import PAGE, SMALL, doubtful_types, legend_height, styled, type_patches, type_styles
+from headtypes.figures.style import PAGE, SMALL, legend_height, styled, type_patches, type_styles
 from headtypes.partitions import Partition, order_types
 
 # Percent of a bar that has room for its number.
@@ -63,7 +63,7 @@ def _labels(partitions: Iterable[Partition]) -> dict[str, str]:
     labels = {}
     partitions = list(partitions)
     for name in order_types(name for partition in partitions for name in partition.types):
-        doubts = [name in doubtful_types(partition) for partition in partitions if name in partition.types]
+        doubts = [name in partition.doubtful for partition in partitions if name in partition.types]
         labels[name] = name + (" (doubtful)" if all(doubts) else " (doubtful in [ ])" if any(doubts) else "")
     return labels
 
@@ -71,7 +71,7 @@ def _labels(partitions: Iterable[Partition]) -> dict[str, str]:
 def _percent(share: float, partition: Partition, name: str) -> str:
     if share < _ROOM:
         return ""
-    return f"[{share:.0f}]" if name in doubtful_types(partition) else f"{share:.0f}"
+    return f"[{share:.0f}]" if name in partition.doubtful else f"{share:.0f}"
 
 
 def _write_comparison(axes: Axes, models: list[str], comparison: pd.DataFrame) -> None:

@@ -93,14 +93,9 @@ def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
     return {name: _type_style(_place(name, place)) for place, name in enumerate(order_types(types))}
 
 
-def doubtful_types(partition: Partition) -> set[str]:
-    """The types whose name does not follow from what their heads look at."""
-    return set(partition.table.loc[partition.table["doubtful"].astype(bool), "type"])
-
-
 def type_labels(partition: Partition) -> dict[str, str]:
     """What legends call each type: a name that is doubtful is marked so."""
-    doubtful = doubtful_types(partition)
+    doubtful = partition.doubtful
     return {name: f"{name} (doubtful)" if name in doubtful else name for name in partition.types}
 
 
