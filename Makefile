@@ -10,7 +10,8 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
 
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
-	@echo "Tables are in results/tables."
+	$(BIN)/snakemake --report results/report.html
+	@echo "Open results/report.html in a browser: all tables and figures. The files are in results/tables and results/figures."
 
 test: lint
 	HF_HUB_OFFLINE=1 $(BIN)/pytest --numprocesses $(CORES) --dist loadfile
