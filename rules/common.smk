@@ -1,3 +1,4 @@
+import fcntl
 import re
 import sys
 from pathlib import Path
@@ -21,6 +22,28 @@ except InputError as error:
 
 
 GUAN = f"{workflow.basedir}/reference/guan2020.yaml"
+
+
+def lift_stale_locks():
+    """Remove the locks that a killed run left in the working directory; return what keeps a live run's locks.
+
+    Snakemake cannot tell a lock of a killed run from that of a live one. The kernel can: it takes back a file lock
+    when its process ends, however it ends. So whoever gets ours is alone, and jobs of a live run do not get it.
+    """
+    folder = Path(".snakemake", "locks")
+    folder.mkdir(parents=True, exist_ok=True)
+    held = open(folder.with_name("run.lock"), "w")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return held
+    for left in folder.glob("*.lock"):
+        left.unlink()
+    return held
+
+
+# Held until this process ends.
+run_lock = lift_stale_locks()
 
 
 def spec(rule):

@@ -1,5 +1,6 @@
 """The whole workflow on a random model and six questions, offline."""
 
+import fcntl
 import json
 
 import h5py
@@ -47,6 +48,10 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     brought.to_csv(workdir.path / "mine.csv", index=False)
     config["partitions"] = {"mine": {"file": str(workdir.path / "mine.csv"), "model": "tiny", "task": "animals"}}
     workdir.configure(config)
+    # A run that was killed leaves Snakemake's locks behind.
+    stale = workdir.path / ".snakemake" / "locks" / "0.output.lock"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("results/tables/table2.csv\n")
     workdir.snakemake()
     results = workdir.path / "results"
 
@@ -95,6 +100,17 @@ def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
     printed = workdir.snakemake(check=False)
     assert 'config: unknown key "evalute" in models.tiny. Did you mean "evaluate"?' in printed
     assert "Traceback" not in printed
+    assert not (workdir.path / "results").exists()
+
+
+def test_the_locks_of_a_live_run_hold(workdir):
+    locks = workdir.path / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.output.lock").write_text("results/tables/table2.csv\n")
+    with open(workdir.path / ".snakemake" / "run.lock", "w") as live:
+        fcntl.flock(live, fcntl.LOCK_EX)
+        printed = workdir.snakemake(check=False)
+    assert "cannot be locked" in printed
     assert not (workdir.path / "results").exists()
 
 
