@@ -9,6 +9,7 @@ import numpy as np
 from headtypes.clustering import head_silhouettes
 from headtypes.errors import InputError
 from headtypes.partitions import Partition, build_partition, order_types
+from headtypes.type_names import TYPE_NAME
 
 
 def import_partition(csv_path: str | Path, features: np.ndarray, shape: tuple[int, int]) -> Partition:
@@ -89,7 +90,7 @@ def _whole_number(path: str | Path, line: int, column: str, row: dict[str, str])
 def _type_name(path: str | Path, line: int, name: str) -> str:
     if not name:
         raise InputError(f"{path}, line {line}: the type is empty; each head must have one.")
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+    if not re.fullmatch(TYPE_NAME, name):
         raise InputError(
             f"{path}, line {line}: the type {name!r} may have only letters A-Z and a-z, digits, '_' and '-', "
             "because it becomes part of file names."

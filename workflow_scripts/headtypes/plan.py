@@ -11,7 +11,7 @@ from headtypes.config import Config, Finetuned
 from headtypes.config_errors import nearest
 from headtypes.errors import InputError, one_line
 from headtypes.model_files import model_files, package_folder
-from headtypes.type_names import type_names
+from headtypes.type_names import TYPE_NAME, type_names
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ def _types_in(key: str, file: str) -> tuple[str, ...]:
     column = lines[0].index("type")
     types = {line[column] for line in lines[1:] if len(line) > column}
     for name in sorted(types):
-        if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        if not re.fullmatch(TYPE_NAME, name):
             raise InputError(f"config: {key}: {file} has the type {name!r}; a type has letters, digits, _ and -.")
     if not types:
         raise InputError(f"config: {key}: {file} names no type.")

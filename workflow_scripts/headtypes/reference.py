@@ -102,10 +102,6 @@ class Reference:
         wanted = {type_name: operation for type_name, operation in operations.items() if operation != "keep"}
         return next((condition for condition in self.conditions if condition.operations == wanted), None)
 
-    def published_share(self, type_name: str) -> PublishedShare | None:
-        """Return the published share of a type, or None."""
-        return self.shares.types.get(type_name)
-
     def published_stability(self, trained_on: str) -> float | None:
         """Return the published stability in percent of a model by what it was trained on, or None."""
         return self.stability.models.get(trained_on)

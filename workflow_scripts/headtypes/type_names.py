@@ -3,6 +3,9 @@
 # Guan et al. 2020, section 4: the four patterns of attention.
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 
+# A type's name becomes part of a table, a figure and a condition.
+TYPE_NAME = r"[A-Za-z0-9_-]+"
+
 
 def type_names(k: int) -> tuple[str, ...]:
     """The types of a partition into `k` clusters: the paper's for four, else numbered by rising special mass."""
