@@ -14,7 +14,7 @@ demo: .venv/run.installed
 	@echo "Open results/report.html in a browser: all tables and figures. The files are in results/tables and results/figures."
 
 test: lint
-	HF_HUB_OFFLINE=1 $(BIN)/pytest --numprocesses $(CORES) --dist loadfile
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(CORES) --dist worksteal
 
 lint: .venv/tests.installed
 	$(BIN)/ruff check .
