@@ -41,8 +41,8 @@ def map_attention(
     record:    the model, as `sources.fetch_model` found it.
     task, kind: name of the task, for messages, and how its samples are cut.
     precision: arithmetic of the forward pass.
-    tokens:    wanted length; a sample that is longer is cut to it.
-    Raises `InputError` where no sample can be cut so short, or an attention is not finite.
+    tokens:    wanted length; a sample that is longer is cut to it, as far as its question allows.
+    Raises `InputError` where an attention is not finite.
     """
     tokenizer = load_tokenizer(record)
     sample, encoded = choose_sample(samples, tokenizer, kind, record["limit"], tokens)
@@ -62,7 +62,8 @@ def choose_sample(samples: list[dict], tokenizer, kind: str, limit: int, tokens:
 
     limit: tokens of the longest input that the model takes; tokens: the wanted length.
     Of samples as near as one another, one that need not be cut goes first, then the one drawn first; a sample
-    whose question alone would fill the wanted length is passed over.
+    whose question alone would fill the wanted length is passed over. Where that passes over all of them, twice the
+    length is wanted, and so on: to the limit, every sample can be cut.
     """
     tokens = min(tokens, limit)
     lengths = encode_samples(samples, tokenizer, kind, limit).lengths
@@ -71,7 +72,7 @@ def choose_sample(samples: list[dict], tokenizer, kind: str, limit: int, tokens:
             return samples[index], encode_samples([samples[index]], tokenizer, kind, tokens)
         except InputError:
             continue
-    raise InputError(f"No sample of the task can be cut to {tokens} tokens for the attention maps; ask for more.")
+    return choose_sample(samples, tokenizer, kind, limit, 2 * tokens)
 
 
 @torch.inference_mode()
