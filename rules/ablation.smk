@@ -44,8 +44,8 @@ rule evaluate_condition:
     input:
         model=rules.fetch_model.output.model,
         partition="results/partitions/{model}/{partition}.csv",
-        questions=asked_of(rules.draw_questions.output.questions),
-        windows=asked_of(rules.prepare_windows.output.windows),
+        questions=of_task(rules.draw_questions.output.questions),
+        windows=of_task(rules.prepare_windows.output.windows),
     output:
         predictions="results/ablation/{model}/{partition}/{condition}/predictions.json",
         metrics="results/ablation/{model}/{partition}/{condition}/metrics.json",

@@ -3,7 +3,7 @@
 
 rule cluster_heads:
     input:
-        features=features_of,
+        features=of_task(rules.extract_features.output.features),
     output:
         partition="results/partitions/{model}/{partition}.csv",
         naming="results/partitions/{model}/{partition}.naming.json",
@@ -25,7 +25,7 @@ rule cluster_heads:
 rule import_partition:
     input:
         brought=lambda wildcards: plan.partitions[wildcards.model, wildcards.partition].file,
-        features=features_of,
+        features=of_task(rules.extract_features.output.features),
     output:
         partition="results/partitions/{model}/{partition}.csv",
     log:
@@ -45,7 +45,7 @@ rule import_partition:
 
 rule measure_stability:
     input:
-        features=features_of,
+        features=of_task(rules.extract_features.output.features),
         partition=rules.cluster_heads.output.partition,
     output:
         stability="results/stability/{model}/{partition}.json",

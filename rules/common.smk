@@ -71,14 +71,8 @@ def brought():
     return [each for each in plan.partitions.values() if each.method is None]
 
 
-def features_of(wildcards):
-    """The features that a partition is made of."""
-    task = plan.partitions[wildcards.model, wildcards.partition].task
-    return f"results/features/{wildcards.model}/{task}.h5"
-
-
-def asked_of(pattern):
-    """An input of an evaluation that belongs to the task which the partition's model answers."""
+def of_task(pattern):
+    """An input that belongs to the model and to the task of a partition."""
     return lambda wildcards: pattern.format(
         model=wildcards.model,
         task=plan.partitions[wildcards.model, wildcards.partition].task,

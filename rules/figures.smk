@@ -22,8 +22,8 @@ rule map_attention:
 
 rule draw_heads:
     input:
-        maps=asked_of(rules.map_attention.output.maps),
-        features=features_of,
+        maps=of_task(rules.map_attention.output.maps),
+        features=of_task(rules.extract_features.output.features),
         partition="results/partitions/{model}/{partition}.csv",
     output:
         pdf="results/figures/{model}/{partition}/figure1.pdf",
@@ -47,7 +47,7 @@ rule draw_heads:
 
 rule draw_projection:
     input:
-        features=features_of,
+        features=of_task(rules.extract_features.output.features),
         partition="results/partitions/{model}/{partition}.csv",
     output:
         pdf="results/figures/{model}/{partition}/figure2.pdf",
@@ -122,7 +122,7 @@ rule draw_models:
 
 rule draw_atlas:
     input:
-        maps=asked_of(rules.map_attention.output.maps),
+        maps=of_task(rules.map_attention.output.maps),
         partition="results/partitions/{model}/{partition}.csv",
     output:
         pdf="results/figures/{model}/{partition}/figure5.pdf",

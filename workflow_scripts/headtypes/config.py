@@ -55,12 +55,11 @@ class Strict(BaseModel):
     )
 
 
-def _exactly_one(part: Strict, *keys: str) -> str:
+def _exactly_one(part: Strict, *keys: str) -> None:
     given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
         found = " and ".join(given) if given else "none"
         raise ValueError(f"needs exactly one of {', '.join(keys)}; found {found}")
-    return given[0]
 
 
 def _only_with(part: Strict, origin: str, *keys: str) -> None:

@@ -68,14 +68,13 @@ def find_spans(
 ) -> Spans:
     """The best answer span of every window under operations [layer, head] on the heads."""
     found = Spans(np.empty(len(windows)), np.empty(len(windows), np.int64), np.empty(len(windows), np.int64))
-    bounds = [slice(*pair) for pair in zip(windows.offsets[:-1], windows.offsets[1:], strict=True)]
     pad_token = model.config.pad_token_id or 0
     with progress(len(windows), what, "windows") as bar:
         for batch in plan_batches(np.diff(windows.offsets), batch_tokens):
-            ids = [windows.input_ids[bounds[window]] for window in batch]
+            ids = [windows.input_ids[windows.tokens(window)] for window in batch]
             types = windows.token_type_ids
-            types = None if types is None else [types[bounds[window]] for window in batch]
-            sentences = [windows.sentence[bounds[window]] for window in batch]
+            types = None if types is None else [types[windows.tokens(window)] for window in batch]
+            sentences = [windows.sentence[windows.tokens(window)] for window in batch]
             inputs = model_inputs(ids, types, pad_token, model.device)
             output = run(model, inputs, Ablation(operations, sentences, reading))
             context = np.zeros(inputs["input_ids"].shape, dtype=bool)

@@ -6,8 +6,7 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from transformers import (
     TrainingArguments,
 )
 from transformers.trainer_callback import PrinterCallback
-from transformers.utils import logging
 
 from headtypes.errors import InputError
 from headtypes.files import canonical_json, read_json, write_json
@@ -112,7 +110,8 @@ def finetune_question_answering(
     features = encode_questions(
         tokenizer, questions, settings.max_length, settings.max_question_length, settings.advance
     )
-    with _apart():
+    # Trainer seeds the global generator of torch.
+    with torch.random.fork_rng():
         if not isinstance(model, PreTrainedModel):
             model = _load(AutoModelForQuestionAnswering, model, settings.seed)
         _finetune(model, tokenizer, features, Path(out_folder), settings)
@@ -133,29 +132,13 @@ def finetune_sentence_pairs(
     `finetune_question_answering`.
     """
     features = encode_pairs(tokenizer, pairs, settings.max_length)
-    with _apart():
+    # Trainer seeds the global generator of torch.
+    with torch.random.fork_rng():
         if not isinstance(model, PreTrainedModel):
             names = dict(enumerate(labels))
             numbers = {name: number for number, name in names.items()}
             model = _load(AutoModelForSequenceClassification, model, settings.seed, id2label=names, label2id=numbers)
         _finetune(model, tokenizer, features, Path(out_folder), settings)
-
-
-@contextmanager
-def _apart() -> Iterator[None]:
-    """Leave nothing behind: Trainer seeds the global generator of torch, and Transformers' own bars and notes would
-    fill the log (that a head is new is meant to be so, and the progress is ours).
-    """
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        with torch.random.fork_rng():
-            yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _load(auto_class, folder: str | Path, seed: int, **more) -> PreTrainedModel:

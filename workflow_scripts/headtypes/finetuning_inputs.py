@@ -27,7 +27,7 @@ def encode_questions(
     windows = build_windows(questions, tokenizer, window=max_length, advance=advance, question_tokens=question_tokens)
     features: list[Features] = []
     for window, owner in enumerate(windows.question):
-        tokens = slice(windows.offsets[window], windows.offsets[window + 1])
+        tokens = windows.tokens(window)
         start = questions[owner]["answer_starts"][0]
         end = start + len(questions[owner]["answers"][0])
         starts, ends = windows.char_start[tokens], windows.char_end[tokens]

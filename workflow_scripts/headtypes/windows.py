@@ -45,6 +45,10 @@ class Windows:
     question: np.ndarray
     question_ids: list[str]
 
+    def tokens(self, window: int) -> slice:
+        """Where a window's tokens stand in the arrays of tokens."""
+        return slice(self.offsets[window], self.offsets[window + 1])
+
     def __len__(self) -> int:
         """Return the number of windows."""
         return len(self.question)
