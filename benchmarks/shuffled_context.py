@@ -16,9 +16,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 from headtypes.ablation import Reading
 from headtypes.evaluation import find_spans
 from headtypes.files import read_json_lines
+from headtypes.loading import load_model
 from headtypes.scoring import score_predictions, summary
 from headtypes.sentences import split_sentences
-from headtypes.sources import load_model, load_tokenizer, read_model_record
+from headtypes.sources import load_tokenizer, read_model_record
 from headtypes.spans import answer_questions
 from headtypes.windows import build_windows
 

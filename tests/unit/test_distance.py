@@ -9,7 +9,7 @@ from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
 from headtypes.attention import ATTENTION
 from headtypes.clustering import cluster_heads
-from headtypes.distance import head_features
+from headtypes.columns import head_features
 from headtypes.encoding import Encoded, encode_samples, token_kinds
 from headtypes.errors import InputError
 from headtypes.extraction import read_heads

@@ -5,7 +5,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from headtypes.distance import SPECIAL_KINDS
+from headtypes.columns import SPECIAL_KINDS
 from headtypes.encoding import encode_samples, token_kinds
 from headtypes.errors import InputError
 from tests.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import headtypes
+from headtypes.digest import reached_modules
 
 PACKAGE = Path(headtypes.__file__).parent
 SCRIPTS = sorted(PACKAGE.parent.glob("*.py"))
@@ -79,3 +80,15 @@ def test_planning_loads_no_heavy_library():
     ).stdout.split()
     heavy = {"torch", "transformers", "pandas", "numpy", "sklearn", "datasets", "huggingface_hub", "h5py"}
     assert heavy & set(found) == set()
+
+
+WITHOUT_A_MODEL = ("cluster_", "draw_", "fetch_task", "fetch_training", "import_", "measure_", "tabulate_")
+
+
+@pytest.mark.parametrize(
+    "script", [each for each in SCRIPTS if each.stem.startswith(WITHOUT_A_MODEL)], ids=lambda script: script.stem
+)
+def test_a_job_that_runs_no_model_loads_no_torch(script):
+    """The import takes longer than most of these jobs, and a change of a model's code is no change of theirs."""
+    reached = {name for file in reached_modules(script) for name in imported(PACKAGE.parent / file)}
+    assert not {name.partition(".")[0] for name in reached} & {"torch", "transformers"}

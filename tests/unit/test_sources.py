@@ -23,7 +23,8 @@ from headtypes import sources
 from headtypes.attention import run
 from headtypes.errors import InputError
 from headtypes.files import sha256_file, write_json
-from headtypes.sources import fetch_model, load_model, load_tokenizer, read_model_record
+from headtypes.loading import load_model
+from headtypes.sources import fetch_model, load_tokenizer, read_model_record
 from tests.models import tiny_bert, tiny_roberta
 from tests.tiny import bert_tokenizer
 

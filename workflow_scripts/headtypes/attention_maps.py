@@ -8,8 +8,9 @@ from headtypes.attention import Layer, run
 from headtypes.batching import model_inputs
 from headtypes.encoding import Encoded, encode_samples
 from headtypes.errors import InputError
+from headtypes.loading import load_model
 from headtypes.map_storage import AttentionMaps
-from headtypes.sources import load_model, load_tokenizer
+from headtypes.sources import load_tokenizer
 
 
 class MapReader:

@@ -5,15 +5,7 @@ import torch
 from torch import Tensor
 
 from headtypes.attention import Layer
-
-# Every window count that divides this one follows from the stored columns, since
-# floor(floor(64 d / L) / 4) == floor(16 d / L).
-FINE_WINDOWS = 64
-SELF_AND_SPECIAL = ("self", "cls", "sep", "comma", "period")
-COLUMNS = FINE_WINDOWS + len(SELF_AND_SPECIAL)
-
-# Kinds of tokens: 0 for an ordinary one, else the position in `SPECIAL_KINDS`, counted from 1.
-SPECIAL_KINDS = ("cls", "sep", "comma", "period")
+from headtypes.columns import COLUMNS, FINE_WINDOWS, SPECIAL_KINDS
 
 # Rows of attention that are reduced at a time, so that a block stays in the processor's cache.
 _BLOCK_ROWS = 128
@@ -101,17 +93,3 @@ def _sum_by_distance(attention: Tensor, start: int) -> Tensor:
     offsets = torch.arange(width, device=attention.device) - rows - start
     inside = offsets.abs() < keys
     return attention.new_zeros(heads, keys).index_add_(1, offsets[inside].abs(), by_offset[:, inside])
-
-
-def head_features(features: np.ndarray, windows: int) -> np.ndarray:
-    """Bring stored features to a number of windows.
-
-    features: [..., 69] shares, as extraction stores them.
-    windows:  a divisor of 64.
-    returns   [..., windows + 5] in the dtype given: windows, self, cls, sep, comma, period.
-    """
-    if FINE_WINDOWS % windows:
-        raise ValueError(f"{windows} windows do not divide the {FINE_WINDOWS} that are stored")
-    fine = features[..., :FINE_WINDOWS]
-    coarse = fine.reshape(*fine.shape[:-1], windows, FINE_WINDOWS // windows).sum(-1)
-    return np.concatenate([coarse, features[..., FINE_WINDOWS:]], axis=-1)

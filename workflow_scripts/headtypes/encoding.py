@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headtypes.distance import SPECIAL_KINDS
+from headtypes.columns import SPECIAL_KINDS
 from headtypes.errors import InputError
 
 # Marks by which tokenizers show that a token begins a word, or does not.
@@ -18,7 +18,7 @@ class Encoded:
 
     input_ids:   token ids, special tokens included, no padding.
     token_types: segment of each token, or None for a model without segments.
-    kinds:       [token] int8 kind of each token, as `distance.SPECIAL_KINDS` counts them; 0 for an ordinary one.
+    kinds:       [token] int8 kind of each token, as `columns.SPECIAL_KINDS` counts them; 0 for an ordinary one.
     truncated:   [sample] bool, whether the sample was longer than the limit.
     """
 

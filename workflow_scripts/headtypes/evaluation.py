@@ -10,10 +10,10 @@ from headtypes.ablation import Ablation, Reading, operations_by_head
 from headtypes.attention import run
 from headtypes.batching import model_inputs, plan_batches
 from headtypes.files import replacing
+from headtypes.loading import load_model
 from headtypes.partitions import Partition
 from headtypes.progress import progress
 from headtypes.scoring import score_predictions
-from headtypes.sources import load_model
 from headtypes.spans import Spans, answer_questions, best_spans
 from headtypes.windows import Windows
 

@@ -8,8 +8,9 @@ from headtypes.batching import model_inputs, plan_batches
 from headtypes.distance import COLUMNS, DistanceReader
 from headtypes.encoding import Encoded, encode_samples
 from headtypes.errors import InputError
+from headtypes.loading import load_model
 from headtypes.progress import progress
-from headtypes.sources import load_model, load_tokenizer
+from headtypes.sources import load_tokenizer
 from headtypes.storage import Features
 
 # Rows of attention sum to one within this, in the precision of the forward pass.

@@ -8,7 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.distance import COLUMNS, FINE_WINDOWS, head_features
+from headtypes.columns import COLUMNS, FINE_WINDOWS, head_features
 from headtypes.errors import InputError
 from headtypes.files import replacing
 
@@ -20,7 +20,7 @@ _CHUNK_SAMPLES = 16
 class Features:
     """What extraction found.
 
-    distance:   [sample, layer, head, 69] float32, shares that sum to one; columns as in `headtypes.distance`.
+    distance:   [sample, layer, head, 69] float32, shares that sum to one; columns as in `headtypes.columns`.
     length:     [sample] int32, real tokens.
     truncated:  [sample] bool, whether the sample was cut to the model's limit.
     sample_ids: [sample] ids.

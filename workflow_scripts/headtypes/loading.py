@@ -1,0 +1,57 @@
+"""Fetched models as PyTorch modules whose attention is open to `headtypes.attention`."""
+
+import torch
+from transformers import AutoModel, AutoModelForQuestionAnswering
+from transformers.utils import logging as transformers_logging
+
+from headtypes.attention import ATTENTION
+from headtypes.errors import InputError, one_line
+
+# What a load report says reaches the user as one sentence instead; a bar of seconds only fills the log.
+transformers_logging.disable_progress_bar()
+transformers_logging.set_verbosity_error()
+
+
+def load_model(record: dict, precision: str, head: str | None = None) -> torch.nn.Module:
+    """Load a fetched model for inference, its attention open to `headtypes.attention`.
+
+    precision: float32, bfloat16 or float16, whatever the file holds.
+    head: None for the bare encoder, or question_answering.
+    returns the model in evaluation mode, on the GPU where there is one.
+    Raises `InputError` when the model does not load, or the head is not in the weights. Whether the architecture
+    uses the attention interface shows when it runs: `attention.run`.
+    """
+    where = f"models.{record['name']}: {record['folder']}"
+    auto = AutoModelForQuestionAnswering if head == "question_answering" else AutoModel
+    try:
+        model, report = auto.from_pretrained(
+            record["folder"],
+            dtype=getattr(torch, precision),
+            attn_implementation=ATTENTION,
+            local_files_only=True,
+            use_safetensors=True,
+            # What does not fit is reported below, by its name.
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+        )
+    except Exception as error:  # Damaged files and unknown architectures fail in many ways.
+        raise InputError(f"{where} does not load as a {record['model_type']} model ({one_line(error)}).") from error
+    if report["mismatched_keys"]:
+        raise InputError(
+            f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
+            "take both from the same model."
+        )
+    # Poolers are no part of any head that is used here.
+    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    if missing:
+        raise InputError(
+            f"{where} has no {'question-answering head' if head else 'complete encoder'}: its weights lack "
+            f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
+            f"{'fine-tuned for the task' if head else 'saved whole'}."
+        )
+    return model.eval().to(device())
+
+
+def device() -> torch.device:
+    """The GPU where there is one, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
