@@ -30,6 +30,14 @@ localrules:
     figures,
 
 
+onstart:
+    remember_code_of(workflow.rules)
+
+
+onsuccess:
+    remember_config(plan.config)
+
+
 rule all:
     default_target: True
     input:

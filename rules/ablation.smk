@@ -12,6 +12,8 @@ rule draw_questions:
         questions="results/questions/{task}.jsonl",
     log:
         "logs/draw_questions/{task}.log",
+    benchmark:
+        "results/questions/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:

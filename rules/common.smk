@@ -13,7 +13,9 @@ from headtypes.config import read_config
 from headtypes.digest import code_digest
 from headtypes.errors import InputError
 from headtypes.files import canonical_json
+from headtypes.jobs import remember_code
 from headtypes.plan import Plan
+from headtypes.preview import remember_config
 
 try:
     plan = Plan(read_config(config))
@@ -77,6 +79,13 @@ def of_task(pattern):
         model=wildcards.model,
         task=plan.partitions[wildcards.model, wildcards.partition].task,
     )
+
+
+def remember_code_of(rules):
+    """Write what the digests of the rules are made of, so that a later change can be told to the module."""
+    for each in rules:
+        if not each.norun:
+            remember_code(SCRIPTS / f"{each.name}.py")
 
 
 wildcard_constraints:

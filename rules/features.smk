@@ -12,6 +12,8 @@ rule draw_samples:
         samples="results/samples/{task}.jsonl",
     log:
         "logs/draw_samples/{task}.log",
+    benchmark:
+        "results/samples/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:

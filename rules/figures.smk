@@ -36,6 +36,8 @@ rule draw_heads:
         ),
     log:
         "logs/draw_heads/{model}/{partition}.log",
+    benchmark:
+        "results/figures/{model}/{partition}/figure1.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:
@@ -60,6 +62,8 @@ rule draw_projection:
         ),
     log:
         "logs/draw_projection/{model}/{partition}.log",
+    benchmark:
+        "results/figures/{model}/{partition}/figure2.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:
@@ -83,6 +87,8 @@ rule draw_layers:
         ),
     log:
         "logs/draw_layers/{model}/{partition}.log",
+    benchmark:
+        "results/figures/{model}/{partition}/figure3.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:
@@ -109,6 +115,8 @@ rule draw_models:
         ),
     log:
         "logs/draw_models/{clustering}.log",
+    benchmark:
+        "results/figures/{clustering}/figure4.benchmark.tsv"
     wildcard_constraints:
         clustering=any_of(plan.clusterings),
     conda:
@@ -135,6 +143,8 @@ rule draw_atlas:
         ),
     log:
         "logs/draw_atlas/{model}/{partition}.log",
+    benchmark:
+        "results/figures/{model}/{partition}/figure5.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:

@@ -13,6 +13,8 @@ rule fetch_training:
         record="results/sources/training/{task}.json",
     log:
         "logs/fetch_training/{task}.log",
+    benchmark:
+        "results/sources/training/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:

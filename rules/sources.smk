@@ -13,6 +13,8 @@ rule fetch_model:
         model="results/sources/models/{model}.json",
     log:
         "logs/fetch_model/{model}.log",
+    benchmark:
+        "results/sources/models/{model}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:
@@ -30,6 +32,8 @@ rule fetch_task:
         record="results/sources/tasks/{task}.json",
     log:
         "logs/fetch_task/{task}.log",
+    benchmark:
+        "results/sources/tasks/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:

@@ -23,6 +23,8 @@ rule tabulate_stability:
         ),
     log:
         "logs/tabulate_stability.log",
+    benchmark:
+        "results/tables/stability.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:
@@ -56,6 +58,8 @@ rule tabulate_ablations:
         ),
     log:
         "logs/tabulate_ablations.log",
+    benchmark:
+        "results/tables/ablations.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     params:

@@ -4,9 +4,9 @@ from headtypes.partitions import write_partition
 from headtypes.storage import read_head_features
 from headtypes.workflow import job, warn
 
-with job(snakemake) as (inputs, spec, outputs):
+with job(snakemake) as (inputs, spec, outputs, made):
     features, shape = read_head_features(inputs.features, spec.pop("windows"))
     clustering = cluster_heads(features, **spec)
     warn(clustering.naming.warnings)
-    write_json(outputs.naming, clustering.naming.as_dict())
+    write_json(outputs.naming, {**clustering.naming.as_dict(), "made": made})
     write_partition(outputs.partition, partition_of(clustering, features, shape))

@@ -5,9 +5,9 @@ from headtypes.files import write_csv
 from headtypes.partitions import read_partition
 from headtypes.workflow import job
 
-with job(snakemake) as (inputs, spec, outputs):
+with job(snakemake) as (inputs, spec, outputs, made):
     parents = dict(spec["parents"])
     partitions = dict(zip(parents, map(read_partition, inputs.partitions), strict=True))
     comparison = comparison_table(partitions, parents)
     write_csv(outputs.csv, comparison)
-    save_figure(models_figure(partitions, comparison), outputs.pdf, outputs.png)
+    save_figure(models_figure(partitions, comparison), outputs.pdf, outputs.png, made)

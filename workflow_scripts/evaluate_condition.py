@@ -1,19 +1,19 @@
-from headtypes.evaluation import evaluate_condition, write_scores
+from headtypes.evaluation import evaluate_condition
 from headtypes.files import read_json_lines, write_json
 from headtypes.partitions import read_partition
-from headtypes.scoring import summary
+from headtypes.scoring import summary, write_scores
 from headtypes.sources import read_model_record
 from headtypes.windows import read_windows
 from headtypes.workflow import job
 
-with job(snakemake) as (inputs, spec, outputs):
+with job(snakemake) as (inputs, spec, outputs, made):
     predictions, scores = evaluate_condition(
         read_json_lines(inputs.questions),
-        read_windows(inputs.windows)[0],
+        read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
         **spec,
     )
     write_json(outputs.predictions, predictions)
-    write_scores(outputs.per_question, scores)
-    write_json(outputs.metrics, summary(scores))
+    write_scores(outputs.per_question, scores, made)
+    write_json(outputs.metrics, {**summary(scores), "made": made})

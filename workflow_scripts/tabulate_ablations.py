@@ -5,7 +5,7 @@ from headtypes.reference import load_reference
 from headtypes.tables import ablation_page, ablation_table
 from headtypes.workflow import job
 
-with job(snakemake) as (inputs, spec, outputs):
+with job(snakemake) as (inputs, spec, outputs, made):
     read = (read_partition(path) for path in inputs.partitions)
     partitions = {tuple(name): partition for name, partition in zip(spec["partitions"], read, strict=True)}
     metrics = [read_json(path) for path in inputs.metrics]
@@ -14,4 +14,4 @@ with job(snakemake) as (inputs, spec, outputs):
         page = ablation_page(table, partitions, number)
         write_csv(outputs[f"csv_{number}"], table[table["table"] == number])
         write_text(outputs[f"markdown_{number}"], page)
-        write_text(outputs[f"html_{number}"], to_html(page))
+        write_text(outputs[f"html_{number}"], to_html(page, made))

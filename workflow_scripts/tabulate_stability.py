@@ -5,7 +5,7 @@ from headtypes.reference import load_reference
 from headtypes.tables import stability_page, stability_table
 from headtypes.workflow import job
 
-with job(snakemake) as (inputs, spec, outputs):
+with job(snakemake) as (inputs, spec, outputs, made):
     reference = load_reference(inputs.reference)
     partitions = [read_partition(path) for path in inputs.partitions]
     stabilities = [read_json(path) for path in inputs.stabilities]
@@ -13,4 +13,4 @@ with job(snakemake) as (inputs, spec, outputs):
     page = stability_page(table, reference)
     write_csv(outputs.csv, table)
     write_text(outputs.markdown, page)
-    write_text(outputs.html, to_html(page))
+    write_text(outputs.html, to_html(page, made))

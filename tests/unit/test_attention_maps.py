@@ -144,7 +144,7 @@ def planted(tokens: int = 6) -> AttentionMaps:
 
 
 def test_maps_come_back_in_half_precision(tmp_path):
-    write_maps(tmp_path / "maps.h5", planted(), {"model": "bert"})
+    write_maps(tmp_path / "maps.h5", planted(), {"rule": "map_attention"})
     read = read_maps(tmp_path / "maps.h5")
     assert read.attention.dtype == np.float32
     np.testing.assert_allclose(read.attention, planted().attention, rtol=2**-11)
@@ -154,7 +154,7 @@ def test_maps_come_back_in_half_precision(tmp_path):
 def test_equal_maps_give_equal_bytes_at_another_time(tmp_path):
     digests = set()
     for name in ("a.h5", "b.h5"):
-        write_maps(tmp_path / name, planted(), {"model": "bert"})
+        write_maps(tmp_path / name, planted(), {"rule": "map_attention"})
         digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
         time.sleep(1.1)  # HDF5 counts times in seconds.
     assert len(digests) == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import headtypes
-from headtypes import digest
+from headtypes import digest, packages
 from headtypes.digest import code_digest, reached_modules
 
 SCRIPTS = Path(headtypes.__file__).parents[1]
@@ -105,8 +105,8 @@ def test_the_version_of_an_imported_package_counts_and_its_build_does_not(code, 
     digest_of(code, tools__deep="import torch\nfrom sklearn.cluster import KMeans\nimport pydantic\nN = 3\n")
 
     def with_versions(**others) -> str:
-        digest._version.cache_clear()
-        monkeypatch.setattr(digest.importlib.metadata, "version", {**versions, **others}.__getitem__)
+        packages.version.cache_clear()
+        monkeypatch.setattr(packages.importlib.metadata, "version", {**versions, **others}.__getitem__)
         return digest_of(code)
 
     first = with_versions()
@@ -115,7 +115,7 @@ def test_the_version_of_an_imported_package_counts_and_its_build_does_not(code, 
     assert with_versions(torch="2.0+cu130") == first
     assert with_versions(pydantic="2.0") == first
     monkeypatch.undo()
-    digest._version.cache_clear()
+    packages.version.cache_clear()
 
 
 def test_every_script_has_a_digest_of_its_own():

@@ -388,7 +388,7 @@ def figures() -> dict[str, Callable[[], Figure]]:
 def save_all(folder: Path) -> dict[str, str]:
     kinds = {"2": "pdf", "3": "svg", "4": "svg", "5": "pdf"}
     for name, kind in kinds.items():
-        save_figure(figures()[name](), folder / f"{name}.{kind}", folder / f"{name}.png")
+        save_figure(figures()[name](), folder / f"{name}.{kind}", folder / f"{name}.png", {})
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
@@ -479,8 +479,8 @@ def test_a_figure_is_written_whole_or_not_at_all(tmp_path):
     figure = layers_figure(planted()[1])
     figure.savefig = lambda *args, **kwargs: 1 / 0
     with pytest.raises(ZeroDivisionError):
-        save_figure(figure, tmp_path / "a.pdf", tmp_path / "a.png")
+        save_figure(figure, tmp_path / "a.pdf", tmp_path / "a.png", {})
     assert (tmp_path / "a.pdf").read_text() == "before"
     assert os.listdir(tmp_path) == ["a.pdf"]
     with pytest.raises(ValueError, match="pdf, svg or png"):
-        save_figure(layers_figure(planted()[1]), tmp_path / "a.txt", tmp_path / "a.png")
+        save_figure(layers_figure(planted()[1]), tmp_path / "a.txt", tmp_path / "a.png", {})

@@ -1,6 +1,7 @@
 """Features on disk: what is written comes back, equal features give equal bytes, and damage is seen."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def features(seed: int = 0) -> Features:
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "features.h5"
-    write_features(path, features(), {"model": "bert", "spec": "{}"})
+    write_features(path, features(), {"rule": "extract_features"})
     return path
 
 
@@ -42,7 +43,7 @@ def test_features_come_back_as_they_were(path):
         assert getattr(read, name).dtype == getattr(written, name).dtype
     assert read.sample_ids == written.sample_ids
     with h5py.File(path) as file:
-        assert dict(file.attrs) == {"model": "bert", "spec": "{}"}
+        assert json.loads(file.attrs["made"]) == {"rule": "extract_features"}
 
 
 @pytest.mark.parametrize("windows", [1, 2, 4, 8, 16, 32, 64])
@@ -74,7 +75,7 @@ def test_equal_features_give_equal_bytes_in_another_process_at_another_time(path
     time.sleep(1.1)
     program = (
         "import sys\nfrom tests.unit.test_storage import *\n"
-        "write_features(sys.argv[1], features(), {'model': 'bert', 'spec': '{}'})"
+        "write_features(sys.argv[1], features(), {'rule': 'extract_features'})"
     )
     again = tmp_path / "again.h5"
     root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))

@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+import json
 from pathlib import Path
 
 import h5py
@@ -173,17 +174,18 @@ def test_no_questions_are_refused():
 @pytest.mark.parametrize("make", MAKERS)
 def test_windows_come_back_from_their_file(tmp_path, make):
     windows = build_windows(QUESTIONS, make(WORDS), window=30, advance=5, question_tokens=10)
-    attributes = {"model": "ada/é", "window": 30, "share": 0.5, "whole": True}
-    write_windows(tmp_path / "w.h5", windows, attributes)
-    again, found = read_windows(tmp_path / "w.h5")
-    assert found == attributes
+    made = {"rule": "prepare_windows", "spec": {"window": 30}, "sources": {"models/é": {}}}
+    write_windows(tmp_path / "w.h5", windows, made)
+    again = read_windows(tmp_path / "w.h5")
+    with h5py.File(tmp_path / "w.h5") as file:
+        assert json.loads(file.attrs["made"]) == made
     for field in dataclasses.fields(windows):
         wanted, got = getattr(windows, field.name), getattr(again, field.name)
         assert type(wanted) is type(got)
         np.testing.assert_array_equal(wanted, got)
         if isinstance(wanted, np.ndarray):
             assert wanted.dtype == got.dtype
-    write_windows(tmp_path / "again.h5", windows, attributes)
+    write_windows(tmp_path / "again.h5", windows, made)
     assert (tmp_path / "w.h5").read_bytes() == (tmp_path / "again.h5").read_bytes()
 
 
@@ -203,7 +205,7 @@ def test_damaged_file_is_named(tmp_path):
     for at in range(0, len(whole), 31):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
         try:
-            again, _ = read_windows(path)
+            again = read_windows(path)
         except InputError:
             refused += 1
         else:

@@ -7,17 +7,34 @@ from types import SimpleNamespace
 import pytest
 
 from headtypes.errors import InputError
+from headtypes.files import write_text
 from headtypes.progress import progress
+from headtypes.provenance import recorded
 from headtypes.workflow import job, warn
 
 
+class Named(list):
+    """Snakemake's list of files or wildcards, which have names too."""
+
+    def __init__(self, **named):
+        super().__init__(named.values())
+        self._named = named
+        vars(self).update(named)
+
+    def items(self):
+        return self._named.items()
+
+
 @pytest.fixture
-def snakemake(tmp_path):
+def snakemake(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.h5").write_text("features")
     return SimpleNamespace(
         rule="cluster_heads",
-        wildcards=["bert", "squad-kmeans-k4"],
-        input=SimpleNamespace(features="in.h5"),
-        output=SimpleNamespace(partition="out.csv"),
+        wildcards=Named(model="bert", partition="squad-kmeans-k4"),
+        input=Named(features="in.h5"),
+        output=Named(partition="results/out.csv"),
+        threads=1,
         params=SimpleNamespace(spec='{"k":4,"seed":1}', code="abc"),
         log=[str(tmp_path / "logs" / "cluster_heads" / "bert.log")],
         config={"never": "reached"},
@@ -25,8 +42,9 @@ def snakemake(tmp_path):
 
 
 def run(snakemake, action):
-    with job(snakemake) as (inputs, spec, outputs):
+    with job(snakemake) as (inputs, spec, outputs, _):
         action(inputs, spec, outputs)
+        write_text(outputs.partition, "head,type")
 
 
 def log_of(snakemake) -> str:
@@ -36,10 +54,25 @@ def log_of(snakemake) -> str:
 
 def test_a_script_gets_inputs_the_spec_as_plain_data_and_outputs(snakemake):
     def action(inputs, spec, outputs):
-        assert (inputs.features, spec, outputs.partition) == ("in.h5", {"k": 4, "seed": 1}, "out.csv")
+        assert (inputs.features, spec, outputs.partition) == (
+            "in.h5",
+            {"k": 4, "seed": 1},
+            "results/out.csv",
+        )
 
     run(snakemake, action)
     assert log_of(snakemake) == ""
+
+
+def test_what_made_the_outputs_stands_beside_them_when_the_job_has_ended_well(snakemake):
+    run(snakemake, lambda inputs, spec, outputs: spec.pop("k"))
+    found = recorded("results/out.csv")
+    assert found["rule"] == "cluster_heads"
+    assert found["wildcards"] == {"model": "bert", "partition": "squad-kmeans-k4"}
+    assert (found["spec"], found["code"]) == ({"k": 4, "seed": 1}, "abc")
+    with pytest.raises(SystemExit):
+        run(snakemake, lambda *_: 1 / 0)
+    assert recorded("results/out.csv") is None
 
 
 def test_an_input_error_ends_the_job_with_its_sentence_alone(snakemake, capsys):

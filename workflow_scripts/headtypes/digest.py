@@ -2,26 +2,13 @@
 
 import ast
 import hashlib
-import importlib.metadata
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-# Packages whose version can change a number or a byte of a result, by the name they are imported under.
-NUMERIC_PACKAGES = {
-    "accelerate": "accelerate",
-    "datasets": "datasets",
-    "h5py": "h5py",
-    "matplotlib": "matplotlib",
-    "numpy": "numpy",
-    "pandas": "pandas",
-    "pyarrow": "pyarrow",
-    "scipy": "scipy",
-    "sentencex": "sentencex",
-    "sklearn": "scikit-learn",
-    "tokenizers": "tokenizers",
-    "torch": "torch",
-    "transformers": "transformers",
-}
+from headtypes.files import canonical_json
+from headtypes.packages import NUMERIC_PACKAGES, version
+
 # What a package's numbers rest on without our code importing it.
 _UNDERNEATH = {"sklearn": ("numpy", "scipy"), "transformers": ("tokenizers", "torch"), "pandas": ("numpy",)}
 
@@ -32,12 +19,21 @@ def code_digest(script: str | Path) -> str:
     Imports are followed transitively over the syntax tree; docstrings, comments and formatting do not count.
     A package that is not installed counts as absent, so that a plan can be made anywhere.
     """
+    return digest_of(code_parts(script))
+
+
+def code_parts(script: str | Path) -> dict[str, str]:
+    """What `code_digest` covers: {module, relative to the script's folder: its digest; package: its version}."""
     script = Path(script).resolve()
     root = script.parent
     files, packages = _reach(script, root)
-    parts = [f"{file.relative_to(root)}:{_meaning(file)[0]}" for file in sorted(files)]
-    parts += [f"{package}=={_version(package)}" for package in sorted(packages)]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    modules = {str(file.relative_to(root)): _meaning(file)[0] for file in sorted(files)}
+    return {**modules, **{NUMERIC_PACKAGES[package]: version(package) for package in sorted(packages)}}
+
+
+def digest_of(parts: dict[str, str]) -> str:
+    """One digest of the parts of `code_parts`."""
+    return _sha256(canonical_json(parts))
 
 
 def reached_modules(script: str | Path) -> set[str]:
@@ -80,8 +76,28 @@ def _meaning(file: Path) -> tuple[str, tuple[str, ...]]:
             imports.extend(f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             _drop_docstring(node)
-    code = ast.unparse(tree)
-    return hashlib.sha256(code.encode()).hexdigest(), tuple(imports)
+    return _sha256("".join(_outline(tree))), tuple(imports)
+
+
+def _outline(node: object) -> Iterator[str]:
+    """The tree as text. Empty fields are left out: newer versions of Python add some."""
+    if isinstance(node, ast.AST):
+        yield f"{type(node).__name__}("
+        for name, value in ast.iter_fields(node):
+            if value is not None and value != []:
+                yield f"{name}="
+                yield from _outline(value)
+        yield ")"
+    elif isinstance(node, list):
+        for item in node:
+            yield from _outline(item)
+            yield ","
+    else:
+        yield repr(node)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _drop_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -103,12 +119,3 @@ def _modules(name: str, root: Path) -> list[Path]:
             break
         found.append(existing)
     return found
-
-
-@cache
-def _version(package: str) -> str:
-    try:
-        # torch's build (+cpu, +cu130) is the machine's, not the lock's.
-        return importlib.metadata.version(NUMERIC_PACKAGES[package]).partition("+")[0]
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"

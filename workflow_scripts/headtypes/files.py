@@ -89,3 +89,12 @@ def sha256_file(path: str | Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with open(path, "rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def sha256_path(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes."""
+    path = Path(path)
+    if not path.is_dir():
+        return sha256_file(path)
+    files = {file.relative_to(path).as_posix(): sha256_file(file) for file in path.rglob("*") if file.is_file()}
+    return hashlib.sha256(canonical_json(files).encode()).hexdigest()

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 
 from headtypes.errors import InputError
-from headtypes.files import replacing
+from headtypes.files import canonical_json, replacing
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class AttentionMaps:
     truncated: bool
 
 
-def write_maps(path: str | Path, maps: AttentionMaps, attributes: dict[str, str]) -> None:
-    """Write attention maps as a whole HDF5 file, in half precision; attributes say where they come from."""
+def write_maps(path: str | Path, maps: AttentionMaps, made: dict) -> None:
+    """Write attention maps as a whole HDF5 file, in half precision, and what made them (`headtypes.provenance`)."""
     # Without times of creation, equal maps give equal bytes.
     with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
         file.create_dataset(
@@ -39,7 +39,11 @@ def write_maps(path: str | Path, maps: AttentionMaps, attributes: dict[str, str]
             track_times=False,
         )
         file.create_dataset("token", data=maps.tokens, dtype=h5py.string_dtype(), track_times=False)
-        for name, value in {"sample_id": maps.sample_id, "truncated": maps.truncated, **attributes}.items():
+        for name, value in {
+            "sample_id": maps.sample_id,
+            "truncated": maps.truncated,
+            "made": canonical_json(made),
+        }.items():
             file.attrs[name] = value
 
 

@@ -1,9 +1,12 @@
 """Tables as Markdown, and pages of it as HTML."""
 
 from collections.abc import Iterable
+from html import escape
 
 import pandas as pd
 from markdown_it import MarkdownIt
+
+from headtypes.files import canonical_json
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em; color: #222 }
@@ -25,12 +28,13 @@ def document(title: str, parts: Iterable[str]) -> str:
     return "\n".join([f"# {title}\n", *(part.rstrip("\n") + "\n" for part in parts)])
 
 
-def to_html(page: str) -> str:
-    """A page of Markdown as one HTML file that needs no other."""
+def to_html(page: str, made: dict) -> str:
+    """A page of Markdown as one HTML file that needs no other; what made it is kept in its head."""
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(page)
     title = page.partition("\n")[0].removeprefix("# ")
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta name="made" content="{escape(canonical_json(made))}">'
         f"<style>{_STYLE}</style></head>\n<body>\n{body}</body>\n</html>\n"
     )
 

@@ -1,33 +1,93 @@
-"""What made a result: written into the result itself."""
+"""What made a result: written into the result where its format can hold it, and always beside it.
 
-import importlib.metadata
+Beside `results/a/b.csv` stands `results/provenance/a/b.csv.json`. With it, results can be checked against a
+configuration on any machine (`headtypes.audit`), without what Snakemake remembers.
+"""
+
 import platform
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
-from headtypes.files import canonical_json
+from headtypes.files import read_json, sha256_path, write_json
+from headtypes.packages import NUMERIC_PACKAGES, version
 
-_PACKAGES = ("headtypes", "h5py", "numpy", "tokenizers", "torch", "transformers")
+RESULTS = Path("results")
+FOLDER = RESULTS / "provenance"
+_SOURCES = RESULTS / "sources"
+# What says of a model or a data set which it was, on whatever machine.
+_IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
 
-def provenance(spec: dict, model: dict) -> dict[str, str]:
-    """Attributes that say which model and settings made a file, and with which versions.
+def provenance(rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str]) -> dict:
+    """What makes the results of a job, before it makes them.
 
-    spec:  what the job's rule depends on in the configuration.
-    model: record of `sources.fetch_model`.
+    rule, wildcards, spec, code: as Snakemake gives them; seeds are in the spec, `code` is `digest.code_digest`.
+    inputs:  paths, so that the models and data that they come from are known.
+    returns  these, and packages {name: version}, python, git (commit, with "-dirty" where tracked files differ from
+        it; None outside a repository) and sources {name: what identifies the model or the data}.
     """
     return {
-        "model": canonical_json({key: model.get(key) for key in ("name", "hub", "folder", "package", "weights")}),
-        "revision": model["revision"] or "",
-        **({"task": spec["task"]} if "task" in spec else {}),
-        "spec": canonical_json(spec),
-        "versions": canonical_json({"python": platform.python_version(), **_versions()}),
+        "rule": rule,
+        "wildcards": wildcards,
+        "spec": spec,
+        "code": code,
+        "packages": {name: version(imported) for imported, name in NUMERIC_PACKAGES.items()},
+        "python": platform.python_version(),
+        "git": _commit(),
+        "sources": _sources(inputs),
     }
 
 
-def _versions() -> dict[str, str]:
+def forget(outputs: Iterable[str]) -> None:
+    """Remove what stands beside results that are about to be made anew."""
+    for path in outputs:
+        beside(path).unlink(missing_ok=True)
+
+
+def record(made: dict, inputs: Iterable[str], outputs: Iterable[str], threads: int) -> None:
+    """Write what made them beside the outputs of a job that has ended well.
+
+    made: as `provenance` gave it. Each record also holds the threads of the job, and the SHA-256 of its inputs and
+        of the output itself.
+    """
+    read = {path: sha256_path(path) for path in inputs}
+    outputs = list(outputs)
+    whole = {**made, "sources": {**made["sources"], **_sources(outputs)}, "threads": threads, "inputs": read}
+    for path in outputs:
+        write_json(beside(path), {**whole, "sha256": sha256_path(path)})
+
+
+def recorded(path: str | Path) -> dict | None:
+    """What stands beside a result; None where nothing does."""
+    return read_json(beside(path)) if beside(path).is_file() else None
+
+
+def beside(path: str | Path) -> Path:
+    """Where what made a result is written."""
+    return FOLDER / f"{Path(path).relative_to(RESULTS)}.json"
+
+
+def _sources(paths: Iterable[str]) -> dict[str, dict]:
+    """Models and data that files come from: {models/…, tasks/… or training/…: what identifies them}."""
     found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
+    for path in map(Path, paths):
+        if not path.is_relative_to(RESULTS):
             continue
+        found |= (recorded(path) or {}).get("sources", {})
+        if path.is_relative_to(_SOURCES) and path.suffix == ".json":
+            source = read_json(path)
+            name = path.relative_to(_SOURCES).with_suffix("").as_posix()
+            found[name] = {key: source[key] for key in _IDENTITY if source.get(key) is not None}
     return found
+
+
+@cache
+def _commit() -> str | None:
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None

@@ -4,10 +4,12 @@ import re
 import string
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 
 from headtypes.errors import InputError
+from headtypes.files import replacing
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -63,6 +65,13 @@ def score_predictions(questions: Sequence[Mapping], predictions: Mapping[str, st
         prediction, answers = predictions[question["id"]], dict.fromkeys(question["answers"])
         rows.append((question["id"], question["article"], exact_match(prediction, answers), f1(prediction, answers)))
     return pd.DataFrame(rows, columns=["id", "article", "exact_match", "f1"])
+
+
+def write_scores(path: str | Path, scores: pd.DataFrame, made: dict) -> None:
+    """Write the scores of each question, and what made them, as a whole Parquet file."""
+    scores.attrs["made"] = made
+    with replacing(path) as temporary:
+        scores.to_parquet(temporary, index=False)
 
 
 def summary(scores: pd.DataFrame) -> dict[str, float | int]:

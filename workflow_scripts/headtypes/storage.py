@@ -1,6 +1,5 @@
 """Distance features on disk: one HDF5 file per model and task."""
 
-import json
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 
 from headtypes.columns import COLUMNS, FINE_WINDOWS, head_features
 from headtypes.errors import InputError
-from headtypes.files import replacing
+from headtypes.files import canonical_json, replacing
 
 # Samples in one chunk: features are read sample by sample, or all of them.
 _CHUNK_SAMPLES = 16
@@ -32,8 +31,8 @@ class Features:
     sample_ids: list[str]
 
 
-def write_features(path: str | Path, features: Features, attributes: dict) -> None:
-    """Write features as a whole file, in compressed chunks with checksums; attributes say where they come from."""
+def write_features(path: str | Path, features: Features, made: dict) -> None:
+    """Write features as a whole file, in compressed chunks with checksums, with what made them (`provenance`)."""
     samples, layers, heads, columns = features.distance.shape
     chunk = (min(samples, _CHUNK_SAMPLES), layers, heads, columns)
     # Without times of creation, equal features give equal bytes.
@@ -53,8 +52,7 @@ def write_features(path: str | Path, features: Features, attributes: dict) -> No
         ids = ids.astype(h5py.string_dtype(length=ids.itemsize))
         for name, data in (("length", features.length), ("truncated", features.truncated), ("sample_id", ids)):
             file.create_dataset(name, data=data, chunks=(samples,), fletcher32=True, track_times=False)
-        for name, value in attributes.items():
-            file.attrs[name] = value if isinstance(value, str | int | float) else json.dumps(value)
+        file.attrs["made"] = canonical_json(made)
 
 
 def read_features(path: str | Path) -> Features:

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from headtypes.errors import InputError
-from headtypes.files import replacing
+from headtypes.files import canonical_json, replacing
 from headtypes.sentences import sentence_of, split_sentences
 
 _TOKEN_ARRAYS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
@@ -211,32 +211,29 @@ def _without_space(text: str, start: int, end: int) -> tuple[int, int]:
     return end - len(piece.lstrip()), start + len(piece.rstrip())
 
 
-def write_windows(path: str | Path, windows: Windows, attributes: Mapping[str, str | int | float]) -> None:
-    """Write windows as HDF5: one compressed data set with checksums per array, `attributes` on the file."""
+def write_windows(path: str | Path, windows: Windows, made: dict) -> None:
+    """Write windows as HDF5: one compressed data set with checksums per array, and what made them."""
     arrays = {name: getattr(windows, name) for name in (*_TOKEN_ARRAYS, "offsets", "question")}
     arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
     # The format of HDF5 1.10 has checksums on its own structures too.
     with replacing(path) as temporary, h5py.File(temporary, "w", libver=("v110", "v110")) as file:
-        file.attrs.update(attributes)
+        file.attrs["made"] = canonical_json(made)
         for name, array in arrays.items():
             if array is not None:
                 chunk = (min(len(array), _CHUNK),)
                 file.create_dataset(name, data=array, chunks=chunk, compression="gzip", shuffle=True, fletcher32=True)
 
 
-def read_windows(path: str | Path) -> tuple[Windows, dict[str, str | int | float]]:
-    """Read what `write_windows` wrote: the windows and the attributes.
+def read_windows(path: str | Path) -> Windows:
+    """Read what `write_windows` wrote.
 
     Raises `InputError` where the file is damaged or is not one of windows.
     """
     try:
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}
-            attributes = {
-                name: value.item() if isinstance(value, np.generic) else value for name, value in file.attrs.items()
-            }
         question_ids = np.char.decode(arrays.pop("question_ids"), "utf-8").tolist()
-        return Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids), attributes
+        return Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids)
     except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(
             f"{path} is damaged or is not a file of windows ({error}); delete it and make it again."

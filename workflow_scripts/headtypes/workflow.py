@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from headtypes.errors import InputError
+from headtypes.provenance import forget, provenance, record
 
 
 class _Tee:
@@ -31,11 +32,14 @@ class _Tee:
 
 
 @contextmanager
-def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any]]:
-    """Yield (inputs, spec, outputs) of a job; what is printed meanwhile also goes to the job's log.
+def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
+    """Yield (inputs, spec, outputs, made) of a job; what is printed meanwhile also goes to the job's log.
 
+    made: what makes the outputs, for formats that can hold it (`headtypes.provenance`); when the job has ended
+        well, it stands beside all of them.
     An `InputError` ends the job with its sentence alone; any other error leaves its traceback in the log.
     """
+    inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
     log_file = Path(snakemake.log[0])
     log_file.parent.mkdir(parents=True, exist_ok=True)
     with (
@@ -44,7 +48,11 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any]]:
         redirect_stderr(_Tee(sys.stderr, log)),
     ):
         try:
-            yield snakemake.input, json.loads(snakemake.params.spec), snakemake.output
+            forget(outputs)
+            made = provenance(snakemake.rule, dict(snakemake.wildcards.items()), spec, snakemake.params.code, inputs)
+            # A copy, since scripts take keys out of it.
+            yield snakemake.input, dict(spec), snakemake.output, made
+            record(made, inputs, outputs, snakemake.threads)
         except InputError as error:
             print(f"{_title(snakemake)}: {error}", file=sys.stderr)
             sys.exit(1)

@@ -11,7 +11,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from headtypes.files import replacing
+from headtypes.files import canonical_json, replacing
 from headtypes.partitions import Partition, order_types
 from headtypes.type_names import TYPES
 
@@ -54,6 +54,7 @@ _SETTINGS = {
     "text.parse_math": False,  # A dollar sign in a token is a dollar sign.
 }
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+_DESCRIPTION = {"pdf": "Subject", "svg": "Description", "png": "Description"}
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,10 @@ def head_name(layer: int, head: int) -> str:
     return f"{layer + 1}-{head + 1}"
 
 
-def save_figure(figure: Figure, vector: str | Path, png: str | Path) -> None:
+def save_figure(figure: Figure, vector: str | Path, png: str | Path, made: dict) -> None:
     """Write a figure as PDF or SVG, by the ending, and as PNG of 300 dots per inch; each file whole.
 
+    made: what made the figure (`headtypes.provenance`), kept as its description.
     Equal figures give equal bytes: the files hold no date and no random name.
     """
     for path in (Path(vector), Path(png)):
@@ -141,7 +143,7 @@ def save_figure(figure: Figure, vector: str | Path, png: str | Path) -> None:
         if kind not in _UNDATED:
             raise ValueError(f"{path}: figures are pdf, svg or png")
         with _style(), replacing(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=_UNDATED[kind])
+            figure.savefig(temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(made)})
 
 
 def _place(name: str, place: int) -> int:

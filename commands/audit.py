@@ -1,0 +1,33 @@
+"""Are the results on disk those of the configuration? Takes the arguments of `snakemake`, and --remove.
+
+python commands/audit.py [--remove] [--configfile FILE] [--directory FOLDER] [targets]
+
+Needs nothing that Snakemake remembers, so it also works on results that were copied from another machine. Ends with
+status 1 where something is missing, foreign, damaged or stale. --remove removes what is stale or damaged; the next
+`snakemake` makes it anew.
+"""
+
+import sys
+from collections import Counter
+
+from planning import planned
+
+from headtypes.audit import audit, remove
+
+
+def main(arguments: list[str]) -> int:
+    """Print what is not as it should be; return the exit status."""
+    findings = audit(planned([each for each in arguments if each != "--remove"]).jobs)
+    for finding in findings:
+        print(f"{finding.state:8} {finding.path}: {finding.why}")
+    counts = Counter(finding.state for finding in findings)
+    print(", ".join(f"{count} {state}" for state, count in counts.items()) or "All results are as they should be.")
+    if "--remove" in arguments:
+        print(f"{len(remove(findings))} removed.")
+    return int(bool(findings))
+
+
+if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv):
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,89 @@
+"""What Snakemake would do, as plain data: the jobs of its plan, and which of them would run."""
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from snakemake.api import SnakemakeApi
+from snakemake.cli import parse_args, parse_config
+from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
+sys.path.insert(0, str(SCRIPTS))
+
+from headtypes.config import Config  # noqa: E402
+from headtypes.jobs import Job  # noqa: E402
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a `snakemake` command would do: every job, producers before consumers; the configuration; the cores."""
+
+    jobs: list[Job]
+    config: Config
+    cores: int
+
+
+def planned(arguments: list[str]) -> Planned:
+    """Plan a `snakemake` command with these arguments; nothing runs.
+
+    Ends the program with Snakemake's own message where the plan cannot be made.
+    """
+    with _workflow(arguments) as workflow:
+        dag = workflow.dag
+        scheduled = set(dag.needrun_jobs(exclude_finished=False))
+        jobs = [
+            Job(
+                rule=job.rule.name,
+                wildcards=dict(job.wildcards_dict),
+                spec=job.params.spec,
+                code=job.params.code,
+                script=SCRIPTS / f"{job.rule.name}.py",
+                inputs=tuple(map(str, job.input)),
+                outputs=tuple(map(str, job.output)),
+                benchmark=None if job.benchmark is None else str(job.benchmark),
+                threads=job.threads,
+                runs=job in scheduled,
+                reasons=tuple(dag.reason(job).get_names()) if job in scheduled else (),
+            )
+            for level in dag.toposorted()
+            for job in sorted(level, key=lambda job: (job.rule.name, list(job.wildcards)))
+            if not job.rule.norun
+        ]
+        return Planned(jobs, workflow.globals["plan"].config, workflow.resource_settings.cores)
+
+
+@contextmanager
+def _workflow(arguments: list[str]) -> Iterator[Any]:
+    with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
+        _, settings = parse_args(["--dry-run", *arguments])
+    errors_alone = OutputSettings(dryrun=True, log_level_override=logging.ERROR, enable_file_logging=False)
+    with SnakemakeApi(errors_alone) as api:
+        try:
+            workflow = api.workflow(
+                resource_settings=ResourceSettings(cores=settings.cores or os.cpu_count()),
+                config_settings=ConfigSettings(
+                    config=parse_config(settings.config), configfiles=settings.configfile or []
+                ),
+                snakefile=settings.snakefile or SCRIPTS.parent / "Snakefile",
+                workdir=settings.directory,
+            )
+            dag = workflow.dag(
+                DAGSettings(
+                    targets=set(settings.targets),
+                    forceall=settings.forceall,
+                    forcerun=settings.forcerun,
+                    rerun_triggers=settings.rerun_triggers,
+                    force_incomplete=settings.rerun_incomplete,
+                )
+            )
+            dag.execute_workflow(pseudo_executor="dryrun")
+        except Exception as error:
+            api.print_exception(error)
+            sys.exit(1)
+        yield workflow._workflow

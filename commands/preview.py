@@ -1,0 +1,25 @@
+"""What would `snakemake` run, why, and how long would it take? Takes the arguments of `snakemake`; nothing runs.
+
+python commands/preview.py [--cores N] [--configfile FILE] [--directory FOLDER] [targets]
+
+Reasons go down to the value of the configuration or the module that has changed. Times are those of past jobs, as
+Snakemake's benchmarks beside the results have them.
+"""
+
+import sys
+
+from planning import planned
+
+from headtypes.preview import preview, preview_text
+
+
+def main(arguments: list[str]) -> None:
+    """Print what would run."""
+    plan = planned(arguments)
+    print(preview_text(preview(plan.jobs, plan.config), plan.cores))
+
+
+if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv):
+        sys.exit(__doc__)
+    main(sys.argv[1:])
