@@ -1,11 +1,12 @@
-"""What a paper published, to set beside our own figures."""
+"""What a paper published, to set beside our own figures: its numbers, its contradictions and its claims."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 import yaml
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from headtypes.errors import InputError
 
@@ -36,7 +37,7 @@ class PublishedShare:
 
     percent: float
     heads: int
-    layers: str
+    layers: Literal["first", "middle", "last", "nearly_all"]
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,155 @@ class DocumentedScores:
 
 @dataclass(frozen=True)
 class Note:
-    """Where the paper contradicts itself or its sources, and which figure is taken."""
+    """Where the paper contradicts itself or its sources, and which figure is taken.
+
+    figures: ids of the comparison's figures, or the parts that they begin with, beside which the remark is put.
+    """
 
     __pydantic_config__ = _STRICT
 
     place: str
+    figures: list[str]
+    remark: str
     text: str
+
+    def concerns(self, figure: str) -> bool:
+        """Whether the remark belongs beside the figure with this id."""
+        return any(figure == each or figure.startswith(f"{each}.") for each in self.figures)
+
+
+Metric = Literal["exact_match", "f1"]
+LevelName = Literal["no_longer_works", "still_works", "costs_little"]
+
+
+@dataclass(frozen=True)
+class Level:
+    """How much of the baseline's exact match is left, as a limit in percent of it."""
+
+    __pydantic_config__ = _STRICT
+
+    side: Literal["above", "below"]
+    percent: float
+
+
+@dataclass(frozen=True)
+class LevelRule:
+    """What a condition leaves of the baseline's exact match reaches a level."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["level"]
+    condition: int
+    level: LevelName
+
+
+@dataclass(frozen=True)
+class DropRule:
+    """A condition costs fewer points than `below`."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["drop"]
+    condition: int
+    metric: Metric
+    below: float
+
+
+@dataclass(frozen=True)
+class CostlierRule:
+    """A condition costs more exact match than the conditions `than` cost together, each by itself."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["costlier"]
+    condition: int
+    than: list[int]
+
+
+@dataclass(frozen=True)
+class ShareRule:
+    """A type has the most or the fewest heads."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["share"]
+    type: str
+    extreme: Literal["largest", "smallest"]
+
+
+@dataclass(frozen=True)
+class LayersRule:
+    """A type has more heads in a third of the layers than in either of the others."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["layers"]
+    type: str
+    third: Literal["first", "middle", "last"]
+
+
+@dataclass(frozen=True)
+class SpreadRule:
+    """More than `above` percent of the layers have a head of the type."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["spread"]
+    type: str
+    above: float
+
+
+@dataclass(frozen=True)
+class StabilityRule:
+    """Clusterings of random halves into `k` types agree on more than `above` percent of the heads."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["stability"]
+    k: int
+    above: float
+
+
+@dataclass(frozen=True)
+class BestKRule:
+    """Of the numbers of clusters tried, `k` has the largest silhouette."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["best_k"]
+    k: int
+
+
+@dataclass(frozen=True)
+class KeptRule:
+    """More than `above` percent of the heads have the type that they have in the model's parent."""
+
+    __pydantic_config__ = _STRICT
+
+    kind: Literal["kept"]
+    above: float
+
+
+Rule = Annotated[
+    LevelRule | DropRule | CostlierRule | ShareRule | LayersRule | SpreadRule | StabilityRule | BestKRule | KeptRule,
+    Field(discriminator="kind"),
+]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says its numbers show, as rules that all have to hold.
+
+    types: those whose names the claim rests on.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    id: str
+    place: str
+    text: str
+    types: list[str]
+    rules: Annotated[list[Rule], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -96,6 +240,8 @@ class Reference:
     stability: PublishedStability
     documented: DocumentedScores
     notes: list[Note]
+    levels: dict[LevelName, Level]
+    claims: list[Claim]
 
     def published_condition(self, operations: Mapping[str, str]) -> PublishedCondition | None:
         """Return the condition with these operations by type, or None; types that are kept do not count."""
