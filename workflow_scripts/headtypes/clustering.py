@@ -2,19 +2,24 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.metrics import pairwise_distances_argmin, silhouette_samples
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from headtypes.errors import InputError
 from headtypes.naming import Naming, attention_groups, name_types
 from headtypes.partitions import Partition, build_partition
 
 METHODS = ("kmeans", "gmm", "agglomerative", "spectral")
+
+
+class IndivisibleError(InputError):
+    """Heads that a method does not divide into as many clusters as were asked for."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +50,10 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
         had it; with fifty always in the best.
     seed: 0 to 2**32 - 1; equal seeds give equal clusters, whatever the number of threads.
 
-    Raises `InputError` where features are not finite, where there are fewer distinct heads than clusters, or
-    where the method leaves a cluster without a head.
+    Raises `InputError` as `fit` does.
     """
     points = features.astype(float)
-    _check(points, k)
-    labels, _ = _fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
-    sizes = np.bincount(labels, minlength=k)
-    if (sizes == 0).any():
-        raise InputError(
-            f"The method {method!r} left {(sizes == 0).sum()} of {k} clusters without a head: "
-            "choose fewer clusters or the method 'kmeans'."
-        )
+    labels = fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     special = attention_groups(_means(points, labels, k)).special
     labels = np.argsort(np.argsort(special))[labels]
     centroids = _means(points, labels, k)
@@ -85,6 +82,26 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
     )
 
 
+def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> np.ndarray:
+    """Divide points into k clusters: the cluster of each, [point] int, 0..k-1, in no order.
+
+    points: [point, column] head features, or whatever they are compared with; the rest as in `cluster_heads`.
+
+    Raises `InputError` where points are not finite; `IndivisibleError` where there are fewer distinct points
+    than clusters, or where the method leaves a cluster without a point.
+    """
+    points = points.astype(float)
+    _check(points, k)
+    labels, _ = _fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
+    sizes = np.bincount(labels, minlength=k)
+    if (sizes == 0).any():
+        raise IndivisibleError(
+            f"The method {method!r} left {(sizes == 0).sum()} of {k} clusters without a head: "
+            "choose fewer clusters or the method 'kmeans'."
+        )
+    return labels
+
+
 def fit_and_predict(
     train: np.ndarray, features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> np.ndarray:
@@ -110,8 +127,22 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
         return np.full(len(labels), np.nan)
     if clusters == len(labels):
         return np.zeros(len(labels))
-    with threadpool_limits(1):
+    with one_thread():
         return silhouette_samples(features, labels)
+
+
+def one_thread():
+    """Have the libraries compute in one thread within a `with`.
+
+    More would add up sums in an order that changes from run to run.
+    """
+    return _libraries().limit(limits=1)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    # Once: to look for the libraries that a process has loaded takes as long as to cluster heads does.
+    return ThreadpoolController()
 
 
 def _check(points: np.ndarray, k: int) -> None:
@@ -123,17 +154,18 @@ def _check(points: np.ndarray, k: int) -> None:
         )
     distinct = len(np.unique(points, axis=0))
     if k > distinct:
-        raise InputError(f"{k} clusters need at least {k} different heads to fit, and there are {distinct}: lower k.")
+        raise IndivisibleError(
+            f"{k} clusters need at least {k} different heads to fit, and there are {distinct}: lower k."
+        )
 
 
 def _fit(
     points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Return the clusters of `points`, and a function from features to clusters."""
-    scaler = StandardScaler(with_mean=scale, with_std=scale).fit(points)
-    points = scaler.transform(points)
-    # One thread: more would add up sums in an order that changes from run to run.
-    with threadpool_limits(1):
+    rescale = StandardScaler().fit(points).transform if scale else lambda features: features
+    points = rescale(points)
+    with one_thread():
         match method:
             case "kmeans":
                 # No tolerance: a run ends when no head changes its cluster any more.
@@ -158,7 +190,8 @@ def _fit(
                 labels = AgglomerativeClustering(k, linkage="ward").fit_predict(points)
                 predict = _nearest_centroid(_means(points, labels, k))
             case "spectral":
-                # On the graph of nearest neighbours: under a Gaussian kernel single heads became clusters.
+                # On the graph of nearest neighbours: under a Gaussian kernel single heads became clusters. Its
+                # solver needs more heads than clusters; of as many, each is one.
                 model = SpectralClustering(
                     k,
                     affinity="nearest_neighbors",
@@ -166,14 +199,14 @@ def _fit(
                     n_init=restarts,
                     random_state=seed,
                 )
-                labels = model.fit_predict(points)
+                labels = model.fit_predict(points) if k < len(points) else np.arange(k)
                 predict = _nearest_centroid(_means(points, labels, k))
             case _:
                 raise InputError(f"The clustering method {method!r} is not one of {', '.join(METHODS)}.")
 
     def predict_labels(features: np.ndarray) -> np.ndarray:
-        with threadpool_limits(1):
-            return predict(scaler.transform(features))
+        with one_thread():
+            return predict(rescale(features))
 
     return labels, predict_labels
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from threadpoolctl import threadpool_limits
 
-from headtypes.clustering import fit_and_predict
+from headtypes.clustering import fit_and_predict, one_thread
 from headtypes.errors import InputError
 from headtypes.seeds import derive_seed
 
@@ -92,7 +91,7 @@ def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.n
     """Means over samples, [row, head, column], with weights [row, sample]; reads every sample once."""
     samples, heads, columns = features_by_sample.shape
     sums = np.zeros((len(weights), heads * columns))
-    with threadpool_limits(1):
+    with one_thread():
         for start in range(0, samples, _BLOCK):
             block = np.asarray(features_by_sample[start : start + _BLOCK], dtype=float)
             sums += weights[:, start : start + _BLOCK] @ block.reshape(len(block), -1)
