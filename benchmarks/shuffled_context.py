@@ -13,14 +13,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
-from headtypes.ablation import Reading
-from headtypes.evaluation import find_spans
+from headtypes.evaluation import Settings, evaluate_all, summary
 from headtypes.files import read_json_lines
-from headtypes.loading import load_model
-from headtypes.scoring import score_predictions, summary
 from headtypes.sentences import split_sentences
 from headtypes.sources import load_tokenizer, read_model_record
-from headtypes.spans import answer_questions
 from headtypes.windows import build_windows
 
 
@@ -39,14 +35,13 @@ def shuffled(questions: list[dict], seed: int = 0) -> list[dict]:
 def main(model_name: str = "minilm-qa", task: str = "qa") -> None:
     """Print both figures."""
     record = read_model_record(f"results/sources/models/{model_name}.json")
-    model, tokenizer = load_model(record, "float32", head="question_answering"), load_tokenizer(record)
+    tokenizer, settings = load_tokenizer(record), Settings(precision="float32", batch_tokens=4096, answer_tokens=30)
     keep = np.full((record["layers"], record["heads"]), "keep", dtype=object)
     questions = read_json_lines(f"results/questions/{task}.jsonl")
     for name, asked in (("as they are", questions), ("sentences shuffled among passages", shuffled(questions))):
-        windows = build_windows(asked, tokenizer)
-        spans = find_spans(model, windows, keep, Reading(), 30, 4096, name)
-        scores = summary(score_predictions(asked, answer_questions(asked, windows, spans)))
-        print(f"{name}: {scores['exact_match']:.2f} % of {scores['n_questions']} questions exact")
+        ((_, scores),) = evaluate_all(asked, build_windows(asked, tokenizer), record, [keep], None, settings, name)
+        metrics = summary(scores)
+        print(f"{name}: {metrics['exact_match']:.2f} % of {metrics['n_questions']} questions exact")
 
 
 if __name__ == "__main__":

@@ -1,78 +1,51 @@
 """Ablated models equal a dense computation, sample by sample, written from the definition of each operation."""
 
-import copy
-
 import numpy as np
 import pytest
 import torch
-from transformers import AttentionInterface, AttentionMaskInterface
-from transformers.masking_utils import eager_mask
 
-from headtypes.ablation import Ablation, Reading, operations_by_head
+from headtypes.ablation import Ablation
 from headtypes.attention import run
 from headtypes.batching import model_inputs
+from headtypes.errors import InputError
+from headtypes.operations import Reading, reading_matters
 from headtypes.windows import build_windows
+from tests.dense import contexts_for, dense_output
 from tests.models import QUESTIONS, opened, tiny_bert, tiny_roberta
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
-OPERATIONS = ("zero", "uniform", "drop_intra", "drop_inter")
+OPERATIONS = ("zero", "uniform", "mean", "drop_intra", "drop_inter")
+PAPER = Reading()
+WINDOW = 60
+READINGS = {
+    "segments": Reading(sentences="segments"),
+    "special tokens inter": Reading(special_tokens="inter"),
+    "renormalise": Reading(renormalise=True),
+    "uniform over padding": Reading(uniform_over_padding=True),
+}
 
 
 def questions() -> list[dict]:
     return [{"id": str(n), "question": q, "context": c} for n, (q, c) in enumerate(QUESTIONS)]
 
 
-def defined_attention(attention, operation: str, sentence, reading: Reading):
-    """One head's attention [query, key] after an operation, pair by pair."""
-    attention = attention.clone()
-    length = len(sentence)
-    sentence = [min(number, 1) if reading.sentences == "segments" else number for number in sentence]
-    for s in range(length):
-        for t in range(length):
-            intra = sentence[s] == sentence[t]
-            if sentence[s] < 0 or sentence[t] < 0:
-                intra = s == t if reading.special_tokens == "inter" else None
-            dropped = {"zero": True, "drop_intra": intra is True, "drop_inter": intra is False}
-            if dropped.get(operation, False):
-                attention[s, t] = 0
-            elif operation == "uniform":
-                attention[s, t] = 1 / length
-        if reading.renormalise and attention[s].sum() > 0:
-            attention[s] /= attention[s].sum()
-    return attention
+def dense_logits(model, ids, types, operations, sentence, reading=PAPER, *, masked=False):
+    """Start and end logits [2, token] of one sample by `dense_output`."""
+    output = dense_output(
+        model, ids, types, operations, sentence, reading, contexts=contexts_for(model), window=WINDOW, masked=masked
+    )
+    return torch.stack([output.start_logits[0, : len(ids)], output.end_logits[0, : len(ids)]])
 
 
-def dense_logits(model, ids, types, operations, sentence, reading=Reading()):
-    """Start and end logits of one sample without padding, in float64, with every attention map in full."""
-
-    def attend(module, query, key, value, attention_mask, scaling, dropout=0.0, **kwargs):
-        attention = torch.softmax(query @ key.transpose(-1, -2) * scaling, dim=-1)
-        for head, operation in enumerate(operations[module.layer_idx]):
-            attention[0, head] = defined_attention(attention[0, head], operation, sentence, reading)
-        return (attention @ value).transpose(1, 2), attention
-
-    AttentionInterface.register("dense_reference", attend)
-    AttentionMaskInterface.register("dense_reference", eager_mask)
-    model = copy.deepcopy(model).double()
-    for number, layer in enumerate(model.base_model.encoder.layer):
-        layer.attention.self.layer_idx = number
-    model.set_attn_implementation("dense_reference")
-    inputs = {"input_ids": torch.tensor([ids.tolist()])}
-    if types is not None:
-        inputs["token_type_ids"] = torch.tensor([types.tolist()])
-    with torch.inference_mode():
-        output = model(**inputs)
-    return torch.stack([output.start_logits[0], output.end_logits[0]])
-
-
-def ablated_logits(model, windows, chosen, operations, reading=Reading()):
+def ablated_logits(model, windows, chosen, operations, reading=PAPER):
     """Logits of some windows, run as one padded batch through `Ablation`: one [2, token] per window."""
     bounds = [slice(windows.offsets[index], windows.offsets[index + 1]) for index in chosen]
     types = None if windows.token_type_ids is None else [windows.token_type_ids[each] for each in bounds]
-    inputs = model_inputs([windows.input_ids[each] for each in bounds], types, 1, torch.device("cpu"))
+    pad, length = model.config.pad_token_id, WINDOW if reading.uniform_over_padding else None
+    inputs = model_inputs([windows.input_ids[each] for each in bounds], types, pad, torch.device("cpu"), length)
     sentences = [windows.sentence[each] for each in bounds]
     with torch.inference_mode():
-        output = run(opened(model), inputs, Ablation(operations, sentences, reading))
+        output = run(opened(model), inputs, Ablation(operations, sentences, reading, contexts_for(model)))
     logits = torch.stack([output.start_logits, output.end_logits], dim=1)
     return [row[:, : each.stop - each.start] for row, each in zip(logits, bounds, strict=True)]
 
@@ -86,7 +59,7 @@ def mixed(model, names, seed=0):
 @pytest.mark.parametrize("operation", [*OPERATIONS, "mixed"])
 def test_an_operation_equals_the_dense_computation(name, operation):
     model, tokenizer = MODELS[name]()
-    windows = build_windows(questions(), tokenizer, window=60)
+    windows = build_windows(questions(), tokenizer, window=WINDOW)
     operations = mixed(model, ["keep", *OPERATIONS] if operation == "mixed" else ["keep", operation])
     found = ablated_logits(model, windows, range(len(windows)), operations)
     for index, logits in enumerate(found):
@@ -102,33 +75,87 @@ def test_an_operation_equals_the_dense_computation(name, operation):
         torch.testing.assert_close(logits.double(), expected, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize(
-    "reading",
-    [Reading(sentences="segments"), Reading(special_tokens="inter"), Reading(renormalise=True)],
-    ids=["segments", "special tokens inter", "renormalise"],
-)
-@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
-def test_each_reading_equals_the_dense_computation(operation, reading):
-    model, tokenizer = tiny_bert()
-    windows = build_windows(questions(), tokenizer, window=60)
+def one_window(model, tokenizer):
+    """A window of several sentences: all windows, its number, and the arguments of `dense_logits` before operations."""
+    windows = build_windows(questions(), tokenizer, window=WINDOW)
+    tokens = windows.tokens(1)
+    types = windows.token_type_ids
+    return windows, (windows.input_ids[tokens], None if types is None else types[tokens]), windows.sentence[tokens]
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_each_reading_equals_the_dense_computation_and_matters_where_it_says(name, operation, reading):
+    model, tokenizer = MODELS[name]()
+    windows, inputs, sentence = one_window(model, tokenizer)
     operations = mixed(model, ["keep", operation])
     (found,) = ablated_logits(model, windows, [1], operations, reading)
-    tokens = slice(windows.offsets[1], windows.offsets[2])
-    arguments = (
-        windows.input_ids[tokens],
-        windows.token_type_ids[tokens],
-        operations,
-        windows.sentence[tokens].tolist(),
-    )
-    torch.testing.assert_close(found.double(), dense_logits(model, *arguments, reading), atol=1e-5, rtol=0)
-    paper = dense_logits(model, *arguments)
-    assert (dense_logits(model, *arguments, reading) - paper).abs().max() > 1e-3
+    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
+    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+    paper = dense_logits(model, *inputs, operations, sentence.tolist())
+    (field,) = [field for field, value in vars(reading).items() if value != vars(PAPER)[field]]
+    assert ((expected - paper).abs().max() > 1e-3) == (field in reading_matters([operation]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("special_tokens", ["neither", "inter"])
+def test_readings_and_operations_together_equal_the_dense_computation(name, special_tokens):
+    model, tokenizer = MODELS[name](layers=4, heads=6)
+    windows, inputs, sentence = one_window(model, tokenizer)
+    reading = Reading("segments", special_tokens, renormalise=True, uniform_over_padding=True)
+    operations = mixed(model, ["keep", *OPERATIONS])
+    # What padding gets from the others reaches the tokens through uniform heads further up.
+    operations[3, ::2] = "uniform"
+    assert set(OPERATIONS) - {"uniform"} <= set(operations[:3].flat)
+    (found,) = ablated_logits(model, windows, [1], operations, reading)
+    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
+    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+
+
+def test_padding_that_counts_is_the_same_in_a_batch_of_several():
+    model, tokenizer = tiny_bert()
+    windows = build_windows(questions(), tokenizer, window=WINDOW)
+    assert len(set(np.diff(windows.offsets))) > 1
+    operations = mixed(model, ["keep", *OPERATIONS])
+    reading = Reading(uniform_over_padding=True)
+    for index, logits in enumerate(ablated_logits(model, windows, range(len(windows)), operations, reading)):
+        (alone,) = ablated_logits(model, windows, [index], operations, reading)
+        torch.testing.assert_close(logits, alone, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("sentences", ["splitter", "segments"])
+@pytest.mark.parametrize("special_tokens", ["neither", "inter"])
+@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
+def test_masking_before_the_softmax_equals_renormalising_after_it(name, operation, special_tokens, sentences):
+    model, tokenizer = MODELS[name]()
+    windows, inputs, sentence = one_window(model, tokenizer)
+    operations = mixed(model, ["keep", operation])
+    (found,) = ablated_logits(model, windows, [1], operations, Reading(sentences, special_tokens, renormalise=True))
+    reading = Reading(sentences, special_tokens)
+    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading, masked=True)
+    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+
+
+def test_a_row_that_loses_everything_is_zero_however_it_is_read():
+    """Here every token is of one sentence, so nothing is left of any row."""
+    model, tokenizer = tiny_bert()
+    windows = build_windows(questions(), tokenizer, window=WINDOW)
+    inputs = model_inputs([windows.input_ids[windows.tokens(0)]], None, 0, torch.device("cpu"))
+    sentence = [np.ones(len(windows.input_ids[windows.tokens(0)]), dtype=int)]
+    found = []
+    for operation in ("drop_intra", "zero"):
+        with torch.inference_mode():
+            handler = Ablation(mixed(model, [operation]), sentence, Reading(renormalise=True))
+            found.append(run(opened(model), inputs, handler).start_logits)
+    torch.testing.assert_close(found[0], found[1], atol=0, rtol=0)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_keeping_all_heads_is_the_plain_model(name):
     model, tokenizer = MODELS[name]()
-    windows = build_windows(questions(), tokenizer, window=60)
+    windows = build_windows(questions(), tokenizer, window=WINDOW)
     found = ablated_logits(model, windows, range(3), mixed(model, ["keep"]))
     for index, logits in enumerate(found):
         tokens = slice(windows.offsets[index], windows.offsets[index + 1])
@@ -144,7 +171,7 @@ def test_keeping_all_heads_is_the_plain_model(name):
 @pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
 def test_blocks_of_query_rows_change_nothing(operation, monkeypatch):
     model, tokenizer = tiny_bert()
-    windows = build_windows(questions(), tokenizer, window=60)
+    windows = build_windows(questions(), tokenizer, window=WINDOW)
     operations = mixed(model, ["keep", operation])
     whole = ablated_logits(model, windows, [1], operations)
     monkeypatch.setattr("headtypes.ablation._BLOCK_ROWS", 7)
@@ -154,7 +181,7 @@ def test_blocks_of_query_rows_change_nothing(operation, monkeypatch):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_sample_in_a_padded_batch_is_the_sample_alone(operation):
     model, tokenizer = tiny_bert()
-    windows = build_windows(questions(), tokenizer, window=60)
+    windows = build_windows(questions(), tokenizer, window=WINDOW)
     operations = mixed(model, ["keep", operation])
     together = ablated_logits(model, windows, range(len(windows)), operations)
     for index, logits in enumerate(together):
@@ -162,7 +189,14 @@ def test_a_sample_in_a_padded_batch_is_the_sample_alone(operation):
         torch.testing.assert_close(logits, alone, atol=1e-5, rtol=0)
 
 
-def test_operations_follow_the_types():
-    types = np.array([["dense", "diagonal"], ["vertical", "dense"]], dtype=object)
-    found = operations_by_head(types, {"dense": "zero", "vertical": "uniform"})
-    assert found.tolist() == [["zero", "keep"], ["uniform", "zero"]]
+def test_an_operation_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="no operation 'unform'; operations are keep, zero, uniform"):
+        Ablation(np.full((3, 5), "unform", dtype=object), [], PAPER)
+
+
+def test_mean_needs_contexts_of_the_model():
+    operations = np.full((3, 5), "mean", dtype=object)
+    with pytest.raises(InputError, match="mean needs the heads' mean contexts"):
+        Ablation(operations, [], PAPER)
+    with pytest.raises(InputError, match="of 2 layers of 3 heads and the model has 3 of 5"):
+        Ablation(operations, [], PAPER, np.zeros((2, 3, 6), np.float32))

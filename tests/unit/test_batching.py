@@ -6,7 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headtypes.batching import model_inputs, pad, plan_batches
+from headtypes.batching import input_batches, model_inputs, pad, plan_batches, rows_of
+from tests.models import tiny_bert
 
 CPU = torch.device("cpu")
 
@@ -52,3 +53,29 @@ def test_padding_is_masked_and_a_model_without_segments_gets_none(token_types):
     else:
         assert inputs["token_type_ids"].tolist() == [[0, 1, 1], [0, 0, 0]]
     assert {tensor.dtype for tensor in inputs.values()} == {torch.int64}
+
+
+def test_rows_are_padded_to_a_length_that_is_asked_for():
+    assert pad([[1, 2], [4]], fill=9, device=CPU, length=4).tolist() == [[1, 2, 9, 9], [4, 9, 9, 9]]
+
+
+def test_rows_that_stand_one_after_another_are_told_apart():
+    assert rows_of(None, np.array([0, 2])) is None
+    assert [row.tolist() for row in rows_of(np.arange(5), np.array([0, 2, 2, 5]))] == [[0, 1], [], [2, 3, 4]]
+
+
+@pytest.mark.parametrize("length", [None, 6])
+def test_batches_are_those_of_the_plan_with_the_inputs_of_their_samples(length):
+    model, _ = tiny_bert(layers=1)
+    ids = [np.arange(1, size + 1) for size in (2, 5, 3)]
+    types = [np.ones(size, dtype=int) for size in (2, 5, 3)]
+    found = list(input_batches(model, ids, types, 10, length))
+    padded = [[ids[index].size for index in batch] if length is None else [length] for batch, _ in found]
+    assert [batch.tolist() for batch, _ in found] == ([[1, 2], [0]] if length is None else [[0], [1], [2]])
+    for (batch, inputs), sizes in zip(found, padded, strict=True):
+        assert {tensor.shape for tensor in inputs.values()} == {(len(batch), max(sizes))}
+        for row, index in enumerate(batch):
+            real = inputs["attention_mask"][row].bool()
+            assert inputs["input_ids"][row][real].tolist() == ids[index].tolist()
+            assert inputs["token_type_ids"][row][real].tolist() == types[index].tolist()
+            assert set(inputs["input_ids"][row][~real].tolist()) <= {model.config.pad_token_id}

@@ -3,18 +3,26 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torchmetrics.functional.text import squad as official_squad
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-from headtypes.ablation import Reading
-from headtypes.evaluation import find_spans
-from headtypes.scoring import score_predictions, summary
-from headtypes.spans import answer_questions
+from headtypes import evaluation
+from headtypes.ablation import Ablation
+from headtypes.errors import InputError
+from headtypes.evaluation import QuestionAnswering, Settings, evaluate_all, evaluate_condition, summary
+from headtypes.operations import Reading
+from headtypes.scoring import score_predictions
+from headtypes.scoring import summary as question_summary
+from headtypes.sources import fetch_model
+from headtypes.spans import answer_questions, best_spans
 from headtypes.squad import read_squad
 from headtypes.windows import Windows, build_windows
-from tests.models import QUESTIONS, opened, tiny_bert, tiny_roberta
+from tests.dense import dense_output
+from tests.models import tiny_bert, tiny_roberta
+from tests.records import questions, recorded, types_like, without_heads
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -41,21 +49,109 @@ def plain_answers(model, windows: Windows, questions: list[dict]) -> dict[str, s
     return {name: text for name, (_, text) in best.items()}
 
 
-def found_answers(model, windows: Windows, questions: list[dict]) -> dict[str, str]:
-    """Answers by the workflow's own road, with all heads kept."""
-    shape = model.config.num_hidden_layers, model.config.num_attention_heads
-    keep = np.full(shape, "keep", dtype=object)
-    spans = find_spans(opened(model), windows, keep, Reading(), answer_tokens=30, batch_tokens=2048, what="test")
-    return answer_questions(questions, windows, spans)
+SETTINGS = {"precision": "float32", "batch_tokens": 256, "answer_tokens": 30}
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
-def test_answers_equal_those_of_a_plain_loop(make):
+@pytest.mark.parametrize("operations", [{}, {"dense": "zero", "1-2": "keep"}], ids=["plain", "ablated"])
+def test_answers_equal_those_of_a_plain_loop(make, operations, tmp_path):
     model, tokenizer = make()
-    questions = [{"id": str(n), "question": q, "context": c} for n, (q, c) in enumerate(QUESTIONS)]
-    windows = build_windows(questions, tokenizer, window=30, advance=7)
-    assert len(windows) > len(questions)
-    assert found_answers(model, windows, questions) == plain_answers(model, windows, questions)
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions(), tokenizer, window=30, advance=7)
+    assert len(windows) > len(questions())
+    partition = types_like(record)
+    answers, scores = evaluate_condition(
+        questions(), windows, partition, record, condition="c", operations=operations, **SETTINGS
+    )
+    gone = np.zeros(partition.shape, dtype=bool)
+    if operations:
+        gone = partition.type_of == "dense"
+        gone[0, 1] = False
+    assert answers == plain_answers(without_heads(model, gone), windows, questions())
+    assert bool(operations) == (answers != plain_answers(model, windows, questions()))
+    pd.testing.assert_frame_equal(scores, score_predictions(questions(), answers))
+    assert summary(scores) == question_summary(scores)
+
+
+@pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
+def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
+    model, tokenizer = make()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions(), tokenizer, window=60)
+    reading = Reading(uniform_over_padding=True)
+    operations = np.full((record["layers"], record["heads"]), "keep", dtype=object)
+    operations[:, ::2] = "uniform"
+    logits = []
+
+    class Recorder(QuestionAnswering):
+        def read(self, output, sentences):
+            for row, sentence in enumerate(sentences):
+                logits.append((len(sentence), output.start_logits[row, : len(sentence)]))
+            return super().read(output, sentences)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "QuestionAnswering", Recorder)
+        settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, window=60)
+        evaluate_all(questions(), windows, record, [operations], None, settings, "test")
+    assert len(logits) == len(windows)
+    for window in range(len(windows)):
+        tokens = windows.tokens(window)
+        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        arguments = windows.input_ids[tokens], types, operations, windows.sentence[tokens]
+        expected = dense_output(model, *arguments, reading, window=60).start_logits[0]
+        (found,) = [start for length, start in logits if length == tokens.stop - tokens.start]
+        torch.testing.assert_close(found.double(), expected[: len(found)], atol=1e-5, rtol=0)
+
+
+def test_a_window_that_is_longer_than_the_model_takes_cannot_be_padded(tmp_path):
+    record = recorded(*tiny_bert(), tmp_path)
+    settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, window=384)
+    with pytest.raises(InputError, match="takes inputs of 64 tokens, fewer than the 384 of a full window"):
+        evaluate_all([], None, record, [], None, settings, "test")
+
+
+def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, monkeypatch):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions(), tokenizer, window=30, advance=7)
+    runs = []
+    monkeypatch.setattr(evaluation, "Ablation", lambda *a, **k: runs.append(1) or Ablation(*a, **k))
+    wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform", "zero")]
+
+    def evaluate(some):
+        runs.clear()
+        return evaluate_all(questions(), windows, record, some, None, Settings(**SETTINGS), "test"), len(runs)
+
+    together, batches = evaluate(wanted)
+    alone = [evaluate([each]) for each in wanted]
+    assert [answers for answers, _ in together] == [found[0][0] for found, _ in alone]
+    assert together[0][0] != together[1][0] != together[2][0]
+    assert batches == 3 * alone[0][1], "what is wanted twice is evaluated once"
+
+
+def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions()[:1], tokenizer, window=60)
+    contexts = np.random.default_rng(0).normal(size=(3, 5, 7)).astype(np.float32)
+    partition, arguments = types_like(record), {"condition": "c", "operations": {"dense": "mean"}}
+    answers, _ = evaluate_condition(questions()[:1], windows, partition, record, contexts, **arguments, **SETTINGS)
+    operations = np.where(partition.type_of == "dense", "mean", "keep")
+    tokens = windows.tokens(0)
+    output = dense_output(
+        model,
+        windows.input_ids[tokens],
+        windows.token_type_ids[tokens],
+        operations,
+        windows.sentence[tokens],
+        Reading(),
+        contexts=contexts,
+    )
+    logits = (each.numpy() for each in (output.start_logits, output.end_logits))
+    spans = best_spans(*logits, windows.sentence[tokens][None] > 0)
+    assert answers == answer_questions(questions()[:1], windows, spans)
+    with pytest.raises(InputError, match="mean needs the heads' mean contexts"):
+        evaluate_condition(questions()[:1], windows, partition, record, **arguments, **SETTINGS)
 
 
 @pytest.mark.real
@@ -65,7 +161,11 @@ def test_real_answers_equal_a_plain_loop_and_score_as_officially():
     model = AutoModelForQuestionAnswering.from_pretrained(folder, dtype=torch.float32).eval()
     questions = read_squad(DATA / "squad" / "dev-v1.1.json")[::500]
     windows = build_windows(questions, AutoTokenizer.from_pretrained(folder))
-    answers = found_answers(model, windows, questions)
+    record = fetch_model("minilm", {"folder": str(folder)})
+    partition = types_like(record)
+    answers, _ = evaluate_condition(
+        questions, windows, partition, record, condition="c", operations={}, **{**SETTINGS, "batch_tokens": 2048}
+    )
     assert answers == plain_answers(model, windows, questions)
     ours = summary(score_predictions(questions, answers))
     official = official_squad(

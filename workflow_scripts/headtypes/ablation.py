@@ -1,6 +1,5 @@
-"""What is done to the attention of a head, and what the model then computes (Guan et al. 2020, section 5)."""
+"""Operations on the attention of heads while a model runs (Guan et al. 2020, section 5)."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -8,48 +7,45 @@ import torch
 from torch import Tensor
 
 from headtypes.attention import Layer
+from headtypes.errors import InputError
+from headtypes.operations import OPERATIONS, Reading
 
 _BLOCK_ROWS = 128
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How the paper's text is read where it leaves a choice.
-
-    sentences:      "splitter", or "segments": question and context are the two sentences.
-    special_tokens: "neither", or "inter": attention to or from `[CLS]` and `[SEP]` is inter-sentence.
-    renormalise:    whether rows of attention are divided by their sum after tokens were dropped.
-    """
-
-    sentences: str = "splitter"
-    special_tokens: str = "neither"
-    renormalise: bool = False
-
-
-def operations_by_head(types: np.ndarray, operations: dict[str, str]) -> np.ndarray:
-    """The operation on each head: [layer, head] text, from the heads' types [layer, head] and {type: operation}."""
-    return np.vectorize(lambda type_: operations.get(type_, "keep"), otypes=[object])(types)
 
 
 class Ablation:
     """Applies one operation to each head after softmax, without renormalising; a handler of `attention.run`.
 
-    operations: [layer, head] text: keep, zero, uniform, drop_intra or drop_inter.
+    operations: [layer, head] text, of `operations.OPERATIONS`.
     sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens,
-        0 for the question, from 1 for the context's sentences.
+        0 for the first text (the question), from 1 for the sentences of the second (the context).
+    reading:    with `uniform_over_padding` the batch must be padded to the full window. Padding is then in no
+        sentence, as special tokens are.
+    contexts:   [layer, head, channel] mean context of each head (`contexts.measure_contexts`); for `mean` alone.
 
     zero:       the context of the head is zero; the bias of the output projection stays.
     uniform:    the context of every query is the mean of the values of the real tokens: A[s, t] = 1 / L.
+    mean:       the context of every query is the head's mean context.
     drop_intra: attention within a sentence, a token's attention to itself included, becomes zero.
     drop_inter: attention between sentences becomes zero.
     """
 
-    def __init__(self, operations: np.ndarray, sentences: list[np.ndarray], reading: Reading = Reading()):
+    def __init__(
+        self,
+        operations: np.ndarray,
+        sentences: list[np.ndarray],
+        reading: Reading,
+        contexts: np.ndarray | None = None,
+    ):
+        _check(operations, contexts)
         self._operations = [_heads_by_operation(layer) for layer in operations]
-        self._samples = [_Sentences(sentence, reading) for sentence in sentences]
-        self._renormalise = reading.renormalise
+        self._sentences, self._reading = sentences, reading
+        self._contexts = None if contexts is None else torch.as_tensor(contexts)
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
+        if number == 0:
+            length = layer.query.shape[2] if self._reading.uniform_over_padding else 0
+            self._samples = [_Sentences(sentence, self._reading, length) for sentence in self._sentences]
         heads = {name: index.to(layer.query.device) for name, index in self._operations[number].items()}
         if heads.keys() == {"keep"}:
             return layer.context()
@@ -60,6 +56,9 @@ class Ablation:
             for index, sample in enumerate(self._samples):
                 values = layer.value[index, heads["uniform"], : sample.length]
                 context[index, heads["uniform"]] = values.mean(1, keepdim=True)
+        if "mean" in heads:
+            means = self._contexts[number].to(context)[heads["mean"]]
+            context[:, heads["mean"]] = means[:, None].expand(-1, context.shape[2], -1)
         for name in ("drop_intra", "drop_inter"):
             if name in heads:
                 context[:, heads[name]] = self._dropped(layer.heads(heads[name]), name)
@@ -73,7 +72,7 @@ class Ablation:
             for start in range(0, length, _BLOCK_ROWS):
                 rows = slice(start, min(start + _BLOCK_ROWS, length))
                 attention = one.attention(rows) * stays[rows]
-                if self._renormalise:
+                if self._reading.renormalise:
                     # A row that lost everything stays zero.
                     attention = attention / attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
                 context[index : index + 1, :, rows] = attention @ one.value
@@ -81,10 +80,14 @@ class Ablation:
 
 
 class _Sentences:
-    """Which pairs of one sample's tokens are intra- and which inter-sentence."""
+    """Which pairs of one sample's tokens are intra- and which inter-sentence.
 
-    def __init__(self, sentence: np.ndarray, reading: Reading):
-        self.length = len(sentence)
+    length: tokens with the padding that counts, where it is more than there are.
+    """
+
+    def __init__(self, sentence: np.ndarray, reading: Reading, length: int):
+        self.length = max(length, len(sentence))
+        sentence = np.pad(sentence, (0, self.length - len(sentence)), constant_values=-1)
         self._sentence = np.minimum(sentence, 1) if reading.sentences == "segments" else sentence
         self._special_is_inter = reading.special_tokens == "inter"
         self._cache: dict[str, Tensor] = {}
@@ -112,6 +115,21 @@ class _Sentences:
     def _in_sentences(self) -> np.ndarray:
         ordinary = self._sentence >= 0
         return ordinary[:, None] & ordinary[None, :]
+
+
+def _check(operations: np.ndarray, contexts: np.ndarray | None) -> None:
+    unknown = sorted(set(operations.flat) - set(OPERATIONS))
+    if unknown:
+        raise InputError(f"There is no operation {unknown[0]!r}; operations are {', '.join(OPERATIONS)}.")
+    if contexts is None and (operations == "mean").any():
+        raise InputError("The operation mean needs the heads' mean contexts; measure them on the task's samples first.")
+    if contexts is not None and contexts.shape[:2] != operations.shape:
+        raise InputError(
+            "The mean contexts are of {} layers of {} heads and the model has {} of {}; ".format(
+                *contexts.shape[:2], *operations.shape
+            )
+            + "measure them on this model."
+        )
 
 
 def _heads_by_operation(operations: np.ndarray) -> dict[str, Tensor]:

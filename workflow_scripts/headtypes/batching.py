@@ -1,6 +1,6 @@
 """Batches of samples, planned by length and token budget, and filled with padding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -23,9 +23,9 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
     return batches
 
 
-def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device) -> Tensor:
-    """Stack rows of different lengths, padded at the end: [row, longest] int64."""
-    padded = np.full((len(rows), max(map(len, rows))), fill, dtype=np.int64)
+def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device, length: int | None = None) -> Tensor:
+    """Stack rows of different lengths, padded at the end: [row, length] int64; by default to the longest."""
+    padded = np.full((len(rows), length or max(map(len, rows))), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         padded[number, : len(row)] = row
     return torch.from_numpy(padded).to(device)
@@ -36,12 +36,36 @@ def model_inputs(
     token_types: Sequence[Sequence[int]] | None,
     pad_token: int,
     device: torch.device,
+    length: int | None = None,
 ) -> dict[str, Tensor]:
     """The keyword arguments of a forward pass: padded ids, mask and, where the model has them, token types."""
     inputs = {
-        "input_ids": pad(input_ids, pad_token, device),
-        "attention_mask": pad([[1] * len(row) for row in input_ids], 0, device),
+        "input_ids": pad(input_ids, pad_token, device, length),
+        "attention_mask": pad([[1] * len(row) for row in input_ids], 0, device, length),
     }
     if token_types is not None:
-        inputs["token_type_ids"] = pad(token_types, 0, device)
+        inputs["token_type_ids"] = pad(token_types, 0, device, length)
     return inputs
+
+
+def rows_of(tokens: np.ndarray | None, offsets: np.ndarray) -> list[np.ndarray] | None:
+    """The tokens of each row, of rows that stand one after another: row `i` has tokens[offsets[i] : offsets[i + 1]]."""
+    return None if tokens is None else np.split(tokens, offsets[1:-1])
+
+
+def input_batches(
+    model: torch.nn.Module,
+    input_ids: Sequence[Sequence[int]],
+    token_types: Sequence[Sequence[int]] | None,
+    batch_tokens: int,
+    length: int | None = None,
+) -> Iterator[tuple[np.ndarray, dict[str, Tensor]]]:
+    """The batches of `plan_batches`, each with its `model_inputs` on the model's device.
+
+    length: tokens that every sample is padded to; by default the longest of its batch.
+    """
+    lengths = [length or len(ids) for ids in input_ids]
+    for batch in plan_batches(lengths, batch_tokens):
+        ids = [input_ids[index] for index in batch]
+        types = None if token_types is None else [token_types[index] for index in batch]
+        yield batch, model_inputs(ids, types, model.config.pad_token_id or 0, model.device, length)

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from headtypes.attention import run
-from headtypes.batching import model_inputs, plan_batches
+from headtypes.batching import input_batches
 from headtypes.distance import COLUMNS, DistanceReader
 from headtypes.encoding import Encoded, encode_samples
 from headtypes.errors import InputError
@@ -30,7 +30,7 @@ def extract_features(
     tokenizer = load_tokenizer(record)
     encoded = encode_samples(samples, tokenizer, kind, record["limit"])
     model = load_model(record, precision)
-    distance = read_heads(model, encoded, tokenizer.pad_token_id, batch_tokens, f"{record['name']} on {task}")
+    distance = read_heads(model, encoded, batch_tokens, f"{record['name']} on {task}")
     return Features(
         distance=distance,
         length=np.array(encoded.lengths, dtype=np.int32),
@@ -40,9 +40,7 @@ def extract_features(
 
 
 @torch.inference_mode()
-def read_heads(
-    model: torch.nn.Module, encoded: Encoded, pad_token: int | None, batch_tokens: int, what: str
-) -> np.ndarray:
+def read_heads(model: torch.nn.Module, encoded: Encoded, batch_tokens: int, what: str) -> np.ndarray:
     """The distance features of a loaded model on encoded samples: [sample, layer, head, 69] float32.
 
     Raises `InputError` where a head's attention does not sum to one, as with weights that are not finite.
@@ -50,11 +48,9 @@ def read_heads(
     config = model.config
     found = np.empty((len(encoded.kinds), config.num_hidden_layers, config.num_attention_heads, COLUMNS), np.float32)
     with progress(len(encoded.kinds), what, "samples") as bar:
-        for batch in plan_batches(encoded.lengths, batch_tokens):
-            token_types = encoded.token_types and [encoded.token_types[index] for index in batch]
-            ids = [encoded.input_ids[index] for index in batch]
+        for batch, inputs in input_batches(model, encoded.input_ids, encoded.token_types, batch_tokens):
             reader = DistanceReader([encoded.kinds[index] for index in batch])
-            run(model, model_inputs(ids, token_types, pad_token or 0, model.device), reader)
+            run(model, inputs, reader)
             found[batch] = reader.features()
             _check(found[batch], model.dtype, what)
             bar.update(len(batch))

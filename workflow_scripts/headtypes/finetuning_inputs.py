@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedTokenizerBase
 
+from headtypes.spans import answer_positions
 from headtypes.windows import build_windows
 
 Features = dict[str, list[int] | int]
@@ -26,21 +27,13 @@ def encode_questions(
     """
     windows = build_windows(questions, tokenizer, window=max_length, advance=advance, question_tokens=question_tokens)
     features: list[Features] = []
-    for window, owner in enumerate(windows.question):
+    for window, (start, end) in enumerate(answer_positions(questions, windows).clip(0).tolist()):
         tokens = windows.tokens(window)
-        start = questions[owner]["answer_starts"][0]
-        end = start + len(questions[owner]["answers"][0])
-        starts, ends = windows.char_start[tokens], windows.char_end[tokens]
-        first = np.flatnonzero((starts >= 0) & (starts <= start) & (start < ends))
-        last = np.flatnonzero((starts >= 0) & (starts < end) & (end <= ends))
-        whole = len(first) > 0 and len(last) > 0
         ids = windows.input_ids[tokens].tolist()
         feature: Features = {"input_ids": ids, "attention_mask": [1] * len(ids)}
         if windows.token_type_ids is not None:
             feature["token_type_ids"] = windows.token_type_ids[tokens].tolist()
-        feature["start_positions"] = int(first[0]) if whole else 0
-        feature["end_positions"] = int(last[-1]) if whole else 0
-        features.append(feature)
+        features.append({**feature, "start_positions": start, "end_positions": end})
     return features
 
 

@@ -1,7 +1,7 @@
 """Fetched models as PyTorch modules whose attention is open to `headtypes.attention`."""
 
 import torch
-from transformers import AutoModel, AutoModelForQuestionAnswering
+from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification
 from transformers.utils import logging as transformers_logging
 
 from headtypes.attention import ATTENTION
@@ -11,18 +11,25 @@ from headtypes.errors import InputError, one_line
 transformers_logging.disable_progress_bar()
 transformers_logging.set_verbosity_error()
 
+# The class that loads a model with each head, and the head in words.
+_HEADS = {
+    None: (AutoModel, "complete encoder"),
+    "question_answering": (AutoModelForQuestionAnswering, "question-answering head"),
+    "sequence_classification": (AutoModelForSequenceClassification, "classification head"),
+}
+
 
 def load_model(record: dict, precision: str, head: str | None = None) -> torch.nn.Module:
     """Load a fetched model for inference, its attention open to `headtypes.attention`.
 
     precision: float32, bfloat16 or float16, whatever the file holds.
-    head: None for the bare encoder, or question_answering.
+    head: None for the bare encoder, or question_answering, or sequence_classification.
     returns the model in evaluation mode, on the GPU where there is one.
     Raises `InputError` when the model does not load, or the head is not in the weights. Whether the architecture
     uses the attention interface shows when it runs: `attention.run`.
     """
     where = f"models.{record['name']}: {record['folder']}"
-    auto = AutoModelForQuestionAnswering if head == "question_answering" else AutoModel
+    auto, in_words = _HEADS[head]
     try:
         model, report = auto.from_pretrained(
             record["folder"],
@@ -41,11 +48,12 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
             f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
             "take both from the same model."
         )
-    # Poolers are no part of any head that is used here.
-    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    # Poolers are part of classification heads alone.
+    needs_pooler = head == "sequence_classification"
+    missing = sorted(key for key in report["missing_keys"] if needs_pooler or "pooler" not in key)
     if missing:
         raise InputError(
-            f"{where} has no {'question-answering head' if head else 'complete encoder'}: its weights lack "
+            f"{where} has no {in_words}: its weights lack "
             f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
             f"{'fine-tuned for the task' if head else 'saved whole'}."
         )

@@ -1,4 +1,4 @@
-"""From start and end logits to answers."""
+"""From start and end logits to answers, and from answers to the tokens they stand at."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -82,3 +82,23 @@ def answer_questions(questions: Sequence[Mapping], windows: Windows, spans: Span
             begin, stop = windows.char_start[first + start], windows.char_end[first + end]
             answers[questions[index]["id"]] = questions[index]["context"][begin:stop]
     return answers
+
+
+def answer_positions(questions: Sequence[Mapping], windows: Windows) -> np.ndarray:
+    """First and last token of each question's first answer in every window: [window, 2] int64, within the window.
+
+    questions: those that `windows` were built of, with answers and answer_starts.
+    -1 where the window does not hold the whole answer.
+    """
+    if [question["id"] for question in questions] != windows.question_ids:
+        raise InputError("The windows were built of other questions than these; build them again.")
+    begin = np.array([question["answer_starts"][0] for question in questions])
+    stop = begin + [len(question["answers"][0]) for question in questions]
+    positions = np.full((len(windows), 2), -1)
+    for window, question in enumerate(windows.question):
+        starts, ends = windows.char_start[windows.tokens(window)], windows.char_end[windows.tokens(window)]
+        first = np.flatnonzero((starts >= 0) & (starts <= begin[question]) & (begin[question] < ends))
+        last = np.flatnonzero((starts >= 0) & (starts < stop[question]) & (stop[question] <= ends))
+        if len(first) and len(last):
+            positions[window] = first[0], last[-1]
+    return positions

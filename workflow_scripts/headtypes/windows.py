@@ -196,15 +196,17 @@ def _encode(backend: Tokenizer, texts: list[str]) -> list[_Tokens]:
     for first in range(0, len(texts), _ENCODED_AT_ONCE):
         batch = texts[first : first + _ENCODED_AT_ONCE]
         for text, tokens in zip(batch, backend.encode_batch(batch, add_special_tokens=False), strict=True):
-            offsets = [_without_space(text, *characters) for characters in tokens.offsets]
+            offsets = [without_space(text, *characters) for characters in tokens.offsets]
             start, end = np.array(offsets, np.int32).reshape(-1, 2).T
             encoded.append(_Tokens(np.array(tokens.ids, np.int32), start, end))
     return encoded
 
 
-def _without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    # Some tokenizers count the space before a word to its first token, which would put the token into the
-    # preceding sentence and the space into the answer.
+def without_space(text: str, start: int, end: int) -> tuple[int, int]:
+    """Start and end in `text` of a token without the space that some tokenizers count to a word's first token.
+
+    With it the token would stand in the preceding sentence, and the space in the answer.
+    """
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
