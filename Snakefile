@@ -18,7 +18,8 @@ include: "rules/finetuning.smk"  # models made from others, where the config say
 include: "rules/features.smk"  # section 3: how far, and at which tokens, each head looks
 include: "rules/clustering.smk"  # section 4: types of heads and their stability
 include: "rules/ablation.smk"  # section 5: what the model answers without a type
-include: "rules/tables.smk"  # Tables 1, 2 and 3
+include: "rules/controls.smk"  # the number of heads told apart from their kind
+include: "rules/tables.smk"  # Tables 1, 2 and 3, and the paper's claims
 include: "rules/figures.smk"  # Figures 1 to 5
 
 
@@ -27,6 +28,7 @@ localrules:
     features,
     partitions,
     ablations,
+    controls,
     figures,
 
 
@@ -42,5 +44,7 @@ rule all:
     default_target: True
     input:
         rules.partitions.input,
+        rules.ablations.input,
+        rules.controls.input,
         rules.tables.input,
         rules.figures.input,

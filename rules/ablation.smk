@@ -42,12 +42,32 @@ rule prepare_windows:
         "../workflow_scripts/prepare_windows.py"
 
 
+rule measure_contexts:
+    input:
+        model=rules.fetch_model.output.model,
+        samples=rules.draw_samples.output.samples,
+    output:
+        contexts="results/contexts/{model}/{task}.h5",
+    log:
+        "logs/measure_contexts/{model}/{task}.log",
+    benchmark:
+        "results/contexts/{model}/{task}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("measure_contexts"),
+        code=code("measure_contexts"),
+    script:
+        "../workflow_scripts/measure_contexts.py"
+
+
 rule evaluate_condition:
     input:
         model=rules.fetch_model.output.model,
         partition="results/partitions/{model}/{partition}.csv",
         questions=of_task(rules.draw_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
+        contexts=contexts_of,
     output:
         predictions="results/ablation/{model}/{partition}/{condition}/predictions.json",
         metrics="results/ablation/{model}/{partition}/{condition}/metrics.json",
@@ -65,6 +85,29 @@ rule evaluate_condition:
         "../workflow_scripts/evaluate_condition.py"
 
 
+rule measure_intervals:
+    input:
+        scores=lambda wildcards: [
+            scores_of(each)
+            for each in plan.ablations
+            if (each.model, each.partition) == (wildcards.model, wildcards.partition)
+        ],
+    output:
+        intervals="results/ablation/{model}/{partition}/intervals.csv",
+    log:
+        "logs/measure_intervals/{model}/{partition}.log",
+    benchmark:
+        "results/ablation/{model}/{partition}/intervals.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("measure_intervals"),
+        code=code("measure_intervals"),
+    script:
+        "../workflow_scripts/measure_intervals.py"
+
+
 rule ablations:
     input:
-        [f"results/ablation/{each.model}/{each.partition}/{each.condition}/metrics.json" for each in plan.ablations],
+        [f"results/ablation/{each.model}/{each.partition}/{each.name}/metrics.json" for each in plan.ablations],
+        [f"results/ablation/{each.model}/{each.name}/intervals.csv" for each in plan.ablated],

@@ -64,6 +64,57 @@ rule measure_stability:
         "../workflow_scripts/measure_stability.py"
 
 
+rule measure_confidence:
+    input:
+        features=of_task(rules.extract_features.output.features),
+        partition="results/partitions/{model}/{partition}.csv",
+    output:
+        heads="results/confidence/{model}/{partition}.csv",
+        clusterings="results/confidence/{model}/{partition}.json",
+    log:
+        "logs/measure_confidence/{model}/{partition}.log",
+    benchmark:
+        "results/confidence/{model}/{partition}.benchmark.tsv"
+    wildcard_constraints:
+        partition=any_of(dict.fromkeys(each.name for each in clustered())),
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("measure_confidence"),
+        code=code("measure_confidence"),
+    script:
+        "../workflow_scripts/measure_confidence.py"
+
+
+rule choose_clustering:
+    input:
+        features=rules.extract_features.output.features,
+    output:
+        ways="results/choice/{model}/{task}.csv",
+        agreement="results/choice/{model}/{task}.agreement.csv",
+        best="results/choice/{model}/{task}.best.csv",
+        pdf="results/figures/{model}/{task}.choice.pdf",
+        png=report(
+            "results/figures/{model}/{task}.choice.png",
+            caption="../report/choice.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "choice", "partition": "{task}", "content": "how many types, by which method"},
+        ),
+    log:
+        "logs/choose_clustering/{model}/{task}.log",
+    benchmark:
+        "results/choice/{model}/{task}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("choose_clustering"),
+        code=code("choose_clustering"),
+    script:
+        "../workflow_scripts/choose_clustering.py"
+
+
 rule partitions:
     input:
         [f"results/partitions/{each.model}/{each.name}.csv" for each in plan.partitions.values()],
+        [f"results/confidence/{each.model}/{each.name}.csv" for each in clustered()],

@@ -1,4 +1,5 @@
 import fcntl
+import os
 import re
 import sys
 from pathlib import Path
@@ -23,7 +24,8 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 
-GUAN = f"{workflow.basedir}/reference/guan2020.yaml"
+# Relative to the working directory: a folder that was moved has the same inputs.
+GUAN = os.path.relpath(f"{workflow.basedir}/reference/guan2020.yaml")
 
 
 def lift_stale_locks():
@@ -81,6 +83,25 @@ def of_task(pattern):
     )
 
 
+def contexts_of(wildcards):
+    """The mean contexts of the model's heads, where the condition puts them in a head's place."""
+    condition, _ = plan.reading(wildcards.condition)
+    if "mean" not in plan.operations(condition).values():
+        return []
+    return of_task("results/contexts/{model}/{task}.h5")(wildcards)
+
+
+def scores_of(ablation):
+    """The scores of each question of an evaluation."""
+    return f"results/ablation/{ablation.model}/{ablation.partition}/{ablation.name}/per_question.parquet"
+
+
+def baseline_of(ablation):
+    """The scores of each question when nothing is done, of the model and partition of an evaluation."""
+    name = plan.baseline(ablation.model, ablation.partition)
+    return f"results/ablation/{ablation.model}/{ablation.partition}/{name}/per_question.parquet"
+
+
 def remember_code_of(rules):
     """Write what the digests of the rules are made of, so that a later change can be told to the module."""
     for each in rules:
@@ -92,5 +113,5 @@ wildcard_constraints:
     # A model that another is made from, and the task it learns, need not be selected.
     model=any_of(plan.config.models),
     task=any_of(plan.config.tasks),
-    condition=any_of(plan.conditions),
+    condition=any_of(dict.fromkeys([*plan.conditions, *(each.name for each in plan.ablations)])),
     partition=any_of(dict.fromkeys(each.name for each in plan.partitions.values())),

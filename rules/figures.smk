@@ -154,6 +154,32 @@ rule draw_atlas:
         "../workflow_scripts/draw_atlas.py"
 
 
+rule draw_curves:
+    input:
+        curves=rules.evaluate_curves.output.curves,
+        partition="results/partitions/{model}/{partition}.csv",
+    output:
+        pdf="results/figures/{model}/{partition}/curves.pdf",
+        png=report(
+            "results/figures/{model}/{partition}/curves.png",
+            caption="../report/curves.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "curves", "partition": "{partition}", "content": "heads removed in growing sets"},
+        ),
+    log:
+        "logs/draw_curves/{model}/{partition}.log",
+    benchmark:
+        "results/figures/{model}/{partition}/curves.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("draw_curves"),
+        code=code("draw_curves"),
+    script:
+        "../workflow_scripts/draw_curves.py"
+
+
 rule figures:
     input:
         [
@@ -162,3 +188,5 @@ rule figures:
             for number in (1, 2, 3, 5)
         ],
         [f"results/figures/{clustering}/figure4.png" for clustering in plan.clusterings],
+        [f"results/figures/{each.model}/{each.name}/curves.png" for each in plan.curved],
+        [f"results/figures/{model}/{task}.choice.png" for model, task in plan.features],

@@ -4,6 +4,7 @@
 localrules:
     tabulate_stability,
     tabulate_ablations,
+    tabulate_readings,
     tables,
 
 
@@ -37,7 +38,11 @@ rule tabulate_stability:
 rule tabulate_ablations:
     input:
         partitions=[f"results/partitions/{each.model}/{each.name}.csv" for each in plan.ablated],
-        metrics=rules.ablations.input,
+        metrics=[f"results/ablation/{each.model}/{each.partition}/{each.name}/metrics.json" for each in plan.tabulated],
+        intervals=[f"results/ablation/{each.model}/{each.name}/intervals.csv" for each in plan.ablated],
+        controls=[f"results/controls/{each.model}/{each.partition}/{each.name}.parquet" for each in plan.controlled],
+        scores=[scores_of(each) for each in plan.controlled],
+        baselines=[baseline_of(each) for each in plan.controlled],
         reference=GUAN,
     output:
         csv_2="results/tables/table2.csv",
@@ -69,7 +74,69 @@ rule tabulate_ablations:
         "../workflow_scripts/tabulate_ablations.py"
 
 
+rule tabulate_readings:
+    input:
+        partitions=[f"results/partitions/{each.model}/{each.name}.csv" for each in plan.ablated],
+        metrics=[f"results/ablation/{each.model}/{each.partition}/{each.name}/metrics.json" for each in plan.ablations],
+        scores=[scores_of(each) for each in plan.ablations],
+        reference=GUAN,
+    output:
+        csv="results/tables/readings.csv",
+        markdown="results/tables/readings.md",
+        html=report(
+            "results/tables/readings.html",
+            caption="../report/readings.rst",
+            category="Tables",
+            labels={"table": "readings", "content": "the paper's claims under other readings"},
+        ),
+    log:
+        "logs/tabulate_readings.log",
+    benchmark:
+        "results/tables/readings.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("tabulate_readings"),
+        code=code("tabulate_readings"),
+    script:
+        "../workflow_scripts/tabulate_readings.py"
+
+
+rule compare_with_paper:
+    input:
+        partitions=[f"results/partitions/{each.model}/{each.name}.csv" for each in plan.partitions.values()],
+        stability=[rules.tabulate_stability.output.csv] if clustered() else [],
+        ablations=(
+            [rules.tabulate_ablations.output.csv_2, rules.tabulate_ablations.output.csv_3] if plan.ablations else []
+        ),
+        scores=[scores_of(each) for each in plan.tabulated],
+        choices=[f"results/choice/{model}/{task}.csv" for model, task in plan.features],
+        reference=GUAN,
+    output:
+        csv="results/comparison.csv",
+        markdown="results/comparison.md",
+        html=report(
+            "results/comparison.html",
+            caption="../report/comparison.rst",
+            category="Comparison",
+            labels={"table": "comparison", "content": "ours beside the paper's, and its claims"},
+        ),
+    log:
+        "logs/compare_with_paper.log",
+    benchmark:
+        "results/comparison.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("compare_with_paper"),
+        code=code("compare_with_paper"),
+    script:
+        "../workflow_scripts/compare_with_paper.py"
+
+
 rule tables:
     input:
         rules.tabulate_stability.output if clustered() else [],
         rules.tabulate_ablations.output if plan.ablations else [],
+        rules.tabulate_readings.output if plan.readings and plan.ablations else [],
+        rules.compare_with_paper.output if plan.partitions else [],

@@ -1,4 +1,4 @@
-"""A configuration that uses every key, and small edits of it."""
+"""A configuration that uses every key, so that every key matters to some job, and small edits of it."""
 
 import copy
 from pathlib import Path
@@ -8,13 +8,23 @@ DELETE = object()
 
 
 def full_config(folder: Path) -> dict:
-    """A configuration with every key that a user can write; the files it names are put into `folder`."""
-    (folder / "model").mkdir(exist_ok=True)
-    (folder / "model" / "config.json").write_text("{}")
-    (folder / "squad.json").write_text("{}")
-    (folder / "train.json").write_text("{}")
-    (folder / "pairs.tsv").write_text("a\tb\n")
-    (folder / "mine.csv").write_text("layer, head, type\n0, 0, near\n0, 1, far\n")
+    """A configuration with every key that a user can write; the files it names are put into `folder`.
+
+    Beside each there is another of the same kind: `other_model`, `other.json`, `other.tsv`, `other.csv`.
+    """
+    for name, text in {
+        "model/config.json": "{}",
+        "other_model/config.json": "{}",
+        "squad.json": "{}",
+        "train.json": "{}",
+        "other.json": "{}",
+        "pairs.tsv": "a\tb\n",
+        "other.tsv": "a\tb\n",
+        "mine.csv": "layer, head, type\n0, 0, near\n0, 1, far\n",
+        "other.csv": "layer, head, type\n0, 0, far\n0, 1, near\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     return {
         "seed": 1,
         "tasks": {
@@ -39,12 +49,14 @@ def full_config(folder: Path) -> dict:
                 "kind": "sentence_pair",
                 "source": {"file": str(folder / "pairs.tsv")},
                 "columns": {"first": "a", "second": "b", "label": "gold", "id": "number"},
+                "questions": 15,
             },
         },
         "models": {
             "base": {
                 "source": {"hub": "some/model", "revision": "main", "sha256": "0" * 64},
                 "tasks": ["squad", "pairs"],
+                "evaluate": "pairs",
                 "published": "pre-trained",
             },
             "tuned+1.0": {
@@ -54,7 +66,11 @@ def full_config(folder: Path) -> dict:
                 "evaluate": "squad",
                 "published": "squad",
             },
-            "packed": {"source": {"package": "json", "subfolder": "model"}, "tasks": ["asked"]},
+            "packed": {
+                "source": {"package": "json", "subfolder": "model"},
+                "tasks": ["asked"],
+                "evaluate": "asked",
+            },
             "taught": {
                 "source": {
                     "finetuned": {
@@ -71,23 +87,46 @@ def full_config(folder: Path) -> dict:
                 },
                 "tasks": ["made"],
             },
+            # Each source of training data has a model that learns from it.
+            "schooled": {"source": {"finetuned": {"base": "taught", "task": "asked"}}, "tasks": ["made"]},
+            "trained": {"source": {"finetuned": {"base": "base", "task": "squad"}}, "tasks": ["made"]},
         },
         "clustering": {"methods": ["kmeans"], "k": [3, 4], "windows": 16, "scale": False, "restarts": 5},
         "stability": {"models": 4},
         "partitions": {"mine": {"file": str(folder / "mine.csv"), "model": "tuned+1.0", "task": "squad"}},
         "windows": {"tokens": 100, "advance": 20, "question_tokens": 30, "answer_tokens": 10},
-        "ablation": {"sentences": "splitter", "special_tokens": "neither", "renormalise": False},
+        "ablation": {
+            "sentences": "splitter",
+            "special_tokens": "neither",
+            "renormalise": False,
+            "uniform_over_padding": False,
+        },
+        # Each leaves to `ablation` what the other says, so that one is laid over it in every key.
+        "readings": {
+            "segments": {"sentences": "segments", "renormalise": True},
+            "padded": {"special_tokens": "inter", "uniform_over_padding": True},
+        },
         "conditions": {
             "baseline": {},
             "zero-dense": {"dense": "zero", "vertical": "keep"},
             "drop-near": {"near": "drop_intra"},
+            "mixed": {"dense": "uniform", "2-3": "mean"},
         },
+        "controls": {"draws": 2, "questions": 5},
+        "curves": {"orders": 1, "questions": 6},
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "select": {
-            "models": ["base", "tuned+1.0", "packed", "taught"],
+            "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"],
             "tasks": ["squad", "asked", "pairs", "made"],
-            "partitions": ["squad-kmeans-k3", "squad-kmeans-k4", "pairs-kmeans-k4", "asked-kmeans-k4", "mine"],
-            "conditions": ["baseline", "zero-dense", "drop-near"],
+            "partitions": [
+                "squad-kmeans-k3",
+                "squad-kmeans-k4",
+                "pairs-kmeans-k4",
+                "asked-kmeans-k4",
+                "made-kmeans-k4",
+                "mine",
+            ],
+            "conditions": ["baseline", "zero-dense", "drop-near", "mixed"],
         },
     }
 
@@ -104,6 +143,18 @@ def edited(config: dict, path: str, value: Any) -> dict:
     else:
         part[key] = value
     return config
+
+
+def value_at(config: dict, path: str) -> Any:
+    """What stands at a path, a/b/c, of a configuration."""
+    for name in path.split("/"):
+        config = config[name]
+    return config
+
+
+def swapped(config: dict, one: str, other: str) -> dict:
+    """A copy of a configuration in which the values at two paths have changed places."""
+    return edited(edited(config, one, value_at(config, other)), other, value_at(config, one))
 
 
 def leaves(part: Any, path: str = "") -> dict[str, Any]:

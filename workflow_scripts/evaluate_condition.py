@@ -1,7 +1,8 @@
-from headtypes.evaluation import evaluate_condition
+from headtypes.contexts import read_contexts
+from headtypes.evaluation import evaluate_condition, summary
 from headtypes.files import read_json_lines, write_json
 from headtypes.partitions import read_partition
-from headtypes.scoring import summary, write_scores
+from headtypes.scoring import write_scores
 from headtypes.sources import read_model_record
 from headtypes.windows import read_windows
 from headtypes.workflow import job
@@ -12,6 +13,7 @@ with job(snakemake) as (inputs, spec, outputs, made):
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
+        read_contexts(inputs.contexts),
         **spec,
     )
     write_json(outputs.predictions, predictions)

@@ -1,15 +1,23 @@
+from headtypes.control_drops import read_control_drops
 from headtypes.files import read_json, write_csv, write_text
+from headtypes.intervals import read_intervals
 from headtypes.markdown import to_html
 from headtypes.partitions import read_partition
 from headtypes.reference import load_reference
+from headtypes.results import by_key
 from headtypes.tables import ablation_page, ablation_table
 from headtypes.workflow import job
 
 with job(snakemake) as (inputs, spec, outputs, made):
-    read = (read_partition(path) for path in inputs.partitions)
-    partitions = {tuple(name): partition for name, partition in zip(spec["partitions"], read, strict=True)}
-    metrics = [read_json(path) for path in inputs.metrics]
-    table = ablation_table(spec["rows"], partitions, metrics, load_reference(inputs.reference))
+    partitions = by_key(spec["partitions"], map(read_partition, inputs.partitions))
+    table = ablation_table(
+        spec["rows"],
+        partitions,
+        [read_json(path) for path in inputs.metrics],
+        load_reference(inputs.reference),
+        intervals=by_key(spec["partitions"], map(read_intervals, inputs.intervals)),
+        controls=by_key(spec["controls"], map(read_control_drops, inputs.controls, inputs.scores, inputs.baselines)),
+    )
     for number in (2, 3):
         page = ablation_page(table, partitions, number)
         write_csv(outputs[f"csv_{number}"], table[table["table"] == number])

@@ -38,7 +38,7 @@ def ablations(partitions: dict, scores: dict[int, tuple[float, float]], key=KEY,
         if number in scores
     ]
     metrics = [{"exact_match": exact_match, "f1": f1, "n_questions": questions} for exact_match, f1 in scores.values()]
-    return ablation_table(rows, partitions, metrics, REFERENCE)
+    return ablation_table(rows, partitions, metrics, REFERENCE, intervals={}, controls={})
 
 
 def stabilities(partitions: dict, published: str | None = "squad", lowest: float = 95.0) -> pd.DataFrame:

@@ -36,8 +36,15 @@ def planned(raw):
     for model, partition in plan.partitions:
         canonical_json(specs.cluster_heads(plan, model, partition))
     for each in plan.ablations:
-        canonical_json(specs.evaluate_condition(plan, each.model, each.partition, each.condition))
-    canonical_json([specs.tabulate_stability(plan), specs.tabulate_ablations(plan)])
+        canonical_json(specs.evaluate_condition(plan, each.model, each.partition, each.name))
+    for each in plan.controlled:
+        canonical_json(specs.evaluate_controls(plan, each.model, each.partition, each.name))
+    for each in plan.curved:
+        canonical_json(specs.evaluate_curves(plan, each.model, each.name))
+    for each in plan.ablated:
+        canonical_json(specs.measure_intervals(plan, each.model, each.name))
+    summaries = (specs.tabulate_stability, specs.tabulate_ablations, specs.tabulate_readings, specs.compare_with_paper)
+    canonical_json([rule(plan) for rule in summaries])
     return plan
 
 
@@ -51,12 +58,14 @@ def refusal(raw) -> str:
 
 
 def test_the_full_configuration_is_accepted(full):
-    assert planned(full).models == ["base", "tuned+1.0", "packed", "taught"]
+    assert planned(full).models == ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"]
 
 
 MISTAKES = [
     # A key that is not known, with the nearest one that is.
     ("sead", 1, ['unknown key "sead" at the top', 'Did you mean "seed"?', "Allowed: ablation, clustering"]),
+    ("readings/padded/uniform", True, ['unknown key "uniform" in readings.padded', "Allowed: renormalise"]),
+    ("controls/draw", 1, ['unknown key "draw" in controls', 'Did you mean "draws"?']),
     ("clustering/restart", 1, ['unknown key "restart" in clustering', 'Did you mean "restarts"?']),
     ("models/taught/source/finetuned/epoch", 1, ["in models.taught.source.finetuned", 'Did you mean "epochs"?']),
     ("tasks/squad/source/fil", "x", ["in tasks.squad.source", 'Did you mean "file"?']),
@@ -69,6 +78,10 @@ MISTAKES = [
     ("seed", "1", ["seed:", "valid integer", "found '1'"]),
     ("seed", True, ["seed:", "valid integer", "found True"]),
     ("seed", -1, ["seed:", "greater than or equal to 0", "found -1"]),
+    ("controls/draws", -1, ["controls.draws:", "greater than or equal to 0", "found -1"]),
+    ("controls/questions", 0, ["controls.questions:", "greater than or equal to 1", "or input should be 'all'"]),
+    ("curves/orders", -1, ["curves.orders:", "greater than or equal to 0", "found -1"]),
+    ("curves/questions", "most", ["curves.questions:", "found 'most'", "'all'"]),
     ("clustering/k", 4, ["clustering.k:", "valid list", "found 4"]),
     ("clustering/k", [], ["clustering.k:", "at least 1 item"]),
     ("clustering/k/0", 1, ["clustering.k.0:", "greater than or equal to 2"]),
@@ -92,6 +105,8 @@ MISTAKES = [
     ("clustering/windows", 10, ["clustering.windows: 10 is not allowed here", "1, 2, 4, 8, 16, 32 or 64"]),
     ("conditions/zero-dense/dense", "zeros", ["conditions.zero-dense.dense", 'Did you mean "zero"?', "'drop_inter'"]),
     ("conditions/zero-dense/dense", False, ["conditions.zero-dense.dense: False is not allowed", "'keep'"]),
+    ("conditions/mixed/2-3", "average", ["conditions.mixed.2-3: 'average' is not allowed", "'mean'"]),
+    ("readings/segments/sentences", "segment", ["readings.segments.sentences", 'Did you mean "segments"?']),
     ("compute/precision", "half", ["compute.precision", "'float32', 'bfloat16' or 'float16'"]),
     # Keys that do not go together.
     ("models/base/source/folder", "x", ["models.base.source", "exactly one of hub, folder", "found hub and folder"]),
@@ -100,14 +115,13 @@ MISTAKES = [
     ("tasks/squad/source/split", "x", ["tasks.squad.source", "split belongs to a source with hub"]),
     ("tasks/squad/columns", {}, ["tasks.squad:", "columns belongs to a task of kind sentence_pair"]),
     ("tasks/made/kind", "sentence_pair", ["tasks.made", "does not fit the world's question_answering"]),
-    ("tasks/pairs/questions", 5, ["tasks.pairs:", "questions belongs to a task of kind question_answering"]),
     ("windows/tokens", 50, ["windows:", "50 < 30 + 4 + 20"]),
     # A name that is no text, or that would leave the results folder.
     ("models/5", {}, ["models: the name 5 is not text", 'put it in quotes: "5"']),
     ("conditions/zero-dense/1", "zero", ["conditions.zero-dense: the name 1 is not text"]),
     *[
         (f"{registry}/new", name, [f"{registry}: the name {name!r} cannot be used", "letters, digits"])
-        for registry in ("models", "tasks", "partitions", "conditions")
+        for registry in ("models", "tasks", "partitions", "conditions", "readings")
         for name in ("..", ".", ".hidden", "a\\b", "a b", "", "a\n", "{a}", "ä", "-n")
     ],
     ("models/new", "a" * 300, ["models: the name 'aaa", "at most 80 characters"]),
@@ -115,7 +129,7 @@ MISTAKES = [
     ("models/base/tasks/0", "squadd", ["models.base.tasks", 'no "squadd"', 'Did you mean "squad"?', "Known: asked"]),
     ("models/base/tasks", [], ["models.base.tasks:", "at least 1 item"]),
     ("models/tuned+1.0/evaluate", "squat", ["models.tuned+1.0.evaluate", 'Did you mean "squad"?']),
-    ("models/base/evaluate", "pairs", ["models.base.evaluate", "pairs is not a question-answering task"]),
+    ("tasks/pairs/columns/label", DELETE, ["models.base.evaluate: pairs has no labels", "tasks.pairs.columns.label"]),
     ("models/base/evaluate", "asked", ["models.base.evaluate", "add it to models.base.tasks"]),
     ("models/tuned+1.0/parent", "bass", ["models.tuned+1.0.parent", 'Did you mean "base"?']),
     ("models/base/parent", "base", ["models.base.parent: base -> base is a circle"]),
@@ -143,6 +157,9 @@ MISTAKES = [
         "zero",
         ["conditions.zero-dense", "no one partition has all of dense, vertical, near"],
     ),
+    # A head, like a layer, is counted from 1.
+    ("conditions/zero-dense/0-1", "zero", ['no partition has the type "0-1"', "layer-head, both counted from 1"]),
+    ("conditions/zero-dense/1-0", "zero", ['no partition has the type "1-0"', "layer-head, both counted from 1"]),
     # Files and packages that are not there.
     ("tasks/squad/source/file", "/nowhere/dev.json", ["tasks.squad.source.file", "there is no file /nowhere/dev.json"]),
     ("models/tuned+1.0/source/folder", "/nowhere", ["models.tuned+1.0.source.folder", "holds no config.json"]),

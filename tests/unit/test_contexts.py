@@ -94,6 +94,11 @@ def test_contexts_come_back_from_their_file(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["a.h5", "b.h5"]
 
 
+@pytest.mark.parametrize("path", [None, "", []])
+def test_where_no_contexts_are_needed_none_are_read(path):
+    assert read_contexts(path) is None
+
+
 @pytest.mark.parametrize("spoil", ["cut", "flipped", "other"])
 def test_a_damaged_file_is_named(tmp_path, spoil):
     path = tmp_path / "contexts.h5"

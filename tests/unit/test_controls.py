@@ -54,7 +54,7 @@ def asked(tmp_path_factory):
 def test_each_draw_is_scored_as_its_heads_are(asked):
     rows, windows, _, record = asked
     arguments = {"condition": "c", "operations": {"diagonal": "uniform", "1-1": "zero"}, **SETTINGS}
-    found = evaluate_controls(*asked, draws=5, seed=7, **arguments)
+    found = evaluate_controls(*asked, draws=5, questions="all", seed=7, **arguments)
     assert list(found) == ["draw", "id", "article", "exact_match", "f1", "overlap"]
     assert found["draw"].tolist() == [draw for draw in range(5) for _ in rows]
     operations = np.full((3, 5), "keep", dtype=object)
@@ -65,16 +65,30 @@ def test_each_draw_is_scored_as_its_heads_are(asked):
         scores = scores.reset_index(drop=True)
         pd.testing.assert_frame_equal(scores[["id", "article", "exact_match", "f1"]], expected)
         assert (scores["overlap"] == overlap(drawn, operations)).all()
-    pd.testing.assert_frame_equal(evaluate_controls(*asked, draws=5, seed=7, **arguments), found)
-    fewer = evaluate_controls(*asked, draws=2, seed=7, **arguments)
+    pd.testing.assert_frame_equal(evaluate_controls(*asked, draws=5, questions="all", seed=7, **arguments), found)
+    fewer = evaluate_controls(*asked, draws=2, questions="all", seed=7, **arguments)
     pd.testing.assert_frame_equal(fewer, found[found["draw"] < 2])
-    other = evaluate_controls(*asked, draws=5, seed=8, **arguments)
+    other = evaluate_controls(*asked, draws=5, questions="all", seed=8, **arguments)
     assert other["overlap"].tolist() != found["overlap"].tolist()
+
+
+def test_a_part_of_the_questions_is_scored_as_among_all(asked):
+    arguments = {"condition": "c", "operations": {"diagonal": "zero"}, "draws": 3, **SETTINGS}
+    whole = evaluate_controls(*asked, questions="all", seed=4, **arguments)
+    found = evaluate_controls(*asked, questions=2, seed=4, **arguments)
+    ids = [question["id"] for question in asked[0]]
+    by_draw = [scores["id"].tolist() for _, scores in found.groupby("draw")]
+    assert len(set(by_draw[0])) == 2
+    assert by_draw == 3 * [[name for name in ids if name in by_draw[0]]]
+    expected = whole[whole["id"].isin(by_draw[0])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, expected)
+    others = [evaluate_controls(*asked, questions=2, seed=seed, **arguments)["id"].tolist() for seed in range(5)]
+    assert len({str(each) for each in others}) > 1
 
 
 def test_where_a_type_fills_its_layers_the_draw_is_the_type(asked):
     arguments = {"condition": "c", "operations": {"dense": "zero", "diagonal": "zero"}, **SETTINGS}
-    found = evaluate_controls(*asked, draws=2, seed=0, **arguments)
+    found = evaluate_controls(*asked, draws=2, questions="all", seed=0, **arguments)
     _, expected = evaluate_condition(*asked, **arguments)
     assert (found["overlap"] == 1).all()
     for _, scores in found.groupby("draw"):
@@ -84,24 +98,19 @@ def test_where_a_type_fills_its_layers_the_draw_is_the_type(asked):
 def test_controls_of_pairs_have_the_columns_of_pairs(tmp_path):
     model, tokenizer = classifier(tiny_bert)
     record = recorded(model, tokenizer, tmp_path)
-    settings = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 512}
-    found = evaluate_controls(
-        PAIRS,
-        build_pairs(PAIRS, tokenizer, limit=60),
-        types_like(record),
-        record,
-        np.ones((3, 5, 7), np.float32),
-        condition="c",
-        operations={"diagonal": "mean"},
-        draws=2,
-        seed=0,
-        **settings,
-    )
+    windows, contexts = build_pairs(PAIRS, tokenizer, limit=60), np.ones((3, 5, 7), np.float32)
+    settings = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 512, "draws": 2, "seed": 0}
+    settings |= {"condition": "c", "operations": {"diagonal": "mean"}}
+    arguments = PAIRS, windows, types_like(record), record, contexts
+    found = evaluate_controls(*arguments, questions="all", **settings)
     assert list(found) == ["draw", "id", "label", "predicted", "correct", "overlap"]
     assert found["id"].tolist() == 2 * [pair["id"] for pair in PAIRS]
     assert found["label"].cat.categories.tolist() == ["LABEL_0", "LABEL_1"]
+    some = evaluate_controls(*arguments, questions=3, **settings)
+    assert len(some) == 6
+    pd.testing.assert_frame_equal(some, found[found["id"].isin(some["id"])].reset_index(drop=True))
 
 
 def test_a_condition_that_changes_no_head_has_no_controls(asked):
     with pytest.raises(InputError, match=r"conditions.baseline changes no head"):
-        evaluate_controls(*asked, condition="baseline", operations={}, draws=2, seed=0, **SETTINGS)
+        evaluate_controls(*asked, condition="baseline", operations={}, draws=2, questions="all", seed=0, **SETTINGS)

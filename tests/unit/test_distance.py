@@ -54,7 +54,7 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(make,
     model, tokenizer = make()
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
     assert len(set(encoded.lengths)) == len(SAMPLES)
-    found = read_heads(opened(model), encoded, tokenizer.pad_token_id, batch_tokens=10_000, what="test")
+    found = read_heads(opened(model), encoded, batch_tokens=10_000, what="test")
     for index, ids in enumerate(encoded.input_ids):
         types = encoded.token_types and encoded.token_types[index]
         attention = plain_attentions(model, ids, types)
@@ -69,8 +69,8 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(make,
 def test_features_do_not_depend_on_the_batch():
     model, tokenizer = tiny_bert()
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
-    together = read_heads(opened(model), encoded, 0, batch_tokens=10_000, what="test")
-    alone = read_heads(opened(model), encoded, 0, batch_tokens=1, what="test")
+    together = read_heads(opened(model), encoded, batch_tokens=10_000, what="test")
+    alone = read_heads(opened(model), encoded, batch_tokens=1, what="test")
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
@@ -79,7 +79,7 @@ def test_rows_beyond_one_block_are_summed_by_distance():
     model = BertModel(BertConfig(**{**model.config.to_dict(), "max_position_embeddings": 400})).eval()
     ids = [2, *np.random.default_rng(0).integers(5, len(tokenizer), 300).tolist(), 3]
     kinds = token_kinds(tokenizer)[ids]
-    found = read_heads(opened(model), Encoded([ids], [[0] * len(ids)], [kinds], np.zeros(1)), 0, 4096, "test")
+    found = read_heads(opened(model), Encoded([ids], [[0] * len(ids)], [kinds], np.zeros(1)), 4096, "test")
     attention = plain_attentions(model, ids, [0] * len(ids))
     expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)
     np.testing.assert_allclose(found[0], expected, atol=1e-5, rtol=0)
@@ -95,7 +95,7 @@ def test_planted_heads_land_in_their_buckets_and_types():
     rows = [[tokenizer.cls_token_id, *rng.choice(words, length - 2).tolist(), tokenizer.sep_token_id] for _ in range(4)]
     kind_of = token_kinds(tokenizer)
     encoded = Encoded(rows, [[0] * length] * 4, [kind_of[row] for row in rows], np.zeros(4))
-    heads = head_features(read_heads(model, encoded, 0, 4096, "test").mean(0), 16)[0]
+    heads = head_features(read_heads(model, encoded, 4096, "test").mean(0), 16)[0]
     column = {"window 0": 0, "self": 16, "cls": 17, "sep": 18}
     for head, features in enumerate(heads):
         pattern = patterns[head // 3]
@@ -164,7 +164,7 @@ def test_weights_that_are_not_finite_are_named():
         model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
     with pytest.raises(InputError, match="head 2-1 does not sum to one"):
-        read_heads(opened(model), encoded, 0, 4096, "test")
+        read_heads(opened(model), encoded, 4096, "test")
 
 
 @pytest.mark.real
@@ -176,7 +176,7 @@ def test_features_of_a_real_model_equal_the_definition():
     questions = read_squad(DATA / "squad" / "dev-v1.1.json")[::2500]
     samples = [{"id": each["id"], "first": each["question"], "second": each["context"]} for each in questions]
     encoded = encode_samples(samples, tokenizer, "question_answering", 512)
-    found = read_heads(opened(model), encoded, tokenizer.pad_token_id, 4096, "test")
+    found = read_heads(opened(model), encoded, 4096, "test")
     for index, ids in enumerate(encoded.input_ids):
         attention = plain_attentions(model, ids, encoded.token_types[index])
         expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)

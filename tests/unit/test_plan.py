@@ -32,7 +32,7 @@ def jobs(raw) -> set[tuple]:
     return {
         *(("features", *each) for each in plan.features),
         *(("partition", *each) for each in plan.partitions),
-        *(("ablation", each.model, each.partition, each.condition) for each in plan.ablations),
+        *(("ablation", each.model, each.partition, each.name) for each in plan.ablations),
     }
 
 
@@ -101,6 +101,99 @@ def test_a_baseline_alone_goes_with_every_partition(small):
     assert [each.partition for each in Plan(read_config(raw)).ablations] == ["squad-kmeans-k4", "squad-kmeans-k5"]
 
 
+def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(brought):
+    """How many heads the model has is not known before it is there; `operations` refuses one too many."""
+    raw = edited(
+        edited(brought, "conditions", {"baseline": {}, "far-off": {"13-99": "zero"}}), "clustering", {"k": [5]}
+    )
+    assert {(each.partition, each.name) for each in Plan(read_config(raw)).ablations} == {
+        (partition, condition) for partition in ("squad-kmeans-k5", "mine") for condition in ("baseline", "far-off")
+    }
+    more = edited(brought, "conditions/both", {"near": "zero", "1-2": "mean"})
+    assert added(brought, more) == {("ablation", "bert", "mine", name) for name in ("baseline", "both")}
+
+
+@pytest.fixture
+def read(small):
+    """`small` under two further readings, with a condition of each kind."""
+    more = {"drop": {"dense": "drop_intra"}, "even": {"dense": "uniform", "1-2": "mean"}, "same": {"dense": "keep"}}
+    raw = edited(small, "conditions", {**small["conditions"], **more})
+    readings = {
+        "segments": {"sentences": "segments"},
+        "wide": {"special_tokens": "inter", "uniform_over_padding": True},
+    }
+    return edited(raw, "readings", readings)
+
+
+def test_a_condition_is_evaluated_under_the_readings_that_can_change_it(small, read):
+    plan = Plan(read_config(read))
+    own = ["baseline", "zero-dense", "drop", "even", "same"]
+    names = ["baseline", "zero-dense", "drop", "drop@segments", "drop@wide", "even", "even@wide", "same"]
+    assert [each.name for each in plan.ablations] == names
+    assert [each.name for each in plan.tabulated] == own
+    assert AblationPlan("bert", "squad-kmeans-k4", "drop", "squad", "wide") in plan.ablations
+    # One that says what `ablation` says, or that differs in what the condition does not touch, changes nothing.
+    same = edited(read, "readings/same", {"sentences": "splitter", "renormalise": False})
+    assert added(read, same) == set()
+
+
+def test_a_reading_is_laid_over_that_of_ablation(read):
+    plan = Plan(read_config(edited(read, "ablation", {"renormalise": True})))
+    own = {"sentences": "splitter", "special_tokens": "neither", "renormalise": True}
+    assert plan.reading("drop") == ("drop", own)
+    assert plan.reading("drop@segments") == ("drop", {**own, "sentences": "segments"})
+    assert plan.reading("drop@wide") == ("drop", {**own, "special_tokens": "inter"})
+    assert plan.reading("even@wide") == ("even", {"uniform_over_padding": True})
+    assert plan.reading("zero-dense") == ("zero-dense", {})
+
+
+def test_the_conditions_of_table_2_have_controls(read):
+    assert [each.name for each in Plan(read_config(read)).controlled] == ["zero-dense", "even"]
+    assert Plan(read_config(edited(read, "controls", {"draws": 0}))).controlled == []
+    # A drop is one from the baseline; any condition that changes nothing is one.
+    without = edited(read, "select", {"conditions": ["zero-dense", "even"]})
+    assert Plan(read_config(without)).controlled == []
+    kept = edited(read, "select", {"conditions": ["zero-dense", "same"]})
+    assert [each.name for each in Plan(read_config(kept)).controlled] == ["zero-dense"]
+
+
+def test_a_head_that_is_kept_counts_where_a_type_is_not(small):
+    conditions = {
+        "but-one": {"dense": "zero", "1-2": "keep"},
+        "no-type": {"dense": "keep", "1-2": "keep", "1-3": "zero"},
+        "nothing": {"dense": "keep", "1-2": "keep"},
+    }
+    plan = Plan(read_config(edited(small, "conditions", conditions)))
+    assert plan.operations("but-one") == {"dense": "zero", "1-2": "keep"}
+    assert plan.operations("no-type") == {"1-3": "zero"}
+    assert plan.operations("nothing") == {}
+
+
+def test_the_baseline_is_the_condition_that_changes_no_head(read):
+    for names, baseline in [(None, "baseline"), (["zero-dense", "same"], "same"), (["zero-dense"], None)]:
+        plan = Plan(read_config(edited(read, "select", {"conditions": names})))
+        assert plan.baseline("bert", "squad-kmeans-k4") == baseline
+
+
+def test_the_partitions_that_conditions_are_evaluated_on_have_curves(brought):
+    plan = Plan(read_config(brought))
+    assert list(plan.partitions) == [("bert", "squad-kmeans-k4"), ("bert", "mine")]
+    assert [each.name for each in plan.ablated] == ["squad-kmeans-k4"]
+    assert plan.curved == plan.ablated
+    assert Plan(read_config(edited(brought, "curves", {"orders": 0}))).curved == []
+
+
+def test_a_model_is_evaluated_on_pairs_that_have_labels(small):
+    pairs = {"kind": "sentence_pair", "source": {"hub": "a/b"}, "columns": {"label": "gold"}, "questions": 5}
+    raw = edited(small, "tasks/pairs", pairs)
+    raw = edited(raw, "models/other", {"source": {"hub": "a/b"}, "tasks": ["pairs"], "evaluate": "pairs"})
+    ablations = Plan(read_config(raw)).ablations
+    assert [each.name for each in ablations if each.model == "other"] == ["baseline", "zero-dense"]
+    raw["tasks"]["pairs"]["columns"] = {}
+    with pytest.raises(InputError, match=re.escape("models.other.evaluate: pairs has no labels; name their column in")):
+        Plan(read_config(raw))
+
+
 def test_without_conditions_or_without_evaluate_nothing_is_ablated(small):
     assert Plan(read_config(edited(small, "conditions", DELETE))).ablations == []
     assert Plan(read_config(edited(small, "models/bert/evaluate", DELETE))).ablations == []
@@ -123,6 +216,8 @@ def test_the_users_partition_has_the_types_of_its_file(brought, tmp_path):
         (b'layer,head,type\n0,0,"a\nb"\n', "has the type 'a\\nb'"),
         (b"layer,head,type\n0,0,a/b\n", "a type has letters, digits, _ and -"),
         (b"layer,head,type\n0,0,\n", "has the type ''"),
+        (b"layer,head,type\n0,0,all\n", "has the type 'all', which stands for heads of every type; rename it"),
+        (b"layer,head,type\n0,0,3-7\n", "has the type '3-7', which stands for one head; rename it"),
     ],
 )
 def test_a_users_partition_that_cannot_be_read_is_refused_before_anything_runs(brought, tmp_path, content, fragment):
@@ -153,7 +248,12 @@ def test_a_selection_leaves_the_rest_out(tmp_path):
         assert {model for model, _ in plan.partitions} == left
     plan = Plan(read_config(edited(full, "select", {"conditions": ["baseline"]})))
     assert {each.condition for each in plan.ablations} == {"baseline"}
-    assert {each.partition for each in plan.ablations} == {"mine", "squad-kmeans-k4"}
+    assert {(each.model, each.partition) for each in plan.ablations} == {
+        ("base", "pairs-kmeans-k4"),
+        ("tuned+1.0", "squad-kmeans-k4"),
+        ("packed", "asked-kmeans-k4"),
+        ("tuned+1.0", "mine"),
+    }
 
 
 def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables(tmp_path):

@@ -32,6 +32,22 @@ def scores(exact_match: float, f1: float) -> dict:
     return {"exact_match": exact_match, "f1": f1, "n_questions": 1000}
 
 
+def pair_scores(accuracy: float, f1: float | None = None) -> dict:
+    return {"accuracy": accuracy, **({} if f1 is None else {"f1": f1}), "n_pairs": 8}
+
+
+def tabulated(rows, partitions, metrics, intervals=None, controls=None) -> pd.DataFrame:
+    return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
+
+
+def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> pd.DataFrame:
+    """Intervals of conditions, every figure another one: whole numbers from `first` on."""
+    of_metric = [f"{end}{unit}" for unit in ("", "_by_article") for end in ("low", "high")]
+    names = [f"{kind}{metric}_{end}" for metric in metrics for kind in ("", "drop_") for end in of_metric]
+    figures = first + np.arange(len(conditions) * len(names), dtype=float).reshape(len(conditions), -1)
+    return pd.DataFrame(figures, columns=names).assign(condition=conditions)
+
+
 def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
     rows = [{"model": "a", "partition": "p", "published": "mnli"}, {"model": "b", "partition": "p", "published": None}]
     partitions = [partition(["dense", "dense", "vertical", "diagonal"], "vertical"), partition(["type-1", "type-2"])]
@@ -49,12 +65,12 @@ def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
 def test_tables_2_and_3_have_the_papers_order_and_figures():
     rows = [
         row("mine", {"dense": "zero", "diagonal": "uniform"}),
-        row("inter", {"diagonal": "drop_inter", "dense": "keep"}),
+        row("inter", {"diagonal": "drop_inter"}),
         row("without dense", {"dense": "zero"}),
         row("baseline", {}),
     ]
     metrics = [scores(10, 20), scores(70, 80), scores(60, 65), scores(75, 85)]
-    table = ablation_table(rows, {("m", "p"): partition(list(TYPES))}, metrics, REFERENCE)
+    table = tabulated(rows, {("m", "p"): partition(list(TYPES))}, metrics)
     assert table["condition"].tolist() == ["baseline", "without dense", "mine", "inter"]
     assert table["table"].tolist() == [2, 2, 2, 3]
     assert table["id"].tolist()[:2] == [1, 2]
@@ -71,7 +87,7 @@ def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
         ("m", "mine"): partition(["odd", "even"]),
     }
     rows = [row("baseline", {}), row("odd", {"odd": "zero"}, of="mine"), row("x", {"vertical": "drop_intra"})]
-    table = ablation_table(rows, partitions, [scores(50, 60), scores(40, 50), scores(30, 40)], REFERENCE)
+    table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), scores(30, 40)])
     second, third = (ablation_page(table, partitions, number) for number in (2, 3))
     assert "| ID | condition | dense | diagonal | dense_vertical | [vertical] | Acc. |" in second
     assert "| ID | condition | even | odd | Acc. |" in second
@@ -79,7 +95,7 @@ def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
     assert "| 1 | baseline |" in third
     assert "drop_intra" in third
     # Without a baseline there is no drop to speak of, and none is made up.
-    assert "|  | odd |  | zero | 40.00 |  |  |  | 50.00 |  |  |  |" in second
+    assert "|  | odd |  | zero | 40.00 |  | 50.00 |  |" in second
 
 
 def test_a_type_is_doubtful_where_its_name_is():
@@ -89,3 +105,146 @@ def test_a_type_is_doubtful_where_its_name_is():
 def test_markdown_shows_numbers_as_numbers_and_nothing_as_nothing():
     table = pd.DataFrame({"name": ["a", None], "figure": [1.005, np.nan], "whole": pd.array([3, None], "Int64")})
     assert markdown_table(table) == ("| name | figure | whole |\n| --- | ---: | ---: |\n| a | 1.00 | 3 |\n|  |  |  |\n")
+
+
+def test_every_row_has_the_ends_of_its_own_intervals():
+    keys = [("m", "p"), ("m", "q"), ("n", "p")]
+    partitions = dict.fromkeys(keys, partition(list(TYPES)))
+    rows, metrics = [], []
+    for model, of in keys:
+        for number, operations in enumerate(({"vertical": "drop_intra"}, {"dense": "zero"}, {})):
+            rows.append(row(f"c{number}", operations, model, of))
+            metrics.append(scores(50 + number, 60 + number))
+    # Each of them in an order of its own, and one partition without.
+    intervals = {keys[2]: ends(["c2", "c0", "c1"], 0), keys[0]: ends(["c1", "c2", "c0"], 1000)}
+    table = tabulated(rows, partitions, metrics, intervals).set_index(["model", "partition", "condition"]).sort_index()
+    columns = [name for name in intervals[keys[0]] if name != "condition"]
+    assert len(columns) == 16
+    for key, given in intervals.items():
+        for _, expected in given.iterrows():
+            assert table.loc[(*key, expected["condition"]), columns].tolist() == expected[columns].tolist()
+    assert table.loc[keys[1], columns].isna().all(axis=None)
+    assert set(map(str, table.dtypes[columns])) == {"float64"}
+    page = ablation_page(table.reset_index(), partitions, 2)
+    first, second, third = page.split("## ")[1:]
+    line = "| 2 | c1 | zero |  |  |  | 51.00 [1000.00, 1001.00] | 1.00 [1004.00, 1005.00] | 79.92 | 2.93 |"
+    assert f"{line} 61.00 [1008.00, 1009.00] | 1.00 [1012.00, 1013.00] | 87.62 |" in first
+    assert "| 2 | c1 | zero |  |  |  | 51.00 | 1.00 | 79.92 | 2.93 | 61.00 | 1.00 |" in second
+    assert "| 2 | c1 | zero |  |  |  | 51.00 [32.00, 33.00] | 1.00 [36.00, 37.00] |" in third
+
+
+def control(drop: float) -> dict:
+    figures = {"control_draws": 3, "control_questions": 100, "control_overlap": 0.25}
+    for metric in ("exact_match", "f1"):
+        name = f"control_drop_{metric}"
+        figures |= {name: drop, f"{name}_low": drop - 1, f"{name}_high": drop + 2, f"own_drop_{metric}": drop + 5}
+        drop += 50
+    return figures
+
+
+def test_controls_stand_beside_the_condition_that_they_are_of():
+    partitions = {("m", "p"): partition(list(TYPES)), ("n", "p"): partition(list(TYPES))}
+    rows = [row("baseline", {}), row("zero", {"dense": "zero"}), row("intra", {"dense": "drop_intra"})]
+    rows += [each | {"model": "n"} for each in rows[:2]]
+    given = {("n", "p", "zero"): control(7), ("m", "p", "zero"): control(3)}
+    table = tabulated(rows, partitions, [scores(50, 60)] * 5, controls=given)
+    by_name = table.set_index(["model", "condition"])
+    for (model, _, condition), expected in given.items():
+        assert by_name.loc[(model, condition), list(expected)].to_dict() == expected
+    others = by_name.drop(index=[("m", "zero"), ("n", "zero")])[list(control(0))]
+    assert others.isna().all(axis=None)
+    assert table["control_draws"].dtype == "Int64"
+    page = ablation_page(table, partitions, 2)
+    assert "Random heads: the mean, lowest and highest drop" in page
+    first, second = page.split("## ")[1:]
+    label = "drop, random heads"
+    assert (
+        f"| Acc. | Acc. drop | Acc. {label} | Acc. published | Acc. drop published | F1 | F1 drop | F1 {label} |"
+        in first
+    )
+    assert "| 50.00 | 0.00 | 3.00 [2.00, 5.00] | 79.92 | 2.93 | 60.00 | 0.00 | 53.00 [52.00, 55.00] |" in first
+    assert "| 50.00 | 0.00 | 7.00 [6.00, 9.00] | 79.92 | 2.93 | 60.00 | 0.00 | 57.00 [56.00, 59.00] |" in second
+    assert "| 1 | baseline |  |  |  |  | 50.00 | 0.00 |  | 82.85 | 0.00 |" in first
+    # Table 3 has none.
+    assert "andom heads" not in ablation_page(table, partitions, 3)
+    assert "control_draws" not in tabulated(rows, partitions, [scores(50, 60)] * 5)
+
+
+def test_pairs_have_accuracy_and_nothing_published():
+    partitions = {(model, "p"): partition(list(TYPES)) for model in "mnq"}
+    done = {"zero": {"dense": "zero"}, "baseline": {}, "inter": {"diagonal": "drop_inter"}}
+    rows = [row(name, operations, model) for model in "mn" for name, operations in done.items()]
+    rows += [row("baseline", {}, "q"), row("zero", {"dense": "zero"}, "q")]
+    # Two labels have an F1, three have none; and a task of questions beside them.
+    metrics = [pair_scores(60, 70), pair_scores(80, 95), pair_scores(75, 85)]
+    metrics += [pair_scores(40), pair_scores(50), pair_scores(55), scores(10, 20), scores(5, 10)]
+    intervals = {(model, "p"): ends(list(done), 0, ["accuracy"]) for model in "mn"}
+    of_control = {"control_draws": 2, "control_questions": 8, "control_overlap": 1.0}
+    of_control |= {"control_drop_accuracy": 1.0, "control_drop_accuracy_low": 0.0, "control_drop_accuracy_high": 2.0}
+    table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
+    pairs = table[table["model"] != "q"].set_index(["model", "condition"])
+    assert pairs["accuracy"].tolist() == [80, 60, 75, 50, 40, 55]
+    assert pairs["drop_accuracy"].tolist() == [0, 20, 5, 0, 10, -5]
+    assert pairs.loc["m", "drop_f1"].tolist() == [0, 25, 10]
+    assert pairs.loc["n", ["f1", "drop_f1"]].isna().all(axis=None)
+    assert pairs.filter(regex="published|exact_match|f1_low|f1_high").isna().all(axis=None)
+    assert set(pairs["n_questions"]) == {8}
+    questions = table[table["model"] == "q"]
+    assert questions[["accuracy", "drop_accuracy"]].isna().all(axis=None)
+    assert questions["published_exact_match"].tolist() == [82.85, 79.92]
+    of_m, of_n, of_q = ablation_page(table, partitions, 2).split("## ")[1:]
+    assert "8 pairs." in of_m
+    assert "| vertical | Acc. | Acc. drop | Acc. drop, random heads | F1 | F1 drop |\n" in of_m
+    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] | 1.00 [0.00, 2.00] | 70.00 | 25.00 |" in of_m
+    assert "| vertical | Acc. | Acc. drop |\n" in of_n
+    assert "1,000 questions." in of_q
+    assert "Acc. published" in of_q
+
+
+@pytest.mark.parametrize("score", [scores(50, 60), pair_scores(50)])
+def test_the_baseline_heads_both_tables(score):
+    partitions = {("m", "p"): partition(list(TYPES))}
+    done = {"intra": {"dense": "drop_intra"}, "zero": {"dense": "zero"}, "baseline": {}}
+    table = tabulated([row(*each) for each in done.items()], partitions, [score] * 3)
+    for number, expected in ((2, ["baseline", "zero"]), (3, ["baseline", "intra"])):
+        lines = [line for line in ablation_page(table, partitions, number).splitlines() if line.startswith("| ")]
+        assert [line.split(" | ")[1] for line in lines[2:]] == expected
+
+
+def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
+    partitions = {
+        ("m", "p"): partition(list(TYPES)),
+        ("m", "q"): partition(list(TYPES)),
+        ("n", "p"): partition(["odd"]),
+    }
+    rows = [row("baseline", {}), row("zero", {"dense": "zero"}, of="q"), row("odd", {"odd": "zero"}, "n")]
+    table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), pair_scores(70)])
+    found = table.set_index(["model", "partition"])
+    drops = [f"drop_{figure}" for figure in ("exact_match", "f1", "accuracy")]
+    assert found.loc[[("m", "q"), ("n", "p")], drops].isna().all(axis=None)
+    assert found.loc[("m", "p"), drops[:2]].tolist() == [0, 0]
+    # What the paper lost is known all the same.
+    assert found.loc[("m", "q"), "published_drop_f1"] == pytest.approx(2.06)
+    assert "| 2 | zero | zero |  |  |  | 40.00 |  | 79.92 | 2.93 | 50.00 |  |" in ablation_page(table, partitions, 2)
+
+
+def test_single_heads_are_conditions_of_their_own():
+    partitions = {("m", "p"): partition(list(TYPES), "diagonal")}
+    rows = [
+        row("baseline", {}),
+        row("one head", {"1-1": "zero"}),
+        row("both", {"dense": "zero", "1-2": "uniform"}),
+        row("inside", {"2-1": "drop_intra"}),
+    ]
+    table = tabulated(rows, partitions, [scores(50, 60), scores(45, 50), scores(40, 40), scores(48, 59)])
+    assert table["condition"].tolist() == ["baseline", "one head", "both", "inside"]
+    assert table["table"].tolist() == [2, 2, 2, 3]
+    assert table["id"].isna().tolist() == [False, True, True, True]
+    assert table["dense"].tolist() == ["", "", "zero", ""]
+    assert table["drop_exact_match"].tolist() == [0, 5, 10, 2]
+    assert table.loc[1:, "published_exact_match"].isna().all()
+    second, third = (ablation_page(table, partitions, number) for number in (2, 3))
+    assert "|  | one head |  |  |  |  | 45.00 | 5.00 |  |  |" in second
+    assert "|  | both | zero |  |  |  | 40.00 | 10.00 |" in second
+    assert "|  | inside |  |  |  |  | 48.00 | 2.00 |" in third
+    assert "| ID | condition | dense | [diagonal] | dense_vertical | vertical |" in second

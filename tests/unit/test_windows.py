@@ -12,7 +12,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from headtypes.errors import InputError
 from headtypes.sentences import split_sentences
 from headtypes.squad import read_squad
-from headtypes.windows import build_windows, read_windows, write_windows
+from headtypes.windows import build_windows, draw_part, read_windows, write_windows
 from tests.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -39,6 +39,15 @@ def cut(windows, window):
     stretch = slice(*windows.offsets[window : window + 2])
     names = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
     return {name: getattr(windows, name)[stretch] for name in names if getattr(windows, name) is not None}
+
+
+def assert_equal(found, expected):
+    for field in dataclasses.fields(expected):
+        wanted, got = getattr(expected, field.name), getattr(found, field.name)
+        assert type(wanted) is type(got), field.name
+        np.testing.assert_array_equal(got, wanted)
+        if isinstance(wanted, np.ndarray):
+            assert wanted.dtype == got.dtype, field.name
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -179,12 +188,7 @@ def test_windows_come_back_from_their_file(tmp_path, make):
     again = read_windows(tmp_path / "w.h5")
     with h5py.File(tmp_path / "w.h5") as file:
         assert json.loads(file.attrs["made"]) == made
-    for field in dataclasses.fields(windows):
-        wanted, got = getattr(windows, field.name), getattr(again, field.name)
-        assert type(wanted) is type(got)
-        np.testing.assert_array_equal(wanted, got)
-        if isinstance(wanted, np.ndarray):
-            assert wanted.dtype == got.dtype
+    assert_equal(again, windows)
     write_windows(tmp_path / "again.h5", windows, made)
     assert (tmp_path / "w.h5").read_bytes() == (tmp_path / "again.h5").read_bytes()
 
@@ -212,6 +216,50 @@ def test_damaged_file_is_named(tmp_path):
             for field in dataclasses.fields(windows):
                 np.testing.assert_array_equal(getattr(windows, field.name), getattr(again, field.name))
     assert refused > 10
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("chosen", [[0], [1], [3], [0, 2], [1, 3], [0, 1, 2, 3]])
+def test_windows_of_some_questions_are_those_built_of_them_alone(make, chosen):
+    sizes = {"window": 40, "advance": 7, "question_tokens": 12}
+    windows = build_windows(QUESTIONS, make(WORDS), **sizes)
+    assert np.bincount(windows.question).max() > 3
+    expected = build_windows([QUESTIONS[place] for place in chosen], make(WORDS), **sizes)
+    assert_equal(windows.of_questions(np.array(chosen)), expected)
+
+
+def many(count):
+    return [{**QUESTIONS[number % 4], "id": f"q{number}"} for number in range(count)]
+
+
+@pytest.mark.parametrize("questions", [1, 7, 19])
+def test_a_part_is_drawn_in_order_with_its_own_windows(questions):
+    rows, sizes = many(20), {"window": 40, "advance": 7, "question_tokens": 12}
+    drawn, windows = draw_part(rows, build_windows(rows, bert_tokenizer(WORDS), **sizes), questions, seed=2)
+    places = [rows.index(row) for row in drawn]
+    assert len(set(places)) == questions
+    assert places == sorted(places)
+    assert_equal(windows, build_windows(drawn, bert_tokenizer(WORDS), **sizes))
+
+
+@pytest.mark.parametrize("questions", ["all", 20, 21, 10_000])
+def test_all_questions_are_all_where_no_fewer_are_asked_for(questions):
+    rows = many(20)
+    windows = build_windows(rows, bert_tokenizer(WORDS))
+    drawn, of_drawn = draw_part(rows, windows, questions, seed=0)
+    assert drawn == rows
+    assert_equal(of_drawn, windows)
+
+
+def test_the_seed_alone_says_which_questions_are_drawn():
+    rows = many(20)
+    windows = build_windows(rows, bert_tokenizer(WORDS))
+    drawn = [[row["id"] for row in draw_part(rows, windows, 5, seed)[0]] for seed in range(300)]
+    assert drawn[7] == [row["id"] for row in draw_part(rows, windows, 5, 7)[0]]
+    assert drawn[0] != drawn[1]
+    # Every question as often as another: 75 times, with a standard deviation of 7.5.
+    times = [sum(row["id"] in each for each in drawn) for row in rows]
+    assert 45 < min(times) <= max(times) < 105
 
 
 @pytest.mark.real

@@ -35,11 +35,29 @@ class Workdir:
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
         command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *arguments]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-        run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+        run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1200)
         printed = run.stdout + run.stderr
         if check:
             assert run.returncode == 0, printed[-6000:]
         return printed
+
+    def replay(self) -> Path:
+        """Run the jobs once more, elsewhere (`tests.workflow.replay`); return the folder of their results."""
+        folder = self.path.with_name(f"{self.path.name}-replayed")
+        folder.mkdir(exist_ok=True)
+        command = [sys.executable, "-m", "tests.workflow.replay", str(folder), str(self.path / "tiny.yaml")]
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=1200)
+        assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]
+        return folder / "results"
+
+    def command(self, name: str, check: bool = True) -> str:
+        """Run one of our commands with the arguments of the workflow, and return what it printed."""
+        command = [sys.executable, str(ROOT / "commands" / f"{name}.py"), "--snakefile", str(ROOT / "Snakefile")]
+        command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml")]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+        assert run.returncode == 0 or not check, run.stdout + run.stderr
+        return run.stdout.strip()
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """The number of jobs of each rule that a dry run schedules."""
@@ -84,6 +102,8 @@ def tiny_config(tmp_path_factory) -> dict:
         "models": {"tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals"], "evaluate": "animals"}},
         "windows": {"tokens": 40, "advance": 10, "question_tokens": 12},
         "clustering": {"restarts": 5},
+        "controls": {"draws": 2, "questions": 4},
+        "curves": {"orders": 1, "questions": 4},
         "select": {"models": ["tiny"], "tasks": ["animals"]},
     }
 

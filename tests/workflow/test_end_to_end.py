@@ -12,9 +12,12 @@ from headtypes.partitions import read_partition
 from headtypes.scoring import score_predictions, summary
 from headtypes.squad import read_squad
 from tests.workflow.conftest import ROOT
+from tests.workflow.replay import differences
 
 # One of each kind of operation, and the baseline; planning all 19 is tested by a dry run.
 CONDITIONS = ["baseline", "zero-dense", "uniform-vertical", "drop_intra-diagonal", "drop_inter-all-but-diagonal"]
+# And what the paper does not have.
+FURTHER = {"mixed": {"dense": "mean", "2-3": "uniform"}}
 
 
 def test_all_19_conditions_are_planned_by_default(workdir):
@@ -27,8 +30,17 @@ def test_all_19_conditions_are_planned_by_default(workdir):
         "extract_features": 1,
         "cluster_heads": 1,
         "measure_stability": 1,
+        "measure_confidence": 1,
+        "choose_clustering": 1,
         "prepare_windows": 1,
         "evaluate_condition": 19,
+        "measure_intervals": 1,
+        # Table 2 without its baseline.
+        "evaluate_controls": 10,
+        "measure_importance": 1,
+        "evaluate_curves": 1,
+        "draw_curves": 1,
+        "compare_with_paper": 1,
         "tabulate_stability": 1,
         "tabulate_ablations": 1,
         "map_attention": 1,
@@ -42,7 +54,9 @@ def test_all_19_conditions_are_planned_by_default(workdir):
 
 def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config = workdir.config()
-    config["select"]["conditions"] = CONDITIONS
+    config["conditions"] = FURTHER
+    config["readings"] = {"segments": {"sentences": "segments"}}
+    config["select"]["conditions"] = [*CONDITIONS, *FURTHER]
     # A partition that the user brings takes the same road.
     brought = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
     brought.to_csv(workdir.path / "mine.csv", index=False)
@@ -59,26 +73,31 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
         assert features["distance"].shape == (5, 2, 4, 69)
         np.testing.assert_allclose(features["distance"][:].sum(-1), 1, atol=1e-5)
         assert features["distance"].fletcher32
-        assert {"model", "revision", "task", "spec", "versions"} <= set(features.attrs)
+        assert json.loads(features.attrs["made"])["rule"] == "extract_features"
 
     partition = read_partition(results / "partitions/tiny/animals-kmeans-k4.csv")
     assert partition.types == ("dense", "diagonal", "dense_vertical", "vertical")
     assert read_partition(results / "partitions/tiny/mine.csv").types == ("dense", "odd")
 
     questions = read_squad(config["tasks"]["animals"]["source"]["file"])
-    for condition in CONDITIONS:
+    for condition in (*CONDITIONS, *FURTHER, "drop_intra-diagonal@segments"):
         folder = results / "ablation/tiny/animals-kmeans-k4" / condition
         predictions = json.loads((folder / "predictions.json").read_text())
         assert predictions.keys() == {question["id"] for question in questions}
-        assert json.loads((folder / "metrics.json").read_text()) == summary(score_predictions(questions, predictions))
+        metrics = json.loads((folder / "metrics.json").read_text())
+        assert metrics.pop("made")["rule"] == "evaluate_condition"
+        assert metrics == summary(score_predictions(questions, predictions))
         assert len(pd.read_parquet(folder / "per_question.parquet")) == 6
     # The brought partition has the type dense and no other of the paper's.
-    assert {folder.name for folder in (results / "ablation/tiny/mine").iterdir()} == {"baseline", "zero-dense"}
+    evaluated = {file.parent.name for file in (results / "ablation/tiny/mine").glob("*/metrics.json")}
+    assert evaluated == {"baseline", "zero-dense", *FURTHER}
 
     table2, table3 = (pd.read_csv(results / f"tables/table{number}.csv") for number in (2, 3))
     clustered = table2[table2["partition"] == "animals-kmeans-k4"]
-    assert clustered["id"].tolist() == [1, 2, 11]
-    assert clustered["published_exact_match"].tolist() == [82.85, 79.92, 53.17]
+    assert clustered["condition"].tolist() == ["baseline", "zero-dense", "uniform-vertical", *FURTHER]
+    assert clustered["id"].tolist()[:3] == [1, 2, 11]
+    assert clustered["published_exact_match"].tolist()[:3] == [82.85, 79.92, 53.17]
+    assert clustered["control_draws"].tolist()[1:] == [2, 2, 2]
     assert table3["id"].tolist() == [12, 17]
     assert set(pd.read_csv(results / "tables/table1.csv")["model"]) == {"tiny"}
     assert "| 12 | drop_intra-diagonal |" in (results / "tables/table3.md").read_text()
@@ -88,9 +107,30 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
             for kind, start in (("pdf", b"%PDF"), ("png", b"\x89PNG")):
                 figure = results / f"figures/tiny/{partition}/figure{number}.{kind}"
                 assert figure.read_bytes().startswith(start)
+        assert (results / f"figures/tiny/{partition}/curves.png").exists()
     assert (results / "figures/kmeans-k4/figure4.png").exists()
+    assert (results / "figures/tiny/animals.choice.png").exists()
+
+    comparison = pd.read_csv(results / "comparison.csv")
+    assert set(comparison["kind"]) == {"claim", "figure"}
+    assert set(comparison["verdict"].dropna()) <= {"holds", "fails", "open", "no verdict"}
+    assert "depend on the reading" in (results / "tables/readings.md").read_text()
+    assert len(pd.read_csv(results / "confidence/tiny/animals-kmeans-k4.csv")) == 8
 
     assert workdir.planned() == {}
+    assert workdir.command("audit") == "All results are as they should be."
+    assert workdir.command("preview") == "Nothing to be done."
+
+    # In another order, at another time and in another place, all is the same.
+    assert differences(results, workdir.replay()) == []
+
+    # A flipped bit, and another value.
+    samples = results / "samples/animals.jsonl"
+    samples.write_text(samples.read_text() + " ")
+    assert "damaged  results/samples/animals.jsonl" in workdir.command("audit", check=False)
+    config["clustering"]["restarts"] += 1
+    workdir.configure(config)
+    assert "clustering.restarts: 5, now 6" in workdir.command("preview")
 
 
 def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
@@ -133,7 +173,8 @@ def test_a_model_without_the_head_ends_in_a_sentence(workdir, tmp_path):
 def test_the_papers_experiment_is_planned_without_network(workdir):
     workdir.configure(yaml.safe_load((ROOT / "experiments/paper.yaml").read_text()))
     planned = workdir.planned()
-    assert planned["evaluate_condition"] == 19
+    # On SQuAD, MRPC and MNLI.
+    assert planned["evaluate_condition"] == 3 * 19
     assert planned["fetch_model"] == 4
     assert planned["fetch_task"] == 3
     assert planned["finetune_model"] == planned["fetch_training"] == 2
@@ -158,3 +199,4 @@ def test_a_model_is_made_from_another_on_a_generated_task(workdir):
     # The base was found, but nothing was asked of it.
     assert [file.name for file in (results / "features").iterdir()] == ["made"]
     assert workdir.planned() == {}
+    assert differences(results, workdir.replay()) == []

@@ -140,20 +140,31 @@ def mean_intervals(
             f"{broken} of {values.size} scores are NaN or infinite: means over different questions do not compare. "
             "Evaluate every condition on all questions."
         )
-    sums = values.reshape(-1, values.shape[-1]).T
-    if articles is None:
-        sizes = np.ones(len(sums))
-    else:
-        names, article = np.unique(articles, return_inverse=True)
-        sizes = np.bincount(article).astype(float)
-        questions, sums = sums, np.zeros((len(names), sums.shape[1]))
-        np.add.at(sums, article, questions)
+    sums, sizes = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles)
     if len(sizes) < 2:
         return np.full(values.shape[:-1], np.nan), np.full(values.shape[:-1], np.nan)
-    means = resampled_means(sums, sizes, seed=seed, resamples=resamples)
+    low, high = bounds(resampled_means(sums, sizes, seed=seed, resamples=resamples), sizes, level)
+    return low.reshape(values.shape[:-1]), high.reshape(values.shape[:-1])
+
+
+def sums_by_unit(values: np.ndarray, articles: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """What is drawn: the sums of each unit, [unit, column], and the questions in it, [unit].
+
+    values: [question, column]; articles: [question], each of which is a unit; without them each question is.
+    """
+    if articles is None:
+        return values, np.ones(len(values))
+    names, article = np.unique(articles, return_inverse=True)
+    sums = np.zeros((len(names), values.shape[1]))
+    np.add.at(sums, article, values)
+    return sums, np.bincount(article).astype(float)
+
+
+def bounds(means: np.ndarray, sizes: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+    """Low and high ends of the intervals of resampled means [resample, ...], from the units' sizes [unit]."""
     tail = _expanded_tail(sizes, level)
     low, high = np.quantile(means, [tail, 1 - tail], axis=0)
-    return low.reshape(values.shape[:-1]), high.reshape(values.shape[:-1])
+    return low, high
 
 
 def resampled_means(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int) -> np.ndarray:

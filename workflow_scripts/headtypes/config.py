@@ -4,156 +4,16 @@
 """
 
 import json
-import os
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, ValidationError, model_validator
 
-from headtypes.config_errors import NAME, SHA256, sentence
+from headtypes.config_errors import sentence
+from headtypes.config_sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
 from headtypes.errors import InputError
 
-Operation = Literal["keep", "zero", "uniform", "drop_intra", "drop_inter"]
+Operation = Literal["keep", "zero", "uniform", "mean", "drop_intra", "drop_inter"]
 Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
-TaskKind = Literal["question_answering", "sentence_pair"]
-
-# Names become file names: no separator and no leading dot, so that none can leave the results folder.
-Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
-Text = Annotated[str, StringConstraints(min_length=1)]
-Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
-
-
-def _expand(path: str) -> str:
-    # A variable that is not set stays as it is: only an entry that is selected needs it, and the plan tells.
-    expanded = os.path.expanduser(os.path.expandvars(path))
-    if expanded.splitlines() != [expanded] or "\0" in expanded:
-        raise ValueError("a path is one line of text")
-    return expanded
-
-
-def _module(package: str) -> str:
-    if not package.isidentifier():
-        raise ValueError(f"{package!r} is not a name that Python can import; such names have letters, digits and _")
-    return package
-
-
-LocalPath = Annotated[Text, AfterValidator(_expand)]
-
-
-class Strict(BaseModel):
-    """A part of the configuration: unknown keys are refused, values are not changed afterwards."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
-
-
-def _exactly_one(part: Strict, *keys: str) -> None:
-    given = [key for key in keys if getattr(part, key) is not None]
-    if len(given) != 1:
-        found = " and ".join(given) if given else "none"
-        raise ValueError(f"needs exactly one of {', '.join(keys)}; found {found}")
-
-
-def _only_with(part: Strict, origin: str, *keys: str) -> None:
-    for key in keys:
-        if key in part.model_fields_set and getattr(part, origin) is None:
-            raise ValueError(f"the key {key} belongs to a source with {origin}")
-
-
-class Finetuned(Strict):
-    """A model that the workflow makes; the defaults are those of Devlin et al. 2019 for SQuAD."""
-
-    base: Name
-    """Model that is fine-tuned."""
-    task: Name
-    """Task whose training data it learns."""
-    learning_rate: Annotated[float, Field(gt=0)] = 5e-5
-    batch_size: Annotated[int, Field(ge=1)] = 32
-    epochs: Annotated[float, Field(gt=0)] = 3.0
-    warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Share of the steps over which the learning rate rises."""
-    max_length: Annotated[int, Field(ge=16)] = 384
-    """Tokens of an input; longer contexts are cut into windows, longer pairs are cut off."""
-    freeze_embeddings: bool = False
-    bf16: bool = False
-    """Whether forward passes compute in bfloat16 where that is safe; the weights stay float32."""
-
-
-class ModelSource(Strict):
-    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `finetuned`."""
-
-    hub: Text | None = None
-    """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
-    revision: Text | None = None
-    """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
-    folder: LocalPath | None = None
-    """Local folder as `save_pretrained` writes it; `~` and environment variables are expanded."""
-    package: Annotated[Text, AfterValidator(_module)] | None = None
-    """Installed Python package that carries the model's files, by the name that it is imported under."""
-    subfolder: Text = "."
-    """Folder of the model's files inside the package."""
-    sha256: Sha256 | None = None
-    """Expected SHA-256 of model.safetensors."""
-    finetuned: Finetuned | None = None
-    """Made by the workflow from another model."""
-
-    @model_validator(mode="after")
-    def _check(self):
-        _exactly_one(self, "hub", "folder", "package", "finetuned")
-        _only_with(self, "hub", "revision")
-        _only_with(self, "package", "subfolder")
-        return self
-
-
-class Columns(Strict):
-    """Names of the columns of a sentence-pair data set."""
-
-    first: Text = "sentence1"
-    second: Text = "sentence2"
-    label: Text | None = None
-    id: Text | None = None
-    """Column of the sample's id; without it, the row number."""
-
-
-class TaskSource(Strict):
-    """Where a task's data come from: exactly one of `hub`, `file`, `world`."""
-
-    hub: Text | None = None
-    """Hugging Face Hub data set, such as rajpurkar/squad."""
-    name: Text | None = None
-    """Configuration of the Hub data set, such as mrpc."""
-    revision: Text | None = None
-    """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
-    split: Text = "validation"
-    """Split of the Hub data set that samples and questions are drawn from."""
-    training_split: Text = "train"
-    """Split of the Hub data set that models are fine-tuned on."""
-    file: LocalPath | None = None
-    """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs."""
-    training_file: LocalPath | None = None
-    """File of the same kind that models are fine-tuned on."""
-    world: Literal["question_answering", "paraphrase", "entailment"] | None = None
-    """Generated world of fictional people, places, works and events."""
-    size: Annotated[int, Field(ge=1)] = 1000
-    """Questions or pairs of the generated world that are held out."""
-    training_size: Annotated[int, Field(ge=1)] = 4000
-    """Questions or pairs of the generated world that models are fine-tuned on."""
-
-    @model_validator(mode="after")
-    def _check(self):
-        _exactly_one(self, "hub", "file", "world")
-        _only_with(self, "hub", "name", "revision", "split", "training_split")
-        _only_with(self, "file", "training_file")
-        _only_with(self, "world", "size", "training_size")
-        return self
 
 
 class Task(Strict):
@@ -165,14 +25,12 @@ class Task(Strict):
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
-    """Questions that each ablation is evaluated on."""
+    """Questions, or pairs, that each ablation is evaluated on."""
 
     @model_validator(mode="after")
     def _check(self):
-        for key in ("columns", "questions"):
-            wanted = "sentence_pair" if key == "columns" else "question_answering"
-            if key in self.model_fields_set and self.kind != wanted:
-                raise ValueError(f"the key {key} belongs to a task of kind {wanted}")
+        if "columns" in self.model_fields_set and self.kind != "sentence_pair":
+            raise ValueError("the key columns belongs to a task of kind sentence_pair")
         if self.source.world is not None and (self.source.world == "question_answering") != (
             self.kind == "question_answering"
         ):
@@ -252,7 +110,27 @@ class Ablation(Strict):
     special_tokens: Literal["neither", "inter"] = "neither"
     """Whether attention to or from [CLS] and [SEP] counts as inter-sentence."""
     renormalise: bool = False
-    """Whether rows are divided by their sum after an operation."""
+    """Whether rows are divided by their sum after tokens were dropped, as if they were masked before the softmax."""
+    uniform_over_padding: bool = False
+    """Whether a uniform head attends to the padding of a full window too."""
+
+
+class Controls(Strict):
+    """The conditions of Table 2 on heads drawn at random, as many in each layer, so that number is told from kind."""
+
+    draws: Annotated[int, Field(ge=0)] = 10
+    """Random draws of each condition; 0 for none."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
+    """Questions, or pairs, of those of the task."""
+
+
+class Curves(Strict):
+    """Heads of each type removed in growing sets, by importance (Michel et al. 2019) and at random."""
+
+    orders: Annotated[int, Field(ge=0)] = 3
+    """Random orders beside that of importance; 0 for no curves at all."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
+    """Questions, or pairs, of those of the task."""
 
 
 class Compute(Strict):
@@ -284,8 +162,13 @@ class Config(Strict):
     partitions: dict[Name, Partition] = {}
     windows: Windows = Windows()
     ablation: Ablation = Ablation()
+    readings: dict[Name, Ablation] = {}
+    """Further readings, each laid over `ablation`: conditions that one can change are evaluated under it as well."""
     conditions: dict[Name, dict[Name, Operation]] = {}
-    """Name of a condition: what is done to the heads of each type; types not named are kept."""
+    """Name of a condition: what is done to the heads of each type, or to one head (layer-head, both counted from 1);
+    heads not named are kept."""
+    controls: Controls = Controls()
+    curves: Curves = Curves()
     compute: Compute = Compute()
     select: Select = Select()
 

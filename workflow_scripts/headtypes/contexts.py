@@ -86,8 +86,13 @@ def write_contexts(path: str | Path, contexts: np.ndarray, made: dict) -> None:
         file.attrs["made"] = canonical_json(made)
 
 
-def read_contexts(path: str | Path) -> np.ndarray:
-    """Read what `write_contexts` wrote: [layer, head, channel] float32. Raises `InputError` for a damaged file."""
+def read_contexts(path: str | Path | None) -> np.ndarray | None:
+    """Read what `write_contexts` wrote: [layer, head, channel] float32; None where no path is given.
+
+    Raises `InputError` for a damaged file.
+    """
+    if not path:
+        return None
     try:
         with h5py.File(path, "r") as file:
             return file["context"][:]

@@ -7,7 +7,7 @@ from headtypes.errors import InputError
 from headtypes.evaluation import Settings, evaluate_all
 from headtypes.operations import operations_by_head
 from headtypes.partitions import Partition
-from headtypes.windows import Windows
+from headtypes.windows import Windows, draw_part
 
 
 def draw_heads(operations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -38,12 +38,14 @@ def evaluate_controls(
     condition: str,
     operations: dict[str, str],
     draws: int,
+    questions: int | str,
     seed: int,
     **settings,
 ) -> pd.DataFrame:
     """Score a model under several random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
 
-    draws:  number of draws; a further one leaves those before it as they were.
+    draws:     number of draws; a further one leaves those before it as they were.
+    questions: of the rows, drawn at random, or "all".
     returns draw (from 0), the columns of the condition's own scores, and overlap (0 to 1), one row per draw and
         question or pair.
     """
@@ -51,6 +53,7 @@ def evaluate_controls(
     if (by_head == "keep").all():
         raise InputError(f"conditions.{condition} changes no head, so there is none to draw; leave its controls out.")
     drawn = [draw_heads(by_head, np.random.default_rng([seed, draw])) for draw in range(draws)]
+    rows, windows = draw_part(rows, windows, questions, seed)
     what = f"{record['name']}, controls of {condition}"
     found = evaluate_all(rows, windows, record, drawn, contexts, Settings(**settings), what)
     tables = []

@@ -12,18 +12,16 @@ from headtypes.windows import Windows, build_windows, without_space
 
 
 def prepare_windows(
-    rows: Sequence[Mapping], tokenizer, *, kind: str, limit: int, window: int, advance: int, question_tokens: int
+    rows: Sequence[Mapping], tokenizer, *, kind: str, limit: int, window: int, **slides: int
 ) -> Windows:
     """Encode a task's questions or sentence pairs for evaluation.
 
     kind:  question_answering, or sentence_pair, which is cut at `window` tokens and has one window.
     limit: tokens of the longest input that the model takes.
-    The rest as in `windows.build_windows`.
+    slides: advance and question_tokens of `windows.build_windows`; none for sentence pairs.
     """
     if kind == "question_answering":
-        return build_windows(
-            rows, tokenizer, limit=limit, window=window, advance=advance, question_tokens=question_tokens
-        )
+        return build_windows(rows, tokenizer, limit=limit, window=window, **slides)
     return build_pairs(rows, tokenizer, limit=min(limit, window))
 
 

@@ -1,17 +1,28 @@
 """What a configuration asks for: the models, features, partitions and ablations, and that they fit together."""
 
-import csv
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-from headtypes.config import Config, Finetuned
-from headtypes.config_errors import nearest
-from headtypes.errors import InputError, one_line
-from headtypes.model_files import model_files, package_folder
-from headtypes.type_names import TYPE_NAME, type_names
+from headtypes.config import Ablation, Config
+from headtypes.config_checks import (
+    check_conditions,
+    check_models,
+    check_partitions,
+    check_selection,
+    check_sources,
+    clusterings,
+    parent_of,
+    types_in,
+    types_of,
+)
+from headtypes.config_sources import Finetuned
+from headtypes.model_files import model_files
+from headtypes.operations import head_of, reading_matters
+from headtypes.type_names import type_names
+
+# Between a condition and a reading; no name holds it.
+_UNDER = "@"
 
 
 @dataclass(frozen=True)
@@ -30,12 +41,19 @@ class PartitionPlan:
 
 @dataclass(frozen=True)
 class AblationPlan:
-    """One condition evaluated on one model under one partition."""
+    """One condition evaluated on one model under one partition and one reading of the paper."""
 
     model: str
     partition: str
     condition: str
     task: str
+    reading: str | None = None
+    """Name of a further reading; None for that of `ablation`."""
+
+    @property
+    def name(self) -> str:
+        """The condition, with the reading where it is a further one."""
+        return self.condition if self.reading is None else f"{self.condition}{_UNDER}{self.reading}"
 
 
 class Plan:
@@ -46,16 +64,17 @@ class Plan:
 
     def __init__(self, config: Config):
         self.config = config
-        for registry in ("tasks", "models", "conditions"):
-            for name in getattr(config.select, registry) or ():
-                _known(f"select.{registry}", name, getattr(config, registry))
+        check_selection(config)
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
         self.conditions = _selected(config.conditions, config.select.conditions)
-        self._check_models()
-        self._check_partitions()
-        self._check_sources()
-        self._check_conditions()
+        self.readings = list(config.readings)
+        check_models(config)
+        check_partitions(config)
+        check_sources(config, self.models, self.tasks)
+        read = [each.types for each in self.partitions.values() if each.file is not None]
+        if len(read) == len(config.partitions):  # The types of a partition that is not selected are not known.
+            check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *read])
 
     @cached_property
     def features(self) -> list[tuple[str, str]]:
@@ -73,12 +92,12 @@ class Plan:
         planned = [
             PartitionPlan(model, name, task, type_names(k), method, k)
             for model, task in self.features
-            for name, (method, k) in self._clusterings(task).items()
+            for name, (method, k) in clusterings(self.config, task).items()
             if self._wanted(name)
         ]
         for name, brought in self.config.partitions.items():
             if brought.model in self.models and brought.task in self.tasks and self._wanted(name):
-                types = _types_in(f"partitions.{name}.file", brought.file)
+                types = types_in(f"partitions.{name}.file", brought.file)
                 planned.append(PartitionPlan(brought.model, name, brought.task, types, file=brought.file))
         return {(each.model, each.name): each for each in planned}
 
@@ -86,13 +105,15 @@ class Plan:
     def ablations(self) -> list[AblationPlan]:
         """Every evaluation: a condition applies to the partitions that have all the types it names.
 
-        A condition that names no type (the baseline) goes with each partition that another condition applies to.
+        A condition that names no type (the baseline) goes with each partition that another condition applies to. One
+        that a further reading can change is evaluated under that reading as well.
         """
         return [
-            AblationPlan(partition.model, partition.name, condition, partition.task)
+            AblationPlan(partition.model, partition.name, condition, partition.task, reading)
             for partition in self.partitions.values()
             if self.config.models[partition.model].evaluate == partition.task
             for condition in self._applicable(partition)
+            for reading in (None, *self._readings(condition))
         ]
 
     @cached_property
@@ -100,6 +121,52 @@ class Plan:
         """The partitions that some condition is evaluated on."""
         names = dict.fromkeys((each.model, each.partition) for each in self.ablations)
         return [self.partitions[name] for name in names]
+
+    @cached_property
+    def tabulated(self) -> list[AblationPlan]:
+        """The evaluations of Tables 2 and 3: those under the reading of `ablation`."""
+        return [each for each in self.ablations if each.reading is None]
+
+    @cached_property
+    def controlled(self) -> list[AblationPlan]:
+        """The evaluations that have random heads as a control: those of Table 2."""
+        return [
+            each
+            for each in self.tabulated
+            if self.config.controls.draws
+            and self._is_of_table_2(each.condition)
+            and self.baseline(each.model, each.partition)
+        ]
+
+    @cached_property
+    def curved(self) -> list[PartitionPlan]:
+        """The partitions whose types are removed in growing sets."""
+        return self.ablated if self.config.curves.orders else []
+
+    def baseline(self, model: str, partition: str) -> str | None:
+        """The condition that does nothing to a partition's heads, where there is one."""
+        evaluated = (each for each in self.ablations if (each.model, each.partition) == (model, partition))
+        return next((each.name for each in evaluated if not self.operations(each.condition)), None)
+
+    def operations(self, condition: str) -> dict[str, str]:
+        """What a condition does to whom: {type or head: operation}, without what would be kept anyway.
+
+        A head that is kept stays named where its type may not be.
+        """
+        named = self.config.conditions[condition]
+        spared = any(named[type_] != "keep" for type_ in types_of(named))
+        return {
+            target: operation
+            for target, operation in named.items()
+            if operation != "keep" or (spared and head_of(target) is not None)
+        }
+
+    def reading(self, condition: str) -> tuple[str, dict]:
+        """The condition of an evaluation's name, and the fields of its reading that can change what it does."""
+        condition, _, further = condition.partition(_UNDER)
+        ablation = self.config.ablation
+        fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
+        return condition, {name: getattr(fields, name) for name in reading_matters(self.operations(condition).values())}
 
     @cached_property
     def clusterings(self) -> list[str]:
@@ -117,8 +184,7 @@ class Plan:
 
     def parent(self, model: str) -> str | None:
         """The model that this one was fine-tuned from."""
-        made = self.finetuned(model)
-        return made.base if made else self.config.models[model].parent
+        return parent_of(self.config, model)
 
     def model_files(self, model: str) -> list[str]:
         """The files of a model on this machine, so that a change of them is seen; none for other sources."""
@@ -137,170 +203,27 @@ class Plan:
         file = self.config.tasks[task].source.training_file
         return [] if file is None else [file]
 
-    def _clusterings(self, task: str) -> dict[str, tuple[str, int]]:
-        """Name of each partition that clustering makes on a task: its method and k."""
-        clustering = self.config.clustering
-        return {f"{task}-{method}-k{k}": (method, k) for method in clustering.methods for k in clustering.k}
-
     def _wanted(self, partition: str) -> bool:
         return self.config.select.partitions is None or partition in self.config.select.partitions
 
+    def _readings(self, condition: str) -> list[str]:
+        own = self.reading(condition)
+        return [name for name in self.readings if self.reading(f"{condition}{_UNDER}{name}") != own]
+
+    def _is_of_table_2(self, condition: str) -> bool:
+        operations = set(self.operations(condition).values())
+        return bool(operations) and not operations & {"drop_intra", "drop_inter"}
+
     def _applicable(self, partition: PartitionPlan) -> list[str]:
         conditions = self.config.conditions
-        fitting = [name for name in conditions if set(conditions[name]) <= set(partition.types)]
+        fitting = [name for name in conditions if set(types_of(conditions[name])) <= set(partition.types)]
         ablated = any(conditions[name] for name in fitting) or not any(conditions.values())
         return [name for name in self.conditions if name in fitting] if ablated else []
 
-    def _check_models(self) -> None:
-        for name, model in self.config.models.items():
-            for task in model.tasks:
-                _known(f"models.{name}.tasks", task, self.config.tasks)
-            self._check_descent(name)
-            if model.source.finetuned is not None:
-                self._check_finetuning(name, model.source.finetuned)
-            if model.evaluate is not None:
-                key = f"models.{name}.evaluate"
-                _known(key, model.evaluate, self.config.tasks)
-                if self.config.tasks[model.evaluate].kind != "question_answering":
-                    raise InputError(
-                        f"config: {key}: {model.evaluate} is not a question-answering task; "
-                        "ablations are evaluated on question answering."
-                    )
-                if model.evaluate not in model.tasks:
-                    raise InputError(
-                        f"config: {key}: heads are ablated by their types on {model.evaluate}; "
-                        f"add it to models.{name}.tasks."
-                    )
 
-    def _check_descent(self, name: str) -> None:
-        seen = [name]
-        while (parent := self.parent(seen[-1])) is not None:
-            key = f"models.{seen[-1]}.{'source.finetuned.base' if self.finetuned(seen[-1]) else 'parent'}"
-            _known(key, parent, self.config.models)
-            if parent in seen:
-                raise InputError(f"config: {key}: {' -> '.join([*seen, parent])} is a circle.")
-            seen.append(parent)
-
-    def _check_finetuning(self, name: str, made: Finetuned) -> None:
-        key = f"models.{name}"
-        if self.config.models[name].parent not in (None, made.base):
-            raise InputError(f"config: {key}.parent: it is fine-tuned from {made.base}; leave parent out.")
-        _known(f"{key}.source.finetuned.task", made.task, self.config.tasks)
-        task = self.config.tasks[made.task]
-        if task.source.file is not None and task.source.training_file is None:
-            raise InputError(
-                f"config: {key}.source.finetuned.task: {made.task} has no training data; "
-                f"name them in tasks.{made.task}.source.training_file."
-            )
-        if task.kind == "sentence_pair" and task.source.world is None and task.columns.label is None:
-            raise InputError(
-                f"config: {key}.source.finetuned.task: {made.task} has no labels; "
-                f"name their column in tasks.{made.task}.columns.label."
-            )
-
-    def _check_partitions(self) -> None:
-        tasks = {task for model in self.config.models.values() for task in model.tasks}
-        clustered = {name for task in tasks for name in self._clusterings(task)}
-        for name, brought in self.config.partitions.items():
-            if name in clustered:
-                raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
-            _known(f"partitions.{name}.model", brought.model, self.config.models)
-            _known(f"partitions.{name}.task", brought.task, self.config.tasks)
-            if brought.task not in self.config.models[brought.model].tasks:
-                raise InputError(
-                    f"config: partitions.{name}.task: models.{brought.model} has no features on {brought.task}; "
-                    f"add it to models.{brought.model}.tasks."
-                )
-        for name in self.config.select.partitions or ():
-            _known("select.partitions", name, clustered | set(self.config.partitions))
-
-    def _check_sources(self) -> None:
-        bases = [base for name in self.models for base in self._bases(name)]
-        for name in dict.fromkeys([*self.models, *bases]):
-            source = self.config.models[name].source
-            key = f"models.{name}.source"
-            if source.folder is not None:
-                _variables_set(f"{key}.folder", source.folder)
-                if not Path(source.folder, "config.json").is_file():
-                    raise InputError(
-                        f"config: {key}.folder: {source.folder} holds no config.json; name a folder that "
-                        "save_pretrained has written."
-                    )
-            if source.package is not None and package_folder(source.package) is None:
-                raise InputError(
-                    f"config: {key}.package: there is no installed package {source.package}; install it with pip."
-                )
-        for name in self.tasks:
-            file = self.config.tasks[name].source.file
-            if file is not None:
-                _check_file(f"tasks.{name}.source.file", file)
-        for name in self.models:
-            made = self.finetuned(name)
-            if made is not None and (file := self.config.tasks[made.task].source.training_file) is not None:
-                _check_file(f"tasks.{made.task}.source.training_file", file)
-
-    def _bases(self, model: str) -> list[str]:
-        """The models that have to be there before this one can be made."""
-        made = self.finetuned(model)
-        return [made.base, *self._bases(made.base)] if made else []
-
-    def _check_conditions(self) -> None:
-        read = [each.types for each in self.partitions.values() if each.file is not None]
-        if len(read) < len(self.config.partitions):
-            return  # The types of a partition that is not selected are not known.
-        kinds = [*map(type_names, self.config.clustering.k), *read]
-        possible = {type_ for types in kinds for type_ in types}
-        for name in self.conditions:
-            operations = self.config.conditions[name]
-            for type_ in operations:
-                if type_ not in possible:
-                    raise InputError(
-                        f'config: conditions.{name}: no partition has the type "{type_}".'
-                        f"{nearest(type_, possible)} Types: {', '.join(sorted(possible))}. "
-                        "Name another, or leave the condition out with select.conditions."
-                    )
-            if not any(set(operations) <= set(types) for types in kinds):
-                raise InputError(f"config: conditions.{name}: no one partition has all of {', '.join(operations)}.")
+def _laid_over(ablation: Ablation, reading: Ablation) -> Ablation:
+    return ablation.model_copy(update=reading.model_dump(exclude_unset=True))
 
 
 def _selected(registry: Iterable[str], selection: list[str] | None) -> list[str]:
     return [name for name in registry if selection is None or name in selection]
-
-
-def _known(key: str, name: str, registry: Iterable[str]) -> None:
-    if name not in registry:
-        raise InputError(
-            f'config: {key}: there is no "{name}".{nearest(name, registry)} Known: {", ".join(sorted(registry))}.'
-        )
-
-
-def _variables_set(key: str, path: str) -> None:
-    unset = re.search(r"\$(\w+|\{\w+\})", path)
-    if unset:
-        raise InputError(f"config: {key}: the environment variable {unset[1].strip('{}')} is not set.")
-
-
-def _check_file(key: str, file: str) -> None:
-    _variables_set(key, file)
-    if not Path(file).is_file():
-        raise InputError(f"config: {key}: there is no file {file}.")
-
-
-def _types_in(key: str, file: str) -> tuple[str, ...]:
-    """The types named in a partition that the user brings, sorted."""
-    _check_file(key, file)
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as rows:
-            lines = [[cell.strip() for cell in row] for row in csv.reader(rows, skipinitialspace=True) if row]
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"config: {key}: {file} cannot be read as CSV ({one_line(error)}).") from error
-    if not lines or "type" not in lines[0]:
-        raise InputError(f"config: {key}: {file} has no column type; it needs layer, head and type.")
-    column = lines[0].index("type")
-    types = {line[column] for line in lines[1:] if len(line) > column}
-    for name in sorted(types):
-        if not re.fullmatch(TYPE_NAME, name):
-            raise InputError(f"config: {key}: {file} has the type {name!r}; a type has letters, digits, _ and -.")
-    if not types:
-        raise InputError(f"config: {key}: {file} names no type.")
-    return tuple(sorted(types))

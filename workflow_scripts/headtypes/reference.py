@@ -9,6 +9,7 @@ import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from headtypes.errors import InputError
+from headtypes.operations import head_of
 
 _STRICT = ConfigDict(extra="forbid")
 
@@ -244,8 +245,10 @@ class Reference:
     claims: list[Claim]
 
     def published_condition(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the condition with these operations by type, or None; types that are kept do not count."""
-        wanted = {type_name: operation for type_name, operation in operations.items() if operation != "keep"}
+        """Return the condition with these operations, or None; types that are kept do not count, single heads do."""
+        wanted = {
+            target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)
+        }
         return next((condition for condition in self.conditions if condition.operations == wanted), None)
 
     def published_stability(self, trained_on: str) -> float | None:

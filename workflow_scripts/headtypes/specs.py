@@ -5,8 +5,8 @@ can change without the rule running again, so a value that a script uses and tha
 What a rule reads from an input file (the revision of a model, say) reaches it through that file instead.
 """
 
-from headtypes.config import Strict
-from headtypes.plan import Plan
+from headtypes.config_sources import Strict
+from headtypes.plan import AblationPlan, Plan
 from headtypes.seeds import derive_seed
 
 
@@ -66,6 +66,18 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     }
 
 
+def choose_clustering(plan: Plan, model: str, task: str) -> dict:
+    """The settings that all methods and numbers of clusters share."""
+    clustering = plan.config.clustering
+    return {
+        "windows": clustering.windows,
+        "scale": clustering.scale,
+        "restarts": clustering.restarts,
+        "models": plan.config.stability.models,
+        "seed": derive_seed(plan.config.seed, "choose_clustering", model, task),
+    }
+
+
 def import_partition(plan: Plan, model: str, partition: str) -> dict:
     """The resolution in which the types are described."""
     return {"windows": plan.config.clustering.windows}
@@ -80,22 +92,54 @@ def measure_stability(plan: Plan, model: str, partition: str) -> dict:
 
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """The shape of a window."""
-    windows = plan.config.windows
-    return {"window": windows.tokens, "advance": windows.advance, "question_tokens": windows.question_tokens}
+    windows, kind = plan.config.windows, plan.config.tasks[task].kind
+    slides = {"advance": windows.advance, "question_tokens": windows.question_tokens}
+    return {"kind": kind, "window": windows.tokens, **(slides if kind == "question_answering" else {})}
 
 
 def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """What is done to which type, under which reading of the paper, and the arithmetic."""
-    operations = {type_: name for type_, name in plan.config.conditions[condition].items() if name != "keep"}
-    # A reading belongs to the conditions that it can change: sentences matter to drop_intra and drop_inter alone.
-    drops = any(name.startswith("drop") for name in operations.values())
-    return {
-        "condition": condition,
-        "operations": operations,
-        "reading": _given(plan.config.ablation) if drops else None,
-        "answer_tokens": plan.config.windows.answer_tokens,
-        **_given(plan.config.compute),
-    }
+    """What is done to which heads, under which reading of the paper, and the arithmetic."""
+    task = plan.partitions[model, partition].task
+    return {**_evaluation(plan, condition, task), "condition": condition}
+
+
+def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
+    """The condition, and how many heads are drawn how often, on how many questions."""
+    task, controls = plan.partitions[model, partition].task, plan.config.controls
+    seed = derive_seed(plan.config.seed, "evaluate_controls", model, partition, condition)
+    drawn = {"draws": controls.draws, "questions": controls.questions, "seed": seed}
+    return {**_evaluation(plan, condition, task), "condition": condition, **drawn}
+
+
+def measure_importance(plan: Plan, model: str, task: str) -> dict:
+    """The kind of the task, and the arithmetic."""
+    return {"kind": plan.config.tasks[task].kind, **_given(plan.config.compute)}
+
+
+def measure_contexts(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, and the arithmetic."""
+    return extract_features(plan, model, task)
+
+
+def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
+    """The orders in which heads are removed, on how many questions, and the arithmetic."""
+    task, curves = plan.partitions[model, partition].task, plan.config.curves
+    seed = derive_seed(plan.config.seed, "evaluate_curves", model, partition)
+    return {**_task(plan, task), "orders": curves.orders, "questions": curves.questions, "seed": seed}
+
+
+def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
+    """The conditions, in the order of the rule's inputs, which of them is the baseline, and the draw."""
+    names = [each.name for each in plan.ablations if (each.model, each.partition) == (model, partition)]
+    seed = derive_seed(plan.config.seed, "measure_intervals", model, partition)
+    return {"conditions": names, "baseline": plan.baseline(model, partition), "seed": seed}
+
+
+def measure_confidence(plan: Plan, model: str, partition: str) -> dict:
+    """The clustering whose types are drawn again."""
+    seed = derive_seed(plan.config.seed, "measure_confidence", model, partition)
+    settings = {name: value for name, value in cluster_heads(plan, model, partition).items() if name != "seed"}
+    return {**settings, "seed": seed}
 
 
 def map_attention(plan: Plan, model: str, task: str) -> dict:
@@ -144,18 +188,54 @@ def tabulate_stability(plan: Plan) -> dict:
 
 
 def tabulate_ablations(plan: Plan) -> dict:
-    """The partitions and the rows of Tables 2 and 3, in the order of the rule's inputs."""
+    """The partitions, the rows of Tables 2 and 3 and the controls, in the order of the rule's inputs."""
     partitions = [(each.model, each.name) for each in plan.ablated]
-    rows = [
+    controls = [(each.model, each.partition, each.name) for each in plan.controlled]
+    return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "controls": controls}
+
+
+def tabulate_readings(plan: Plan) -> dict:
+    """The readings, and the evaluations under all of them, in the order of the rule's inputs."""
+    partitions = [(each.model, each.name) for each in plan.ablated]
+    seed = derive_seed(plan.config.seed, "tabulate_readings")
+    rows = _rows(plan, plan.ablations)
+    return {"partitions": partitions, "rows": rows, "readings": plan.readings, "seed": seed}
+
+
+def compare_with_paper(plan: Plan) -> dict:
+    """Which results stand beside the paper's, in the order of the rule's inputs."""
+    partitions = [
+        {
+            "model": each.model,
+            "partition": each.name,
+            "task": each.task,
+            "method": each.method,
+            "windows": plan.config.clustering.windows,
+            "parent": plan.parent(each.model),
+        }
+        for each in plan.partitions.values()
+    ]
+    seed = derive_seed(plan.config.seed, "compare_with_paper")
+    return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "choices": plan.features, "seed": seed}
+
+
+def draw_curves(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing but the curves."""
+    return {}
+
+
+def _rows(plan: Plan, ablations: list[AblationPlan]) -> list[dict]:
+    return [
         {
             "model": each.model,
             "partition": each.partition,
-            "condition": each.condition,
-            "operations": plan.config.conditions[each.condition],
+            "condition": each.name,
+            "base": each.condition,
+            "reading": each.reading,
+            "operations": plan.operations(each.condition),
         }
-        for each in plan.ablations
+        for each in ablations
     ]
-    return {"partitions": partitions, "rows": rows}
 
 
 def _data(plan: Plan, task: str, training: bool) -> dict:
@@ -172,6 +252,20 @@ def _data(plan: Plan, task: str, training: bool) -> dict:
         where = {"world": source.world, "seed": seed, "split": split, "size": size}
     columns = _given(entry.columns) if entry.kind == "sentence_pair" and source.world is None else None
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
+
+
+def _evaluation(plan: Plan, name: str, task: str) -> dict:
+    condition, reading = plan.reading(name)
+    # The padding of a full window counts under one reading alone.
+    window = {"window": plan.config.windows.tokens} if reading.get("uniform_over_padding") else {}
+    return {"operations": plan.operations(condition), "reading": reading, **window, **_task(plan, task)}
+
+
+def _task(plan: Plan, task: str) -> dict:
+    """How a model's answers to a task are read off, and the arithmetic."""
+    kind = plan.config.tasks[task].kind
+    answers = {"answer_tokens": plan.config.windows.answer_tokens} if kind == "question_answering" else {}
+    return {"kind": kind, **answers, **_given(plan.config.compute)}
 
 
 def _given(part: Strict) -> dict:

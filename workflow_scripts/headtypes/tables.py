@@ -1,5 +1,8 @@
 """The paper's Tables 1, 2 and 3, ours beside the published figures."""
 
+import math
+from collections.abc import Mapping
+
 import pandas as pd
 
 from headtypes.markdown import document, markdown_table
@@ -8,9 +11,17 @@ from headtypes.reference import Reference
 
 _HALVES = ("heads", "samples")
 _FIGURES = {"all_agree": "all agree", "pairwise": "pairwise"}
-_SCORES = {"exact_match": "Acc.", "f1": "F1"}
-_KINDS = {"": "", "published_": " published", "drop_": " drop", "published_drop_": " drop published"}
+_SCORES = {"exact_match": "Acc.", "accuracy": "Acc.", "f1": "F1"}
+_KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_")
+_ENDS = ("low", "high", "low_by_article", "high_by_article")
+_COUNTS = ("control_draws", "control_questions")
+_CONTROLS = (
+    "Random heads: the mean, lowest and highest drop of the same operation on as many heads of each layer, drawn at "
+    "random."
+)
 _DOUBTFUL = "Types in brackets have a doubtful name: what their heads look at does not bear it out."
+
+Key = tuple[str, str]
 
 
 def stability_table(
@@ -37,46 +48,65 @@ def stability_table(
 
 
 def ablation_table(
-    rows: list[dict], partitions: dict[tuple[str, str], Partition], metrics: list[dict], reference: Reference
+    rows: list[dict],
+    partitions: Mapping[Key, Partition],
+    metrics: list[dict],
+    reference: Reference,
+    *,
+    intervals: Mapping[Key, pd.DataFrame],
+    controls: Mapping[tuple[str, str, str], dict],
 ) -> pd.DataFrame:
-    """Tables 2 and 3 of Guan et al. 2020 in one: exact match and F1 in percent, drops from the baseline in points.
+    """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
-    rows: one per evaluation: model, partition, condition, operations {type: operation}.
+    rows: one per evaluation: model, partition, condition, operations {type or head: operation}.
     partitions: by model and name of the partition.
-    metrics: of the evaluations, in the order of the rows.
+    metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs.
+    intervals: `intervals.condition_intervals` of each partition.
+    controls: `control_drops.control_drops` of the conditions that have controls, by model, partition and condition.
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
-        3), id (the paper's, or none), condition, the operation on each type, exact_match, f1 and their drops, the
-        same as published, n_questions, and the types whose name is doubtful.
+        3), id (the paper's, or none), condition, the operation on each type, and for exact_match, f1 and accuracy:
+        the score, its drop, both with the ends of their intervals over questions and over articles, and both as
+        published; then what is known of the controls, n_questions (or pairs), and the types whose name is doubtful.
     """
-    operations = [{type_: name for type_, name in row["operations"].items() if name != "keep"} for row in rows]
-    baselines = {
-        (row["model"], row["partition"]): score
-        for row, done, score in zip(rows, operations, metrics, strict=True)
-        if not done
-    }
     undisturbed = reference.published_condition({})
+    baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
+    ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
     table = []
-    for row, done, score in zip(rows, operations, metrics, strict=True):
-        key = row["model"], row["partition"]
-        published, baseline = reference.published_condition(done), baselines.get(key)
+    for row, score in zip(rows, metrics, strict=True):
+        key, done = _key(row), row["operations"]
+        of_paper = reference.published_condition(done)
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["table"] = 3 if any(name.startswith("drop") for name in done.values()) else 2
-        entry["id"] = published.id if published else None
+        entry["id"] = of_paper.id if of_paper else None
         entry["condition"] = row["condition"]
         entry |= {name: done.get(name, "") for name in types}
         for figure in _SCORES:
-            entry[figure] = score[figure]
-            entry[f"published_{figure}"] = getattr(published, figure) if published else None
-            entry[f"drop_{figure}"] = baseline[figure] - score[figure] if baseline else None
-            drop = getattr(undisturbed, figure) - getattr(published, figure) if published else None
-            entry[f"published_drop_{figure}"] = drop
-        entry["n_questions"] = score["n_questions"]
+            lost = baselines[key].get(figure, math.nan) - score.get(figure, math.nan) if key in baselines else math.nan
+            found = {figure: score.get(figure, math.nan), f"drop_{figure}": lost}
+            for name, value in found.items():
+                entry[name] = value
+                of_row = ends[key].loc[row["condition"]] if key in ends else {}
+                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in _ENDS}
+            # The paper's F1 is that of answers, not of sentence pairs.
+            theirs = getattr(of_paper, figure, None) if of_paper and "exact_match" in score else None
+            entry[f"published_{figure}"] = theirs
+            entry[f"published_drop_{figure}"] = None if theirs is None else getattr(undisturbed, figure) - theirs
+        entry |= controls.get((*key, row["condition"]), {})
+        entry["n_questions"] = score.get("n_questions", score.get("n_pairs"))
         entry["doubtful"] = ", ".join(partitions[key].doubtful)
         table.append(entry)
     order = ["model", "partition", "table", "id"]
-    figures = {f"{kind}{figure}": float for figure in _SCORES for kind in _KINDS}
-    return pd.DataFrame(table).astype({"id": "Int64", **figures}).sort_values(order, kind="stable", ignore_index=True)
+    whole = dict.fromkeys(_COUNTS, "Int64") if controls else {}
+    return (
+        pd.DataFrame(table)
+        .astype({"id": "Int64", **{name: float for row in table for name in row if _is_figure(name)}, **whole})
+        .sort_values(order, kind="stable", ignore_index=True)
+    )
+
+
+def _is_figure(column: str) -> bool:
+    return column.startswith(tuple(f"{kind}{figure}" for figure in _SCORES for kind in _KINDS))
 
 
 def stability_page(table: pd.DataFrame, reference: Reference) -> str:
@@ -101,23 +131,51 @@ def stability_page(table: pd.DataFrame, reference: Reference) -> str:
     return document("Table 1: stability and shares of the types", parts)
 
 
-def ablation_page(table: pd.DataFrame, partitions: dict[tuple[str, str], Partition], number: int) -> str:
+def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], number: int) -> str:
     """Table 2 or 3 as Markdown, a section per model and partition."""
     titles = {2: "types left out or made uniform", 3: "attention within and between sentences"}
-    figures = {
-        f"{kind}{figure}": f"{label}{words}" for figure, label in _SCORES.items() for kind, words in _KINDS.items()
-    }
-    parts = []
+    parts = [
+        "Scores in percent and drops from the baseline in points, with 95 % intervals over questions in brackets. "
+        f"{_CONTROLS if number == 2 else ''}".strip()
+    ]
     # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         types = partitions[model, partition].types
         brackets = {name: f"[{name}]" for name in partitions[model, partition].doubtful}
-        shown = section[["id", "condition", *types, *figures]].rename(columns={"id": "ID", **brackets, **figures})
-        questions = f"{section['n_questions'].iloc[0]:,} questions."
+        shown = section[["id", "condition", *types]].rename(columns={"id": "ID", **brackets})
+        for figure, label in _SCORES.items():
+            if section[figure].notna().any():
+                shown = shown.join(_shown(section, figure, label))
+        unit = "questions" if section["exact_match"].notna().any() else "pairs"
+        questions = f"{section['n_questions'].iloc[0]:,} {unit}."
         parts += [
             f"## {model}, {partition}",
             f"{questions} {_DOUBTFUL}" if brackets else questions,
             markdown_table(shown),
         ]
     return document(f"Table {number}: {titles[number]}", parts)
+
+
+def _shown(section: pd.DataFrame, figure: str, label: str) -> pd.DataFrame:
+    """The columns of one score as a person reads them."""
+    shown = {label: _with_ends(section, figure), f"{label} drop": _with_ends(section, f"drop_{figure}")}
+    if f"control_drop_{figure}" in section and section[f"control_drop_{figure}"].notna().any():
+        shown[f"{label} drop, random heads"] = _with_ends(section, f"control_drop_{figure}")
+    if section[f"published_{figure}"].notna().any():
+        shown[f"{label} published"] = section[f"published_{figure}"]
+        shown[f"{label} drop published"] = section[f"published_drop_{figure}"]
+    return pd.DataFrame(shown)
+
+
+def _with_ends(section: pd.DataFrame, name: str) -> list[str]:
+    """Figures with the ends of their intervals: "62.80 [59.80, 65.70]"."""
+    figures = section[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
+    return [
+        "" if math.isnan(value) else f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+        for value, low, high in figures
+    ]
+
+
+def _key(row: Mapping) -> Key:
+    return row["model"], row["partition"]

@@ -3,6 +3,9 @@
 # Guan et al. 2020, section 4: the four patterns of attention.
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 
+# Where a type could stand: heads of every type.
+ALL = "all"
+
 # A type's name becomes part of a table, a figure and a condition.
 TYPE_NAME = r"[A-Za-z0-9_-]+"
 

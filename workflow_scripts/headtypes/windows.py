@@ -53,6 +53,18 @@ class Windows:
         """Return the number of windows."""
         return len(self.question)
 
+    def of_questions(self, questions: np.ndarray) -> "Windows":
+        """The windows of some questions, [question] rising places in `question_ids`."""
+        chosen = np.flatnonzero(np.isin(self.question, questions))
+        tokens = np.concatenate([np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen])
+        arrays = {name: getattr(self, name) for name in _TOKEN_ARRAYS}
+        return Windows(
+            **{name: None if array is None else array[tokens] for name, array in arrays.items()},
+            offsets=np.concatenate([[0], np.cumsum(np.diff(self.offsets)[chosen])]),
+            question=np.searchsorted(questions, self.question[chosen]).astype(np.int32),
+            question_ids=[self.question_ids[place] for place in questions],
+        )
+
 
 class _Tokens(NamedTuple):
     ids: np.ndarray
@@ -211,6 +223,14 @@ def without_space(text: str, start: int, end: int) -> tuple[int, int]:
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
     return end - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def draw_part(rows: list[dict], windows: Windows, questions: int | str, seed: int) -> tuple[list[dict], Windows]:
+    """Draw some of the questions with their windows, in their order; all where "all" or no more are asked for."""
+    if questions == "all" or questions >= len(rows):
+        return rows, windows
+    drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
+    return [rows[place] for place in drawn], windows.of_questions(drawn)
 
 
 def write_windows(path: str | Path, windows: Windows, made: dict) -> None:

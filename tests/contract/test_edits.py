@@ -1,0 +1,215 @@
+"""The contract: after an edit in a finished working directory, exactly what depends on it is scheduled.
+
+leaves.yaml and modules.yaml say what that is; `tables` tells how they are renewed.
+"""
+
+import ast
+import copy
+import json
+import shutil
+from collections import Counter
+
+import pytest
+
+from tests.configs import swapped
+from tests.contract.tables import (
+    by_reason,
+    leaf_paths,
+    leaf_rows,
+    module_rows,
+    observed_leaf,
+    observed_module,
+    promised,
+)
+from tests.contract.workplace import PARTS, Workplace, copy_workflow
+
+LEAVES = leaf_rows()
+MODULES = module_rows()
+
+
+def test_nothing_is_scheduled_without_an_edit(place):
+    assert place.scheduled() == []
+
+
+@pytest.mark.parametrize("path", LEAVES)
+def test_an_edited_leaf_schedules_what_depends_on_it_and_nothing_else(place, path):
+    assert observed_leaf(place, path, LEAVES[path]["value"]) == promised(LEAVES[path])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_an_edited_module_schedules_the_rules_that_import_it_and_what_follows(place, name):
+    assert observed_module(place, name) == promised(MODULES[name])
+
+
+def test_every_leaf_and_every_module_has_a_row(place):
+    """Else give it one and run `python -m tests.contract.tables`."""
+    assert list(LEAVES) == leaf_paths(place.config)
+    assert list(MODULES) == place.modules()
+
+
+def test_almost_every_leaf_makes_some_job_run():
+    """A row without jobs promises little: these are the ones whose other value is not selected."""
+    assert {path for path, row in LEAVES.items() if not promised(row)} == {"clustering/methods", "clustering/k"}
+
+
+def reverse(part):
+    """The same mappings with their keys in the other order."""
+    return {key: reverse(part[key]) for key in reversed(part)} if isinstance(part, dict) else part
+
+
+def test_the_order_of_keys_does_not_count(place):
+    named = ("models", "tasks", "partitions", "conditions", "readings")
+    entries = {section: {name: reverse(entry) for name, entry in place.config[section].items()} for section in named}
+    with place.configured(reverse(place.config) | entries):
+        assert place.scheduled() == []
+
+
+def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_counts_there_alone(place):
+    with place.configured(reverse(place.config)):
+        # The conditions of a partition stand in its intervals, and a claim is judged on the partitions in their order.
+        expected = {
+            "spec": {
+                "measure_intervals": 4,
+                "tabulate_stability": 1,
+                "tabulate_ablations": 1,
+                "tabulate_readings": 1,
+                "compare_with_paper": 1,
+                "draw_models": 2,
+            }
+        }
+        assert by_reason(place.scheduled()) == expected
+
+
+def test_a_configuration_written_in_another_style_schedules_nothing(place):
+    with place.edited({"config.yaml": f"# A comment.\n{json.dumps(place.config, indent=3)}\n"}):
+        assert place.scheduled() == []
+
+
+def test_what_is_so_by_default_may_be_left_out(place):
+    config = copy.deepcopy(place.config)
+    for section, keys in {
+        "clustering": ["methods", "windows", "scale"],
+        "ablation": ["sentences", "special_tokens", "renormalise", "uniform_over_padding"],
+        "compute": ["precision"],
+    }.items():
+        for key in keys:
+            del config[section][key]
+    with place.configured(config):
+        assert place.scheduled() == []
+
+
+def in_other_clothes(text: str) -> str:
+    """A module with other comments, docstrings, line breaks and quotation marks."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            described = ast.get_docstring(node) is not None
+            node.body[: int(described)] = [ast.Expr(ast.Constant("Described otherwise."))]
+    return f"# A comment.\n\n\n{ast.unparse(ast.fix_missing_locations(tree))}\n# Another.\n"
+
+
+def test_comments_docstrings_and_formatting_of_every_module_schedule_nothing(place):
+    texts = {name: in_other_clothes(place.text(name)) for name in place.modules()}
+    with place.edited(texts):
+        assert place.scheduled() == []
+
+
+def test_a_fresh_checkout_of_the_same_code_schedules_nothing(place, tmp_path):
+    copy_workflow(place.folder, tmp_path)
+    for part in PARTS:
+        shutil.rmtree(place.folder / part) if (place.folder / part).is_dir() else (place.folder / part).unlink()
+    copy_workflow(tmp_path, place.folder)
+    newest = max(file.stat().st_mtime for file in (place.folder / "results").rglob("*"))
+    assert (place.folder / "reference/guan2020.yaml").stat().st_mtime > newest
+    assert place.scheduled() == []
+
+
+def test_a_folder_that_was_moved_schedules_nothing(place, tmp_path):
+    config = json.loads(json.dumps(place.config).replace(f"{place.folder}/inputs", "inputs"))
+    made = Workplace.copied(tmp_path / "before", config)
+    shutil.copytree(place.folder / "inputs", made.folder / "inputs")
+    made.finish()
+    shutil.move(made.folder, tmp_path / "after")
+    assert Workplace(tmp_path / "after", config).scheduled() == []
+
+
+def test_touched_inputs_schedule_nothing(place):
+    for file in (place.folder / "inputs").rglob("*"):
+        file.touch()
+    assert place.scheduled() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "readers"),
+    {
+        "inputs/squad.json": {"fetch_task": 1},
+        "inputs/train.json": {"fetch_training": 1},
+        "inputs/model/config.json": {"fetch_model": 1},
+        "inputs/mine.csv": {"import_partition": 1},
+        # compare_with_paper reads it too, and follows the tables anyway.
+        "reference/guan2020.yaml": {"tabulate_stability": 1, "tabulate_ablations": 1, "tabulate_readings": 1},
+    }.items(),
+)
+def test_a_changed_input_schedules_its_readers(place, name, readers):
+    with place.edited({name: place.text(name) + "\n"}):
+        assert by_reason(place.scheduled())["input"] == readers
+
+
+# Two leaves that a swap leaves well-formed, and the jobs that must see it themselves.
+SWAPS = {
+    ("tasks/squad/samples", "tasks/squad/questions"): {"draw_samples": 1, "draw_questions": 1},
+    ("tasks/squad/questions", "tasks/pairs/questions"): {"draw_questions": 2},
+    ("tasks/squad/source/file", "tasks/squad/source/training_file"): {"fetch_task": 1, "fetch_training": 1},
+    ("tasks/asked/source/split", "tasks/asked/source/training_split"): {"fetch_task": 1, "fetch_training": 1},
+    ("tasks/pairs/columns/first", "tasks/pairs/columns/second"): {"fetch_task": 1},
+    ("models/base/source", "models/packed/source"): {"fetch_model": 2},
+    ("models/taught/source/finetuned/batch_size", "models/taught/source/finetuned/max_length"): {"finetune_model": 1},
+    ("windows/question_tokens", "windows/answer_tokens"): {
+        "prepare_windows": 2,
+        "evaluate_condition": 12,
+        "evaluate_controls": 4,
+        "evaluate_curves": 3,
+    },
+    ("readings/segments", "readings/padded"): {
+        "evaluate_condition": 2,
+        "measure_intervals": 3,
+        "tabulate_readings": 1,
+    },
+    ("conditions/zero-dense/dense", "conditions/drop-near/near"): {
+        "evaluate_condition": 4,
+        "measure_intervals": 4,
+        "tabulate_ablations": 1,
+        "tabulate_readings": 1,
+        "compare_with_paper": 1,
+    },
+    ("conditions/mixed/dense", "conditions/mixed/2-3"): {
+        "evaluate_condition": 6,
+        "evaluate_controls": 3,
+        "tabulate_ablations": 1,
+        "tabulate_readings": 1,
+        "compare_with_paper": 1,
+    },
+    ("conditions/baseline", "conditions/drop-near"): {
+        "evaluate_condition": 2,
+        "measure_intervals": 4,
+        "tabulate_ablations": 1,
+        "tabulate_readings": 1,
+        "compare_with_paper": 1,
+    },
+    ("controls/draws", "controls/questions"): {"evaluate_controls": 6},
+    ("controls/questions", "curves/questions"): {"evaluate_controls": 6, "evaluate_curves": 4},
+    ("curves/orders", "curves/questions"): {"evaluate_curves": 4},
+    ("clustering/restarts", "stability/models"): {
+        "cluster_heads": 9,
+        "measure_stability": 9,
+        "measure_confidence": 9,
+        "choose_clustering": 7,
+    },
+}
+
+
+@pytest.mark.parametrize(("one", "other"), SWAPS)
+def test_two_values_that_change_places_are_noticed(place, one, other):
+    with place.configured(swapped(place.config, one, other)):
+        scheduled = place.scheduled()
+    assert Counter(job.rule for job in scheduled if job.reason == "spec") == SWAPS[one, other]

@@ -1,0 +1,255 @@
+"""What is added to a configuration schedules its own jobs and the summaries, and nothing of another entry."""
+
+import pytest
+
+from tests.configs import edited
+from tests.contract.tables import by_reason
+from tests.contract.workplace import Workplace
+
+# Of each partition.
+FIGURES = {"draw_heads": 1, "draw_projection": 1, "draw_layers": 1, "draw_atlas": 1}
+# Of each clustering of a model on a task.
+CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, **FIGURES}
+# Of each model on a task, with one clustering.
+READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, **CLUSTERED}
+# Of each partition that conditions are evaluated on: three of them, of which one has controls.
+EVALUATED = {
+    "evaluate_condition": 3,
+    "measure_intervals": 1,
+    "evaluate_controls": 1,
+    "evaluate_curves": 1,
+    "draw_curves": 1,
+}
+# What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
+SUMMARIES = {
+    "measure_intervals": 1,
+    "tabulate_stability": 1,
+    "tabulate_ablations": 1,
+    "compare_with_paper": 1,
+    "draw_models": 1,
+}
+
+CONFIG = {
+    "tasks": {
+        "squad": {"source": {"hub": "some/questions"}},
+        "pairs": {"kind": "sentence_pair", "source": {"hub": "some/pairs"}, "columns": {"label": "label"}},
+    },
+    "models": {
+        "one": {"source": {"hub": "some/one"}, "tasks": ["squad", "pairs"], "evaluate": "squad"},
+        "two": {"source": {"hub": "some/two"}, "tasks": ["squad"]},
+    },
+    "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}, "drop-dense": {"dense": "drop_intra"}},
+}
+
+
+def times(count: int, jobs: dict) -> dict:
+    return {rule: count * number for rule, number in jobs.items()}
+
+
+def of(*names: str) -> dict:
+    return {name: SUMMARIES[name] for name in names}
+
+
+ADDED = {
+    "a model": (
+        {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
+        {"new": {"fetch_model": 1, **READ}, "spec": of("tabulate_stability", "draw_models", "compare_with_paper")},
+    ),
+    "a model that is evaluated": (
+        {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
+        {
+            "new": {"fetch_model": 1, **READ, "prepare_windows": 1, "measure_importance": 1, **EVALUATED},
+            "spec": of("tabulate_stability", "tabulate_ablations", "draw_models", "compare_with_paper"),
+        },
+    ),
+    "a model that is evaluated on pairs": (
+        {"models/three": {"source": {"hub": "some/three"}, "tasks": ["pairs"], "evaluate": "pairs"}},
+        {
+            "new": {
+                "fetch_model": 1,
+                **READ,
+                "draw_questions": 1,
+                "prepare_windows": 1,
+                "measure_importance": 1,
+                **EVALUATED,
+            },
+            "spec": of("tabulate_stability", "tabulate_ablations", "draw_models", "compare_with_paper"),
+        },
+    ),
+    "a model that is made from another": (
+        {"models/three": {"source": {"finetuned": {"base": "two", "task": "squad"}}, "tasks": ["squad"]}},
+        {
+            "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, **READ},
+            "spec": of("tabulate_stability", "draw_models", "compare_with_paper"),
+        },
+    ),
+    "a task that no model reads": ({"tasks/news": {"source": {"hub": "some/news"}}}, {}),
+    "a task": (
+        {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
+        {
+            "new": {"fetch_task": 1, "draw_samples": 1, **READ},
+            "spec": of("tabulate_stability", "draw_models", "compare_with_paper"),
+        },
+    ),
+    "a condition": (
+        {"conditions/uniform-dense": {"dense": "uniform"}},
+        {
+            "new": {"evaluate_condition": 1, "evaluate_controls": 1},
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_paper"),
+        },
+    ),
+    "a condition without a control": (
+        {"conditions/drop-diagonal": {"diagonal": "drop_inter"}},
+        {
+            "new": {"evaluate_condition": 1},
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_paper"),
+        },
+    ),
+    "a condition of one head's mean": (
+        {"conditions/mean-head": {"1-2": "mean"}},
+        {
+            "new": {"measure_contexts": 1, "evaluate_condition": 1, "evaluate_controls": 1},
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_paper"),
+        },
+    ),
+    "a reading": (
+        {"readings": {"segments": {"sentences": "segments"}}},
+        {
+            "new": {"evaluate_condition": 1, "tabulate_readings": 1},
+            "spec": of("measure_intervals"),
+            "follow": of("tabulate_ablations", "compare_with_paper"),
+        },
+    ),
+    "a reading that no condition depends on": (
+        {"readings": {"padded": {"uniform_over_padding": True}}},
+        {"new": {"tabulate_readings": 1}},
+    ),
+    "a k": (
+        {"clustering": {"k": [4, 5]}},
+        {
+            "new": {**times(3, CLUSTERED), "draw_models": 1},
+            "spec": of("tabulate_stability", "compare_with_paper"),
+        },
+    ),
+    "a method": (
+        {"clustering": {"methods": ["kmeans", "gmm"]}},
+        {
+            "new": {**times(3, CLUSTERED), **EVALUATED, "draw_models": 1},
+            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_paper"),
+        },
+    ),
+    "a brought partition": (
+        {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
+        {
+            "new": {"import_partition": 1, **EVALUATED, **FIGURES},
+            "spec": of("tabulate_ablations", "compare_with_paper"),
+        },
+    ),
+    "a brought partition without types that a condition names": (
+        {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
+        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_paper")},
+    ),
+}
+CHANGED = {
+    "the windows of the feature": (
+        {"clustering": {"windows": 32}},
+        {
+            "spec": {
+                **times(
+                    3,
+                    {
+                        "cluster_heads": 1,
+                        "measure_stability": 1,
+                        "measure_confidence": 1,
+                        "choose_clustering": 1,
+                        "draw_heads": 1,
+                        "draw_projection": 1,
+                    },
+                ),
+                **of("compare_with_paper"),
+            },
+            "follow": {
+                "draw_layers": 3,
+                "draw_atlas": 3,
+                **EVALUATED,
+                **of("tabulate_stability", "tabulate_ablations", "draw_models"),
+            },
+        },
+    ),
+    "the seed": (
+        {"seed": 1},
+        {
+            "spec": {
+                "draw_samples": 2,
+                **times(
+                    3,
+                    {
+                        "cluster_heads": 1,
+                        "measure_stability": 1,
+                        "measure_confidence": 1,
+                        "choose_clustering": 1,
+                        "draw_projection": 1,
+                    },
+                ),
+                "evaluate_controls": 1,
+                "evaluate_curves": 1,
+                **of("measure_intervals", "compare_with_paper"),
+            },
+            "follow": {
+                **times(
+                    3, {"extract_features": 1, "map_attention": 1, "draw_heads": 1, "draw_layers": 1, "draw_atlas": 1}
+                ),
+                "evaluate_condition": 3,
+                "draw_curves": 1,
+                **of("tabulate_stability", "tabulate_ablations", "draw_models"),
+            },
+        },
+    ),
+    "the draws of the controls": (
+        {"controls": {"draws": 11}},
+        {"spec": {"evaluate_controls": 1}, "follow": of("tabulate_ablations", "compare_with_paper")},
+    ),
+    "controls that are taken away": (
+        {"controls": {"draws": 0}},
+        {"spec": of("tabulate_ablations"), "follow": of("compare_with_paper")},
+    ),
+    "the orders of the curves": (
+        {"curves": {"orders": 4}},
+        {"spec": {"evaluate_curves": 1}, "follow": {"draw_curves": 1}},
+    ),
+    "curves that are taken away": ({"curves": {"orders": 0}}, {}),
+    "conditions that are taken away": (
+        {"conditions": {"baseline": {}}},
+        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_paper")},
+    ),
+    "a model that is not selected": (
+        {"select": {"models": ["one"]}},
+        {"spec": of("tabulate_stability", "draw_models", "compare_with_paper")},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Workplace:
+    """A finished working directory in which everything that is named is selected."""
+    place = Workplace.copied(tmp_path_factory.mktemp("small"), CONFIG).finish()
+    place.write({"mine.csv": "layer,head,type\n0,0,dense\n", "others.csv": "layer,head,type\n0,0,near\n"})
+    return place
+
+
+@pytest.mark.parametrize("what", [*ADDED, *CHANGED])
+def test_it_schedules_its_own_jobs_and_the_summaries(small, what):
+    edits, expected = {**ADDED, **CHANGED}[what]
+    config = small.config
+    for path, value in edits.items():
+        config = edited(config, path, value)
+    with small.configured(config):
+        assert by_reason(small.scheduled()) == {reason: dict(jobs) for reason, jobs in expected.items()}
+
+
+@pytest.mark.parametrize("what", ADDED)
+def test_what_is_added_leaves_the_jobs_of_others_alone(what):
+    """So that no mistake in the table above can promise another extraction or evaluation."""
+    _, expected = ADDED[what]
+    assert expected.keys() <= {"new", "spec", "follow"}
+    assert {*expected.get("spec", {}), *expected.get("follow", {})} <= SUMMARIES.keys()

@@ -1,0 +1,187 @@
+"""Mistakes that break the contract, each planted in a copy of the workflow, and caught by a check or by the tables."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from headtypes.packages import NUMERIC_PACKAGES
+from tests.configs import edited
+from tests.contract import checks
+from tests.contract.tables import leaf_paths, leaf_rows, module_rows, observed_leaf, observed_module, promised
+from tests.contract.workplace import Workplace
+
+RULES = "rules/clustering.smk"
+SPEC = r'spec=spec\("cluster_heads"\),'
+CODE = r'code=code\("cluster_heads"\),'
+SCRIPT = r'script:\s+"../workflow_scripts/cluster_heads.py"'
+BEFORE = f"(?={SCRIPT})"
+CLUSTER = "workflow_scripts/cluster_heads.py"
+NAMING = "workflow_scripts/headtypes/naming.py"
+WORKFLOW = "workflow_scripts/headtypes/workflow.py"
+SPECS = "workflow_scripts/headtypes/specs.py"
+RESTARTS = r'"restarts": clustering\.restarts,'
+END = r"\Z"
+
+
+def plant(place: Workplace, file: str, pattern: str, replacement: str) -> None:
+    """Replace the first match of a pattern in a file, and nothing else."""
+    text, found = re.subn(pattern, lambda _: replacement, place.text(file), count=1)
+    assert found == 1, f"{file} has no {pattern}"
+    place.write({file: text})
+
+
+def packages(root: Path) -> list[str]:
+    return checks.packages(root, NUMERIC_PACKAGES)
+
+
+# What is done where, the check that finds it, and its words.
+SEEN = {
+    "an import by a name that is made at run time": (
+        (NAMING, END, 'import importlib\nimportlib.import_module("headtypes.tasks")\n'),
+        (checks.modules, "importlib.import_module imports or runs what no digest follows"),
+    ),
+    "the same under another name": (
+        (NAMING, END, "from importlib import import_module as load\n"),
+        (checks.modules, "imports by a name that is made at run time"),
+    ),
+    "a relative import": ((NAMING, END, "from . import tasks\n"), (checks.modules, "a relative import")),
+    "modules from elsewhere": (
+        (CLUSTER, END, 'import sys\nsys.path.insert(0, "elsewhere")\n'),
+        (checks.modules, "changes where modules are found"),
+    ),
+    "a package whose version does not count": (
+        (NAMING, END, "import snowballstemmer\n"),
+        (packages, "imports snowballstemmer, whose version no digest covers"),
+    ),
+    "a script that reads snakemake.config": (
+        (CLUSTER, END, 'print(snakemake.config["seed"])\n'),
+        (checks.scripts, "uses snakemake besides handing it to job"),
+    ),
+    "a module that reads snakemake.config": (
+        (WORKFLOW, END, "def _seed(snakemake):\n    return snakemake.config\n"),
+        (checks.modules, "reads snakemake.config"),
+    ),
+    "a script that reads the configuration's file": (
+        (CLUSTER, END, 'import yaml\nyaml.safe_load(open("config.yaml"))\n'),
+        (checks.modules, "names the configuration's file"),
+    ),
+    "a module that reads the environment": (
+        (NAMING, END, 'import os\nSEED = os.environ["SEED"]\n'),
+        (checks.modules, "reads os.environ"),
+    ),
+    "a rule that reads the configuration": (
+        (RULES, BEFORE, 'threads: config["stability"]["models"]\n    '),
+        (checks.snakefiles, "clustering.smk:21: reads the configuration"),
+    ),
+    "a rule that reads it from the plan": (
+        (RULES, BEFORE, "threads: plan.config.stability.models\n    "),
+        (checks.snakefiles, "clustering.smk:21: reads the configuration"),
+    ),
+    "a shell line that formats the configuration": (
+        (RULES, SCRIPT, 'shell:\n        "echo {config[seed]} > {output}"'),
+        (checks.snakefiles, "reads the configuration"),
+    ),
+    "a shell line": (
+        (RULES, SCRIPT, 'shell:\n        "touch {output}"'),
+        (checks.rules, "cluster_heads: has shell instead of a script"),
+    ),
+    "a rule with run": (
+        (RULES, SCRIPT, "run:\n        open(output[0])"),
+        (checks.rules, "cluster_heads: has run instead of a script"),
+    ),
+    "the script of another rule": (
+        (RULES, SCRIPT, 'script:\n        "../workflow_scripts/measure_stability.py"'),
+        (checks.rules, "cluster_heads: runs ../workflow_scripts/measure_stability.py"),
+    ),
+    "a third parameter": (
+        (RULES, CODE, 'code=code("cluster_heads"),\n        restarts=50,'),
+        (checks.rules, "cluster_heads: has the parameters spec(wildcards), code, restarts"),
+    ),
+    "a parameter without a name": (
+        (RULES, SPEC, '7,\n        spec=spec("cluster_heads"),'),
+        (checks.rules, "cluster_heads: has the parameters one without a name, spec(wildcards), code"),
+    ),
+    "a parameter function that takes input": (
+        (RULES, SPEC, "spec=lambda wildcards, input: str(input),"),
+        (checks.rules, "cluster_heads: has the parameters spec(wildcards, input), code"),
+    ),
+    "a parameter function that takes output": (
+        (RULES, SPEC, "spec=lambda wildcards, output: str(output),"),
+        (checks.rules, "cluster_heads: has the parameters spec(wildcards, output), code"),
+    ),
+    "a set as parameter": (
+        (RULES, SPEC, 'spec=lambda wildcards: {"k", "windows"},'),
+        (checks.parameters, "cluster_heads: the parameter spec is a set"),
+    ),
+    "a path as parameter": (
+        (RULES, CODE, 'code=Path("cluster_heads.py"),'),
+        (checks.parameters, "cluster_heads: the parameter code is a PosixPath"),
+    ),
+    "a spec in the order of a set": (
+        (SPECS, RESTARTS, '"restarts": clustering.restarts, "order": list(set("some letters")),'),
+        (checks.order, "cluster_heads: another start of Python gives it other parameters"),
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", SEEN)
+def test_a_check_finds_it(repository, mistake):
+    where, (check, words) = SEEN[mistake]
+    plant(repository, *where)
+    found = check(repository.folder)
+    assert any(words in sentence for sentence in found), found
+
+
+def test_data_beside_the_modules_are_found(repository):
+    repository.write({"workflow_scripts/headtypes/words.json": "[]"})
+    assert checks.files(repository.folder) == ["headtypes/words.json: is no Python, and no digest covers it"]
+
+
+@pytest.fixture(scope="module")
+def mistaken(tmp_path_factory) -> Workplace:
+    """A finished working directory with three mistakes that only the tables can find."""
+    place = Workplace.copied(tmp_path_factory.mktemp("mistaken"))
+    # A spec that leaves out one value that the script uses, and holds one that it does not.
+    plant(place, SPECS, RESTARTS, '"models": plan.config.stability.models,')
+    # An import that the digest does not follow.
+    found = 'importlib.import_module("headtypes.figures.comparison")'
+    statement = "from headtypes.figures.comparison import comparison_table"
+    plant(
+        place,
+        "workflow_scripts/draw_models.py",
+        statement,
+        f"import importlib\ncomparison_table = {found}.comparison_table",
+    )
+    return place.finish()
+
+
+def test_a_spec_that_leaves_out_what_the_script_uses_is_not_as_promised(mistaken):
+    row = leaf_rows()["clustering/restarts"]
+    others = {"choose_clustering": 7}
+    assert promised(row)["spec"] == {"cluster_heads": 9, "measure_stability": 9, "measure_confidence": 9, **others}
+    assert observed_leaf(mistaken, "clustering/restarts", row["value"])["spec"] == others
+
+
+def test_a_spec_with_more_than_the_script_uses_is_not_as_promised(mistaken):
+    row = leaf_rows()["stability/models"]
+    expected = {"measure_stability": 9, "choose_clustering": 7}
+    assert promised(row)["spec"] == expected
+    observed = observed_leaf(mistaken, "stability/models", row["value"])
+    assert observed["spec"] == {"cluster_heads": 9, "measure_confidence": 9, **expected}
+
+
+def test_an_import_that_no_digest_follows_is_not_as_promised(mistaken):
+    name = "workflow_scripts/headtypes/figures/comparison.py"
+    others = {"tabulate_readings": 1, "compare_with_paper": 1}
+    assert promised(module_rows()[name]) == {"code": {"draw_models": 2, **others}}
+    assert observed_module(mistaken, name) == {"code": others}
+
+
+def test_a_leaf_and_a_module_without_a_row_are_missed(mistaken):
+    """As `test_edits.test_every_leaf_and_every_module_has_a_row` misses them."""
+    added = "workflow_scripts/headtypes/added.py"
+    mistaken.write({added: ""})
+    assert added in set(mistaken.modules()) - module_rows().keys()
+    config = edited(mistaken.config, "compute/added", 1)
+    assert "compute/added" in set(leaf_paths(config)) - leaf_rows().keys()

@@ -1,0 +1,57 @@
+"""No way round `spec` and `code`: what `checks` looks for is not there, and rules get what the tables hold."""
+
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from headtypes.digest import code_parts
+from headtypes.packages import NUMERIC_PACKAGES
+from tests.contract import checks
+from tests.contract.planning import planned_jobs
+from tests.contract.tables import leaf_rows, promised, with_leaf
+from tests.contract.workplace import ROOT
+from tests.job_specs import all_specs
+
+SCRIPTS = sorted((ROOT / "workflow_scripts").glob("*.py"))
+
+
+@pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
+def test_the_workflow_keeps_to_it(place, check):
+    assert check(place.folder) == []
+
+
+def test_the_version_of_every_package_that_can_change_a_result_counts(place):
+    assert checks.packages(place.folder, NUMERIC_PACKAGES) == []
+
+
+def test_every_package_that_is_said_to_count_counts_for_some_rule():
+    counted = {part for script in SCRIPTS for part in code_parts(script) if not part.endswith(".py")}
+    assert set(NUMERIC_PACKAGES.values()) - counted == set()
+
+
+def test_the_jobs_of_the_plan_are_those_of_snakemake(place):
+    """tests/unit/test_specs.py looks at the first, the tables at the second."""
+    planned = {
+        (job.rule, *job.wildcards): {name: shown for name, _, shown in job.parameters}["spec"]
+        for job in planned_jobs(place.folder)
+    }
+    assert {job: repr(spec) for job, spec in all_specs(place.config).items()} == planned
+
+
+def test_the_command_schedules_what_the_tables_say(place):
+    """The tables are read from Snakemake's objects; here it is once what the command prints, in another Python."""
+    leaf = "tasks/asked/questions"
+    row = leaf_rows()[leaf]
+    with place.configured(with_leaf(place.config, place.folder / "inputs", leaf, row["value"])):
+        command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules"]
+        run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
+    stats = (run.stdout + run.stderr).split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
+    printed = {name: int(count) for name, count in (line.split() for line in stats if line.strip())}
+    expected = Counter()
+    for jobs in promised(row).values():
+        for name, count in jobs.items():
+            expected[name.partition(" ")[0]] += count
+    assert expected <= Counter(printed)
+    assert printed.keys() - expected.keys() == {"all", "tables", "ablations", "total"} & printed.keys()

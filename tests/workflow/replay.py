@@ -1,0 +1,151 @@
+"""The jobs of a workflow once more, in another order than Snakemake's, and what comes out otherwise.
+
+    python -m tests.workflow.replay FOLDER CONFIG
+
+runs the jobs of a configuration in a folder, each in a fresh fork of a process that has loaded the libraries. Figures
+are left out: drawing takes as long as all the rest.
+"""
+
+import os
+import re
+import runpy
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import h5py
+import numpy as np
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
+
+ROOT = Path(__file__).parents[2]
+# What jobs load; imported once, here, and not used before the fork.
+LIBRARIES = (
+    "datasets",
+    "h5py",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "pandas",
+    "scipy.optimize",
+    "sentencex",
+    "sklearn.cluster",
+    "sklearn.manifold",
+    "sklearn.mixture",
+    "torch",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.models.bert.modeling_bert",
+    "transformers.trainer",
+)
+FIGURES = {"draw_atlas", "draw_curves", "draw_heads", "draw_layers", "draw_projection"}
+# What figures make, how long a job took, and what a run of Snakemake itself writes.
+NOT_COMPARED = re.compile(r"^(provenance/)?figures/[^/]+/[^/]+/|benchmark\.tsv$|^provenance/(config\.json|code/)")
+
+
+def replay(folder: Path, config: Path) -> None:
+    """Run the jobs, with the threads that Snakemake gives each on two cores."""
+    for library in LIBRARIES:
+        __import__(library)
+    with SnakemakeApi(OutputSettings(dryrun=True, enable_file_logging=False)) as api:
+        workflow = api.workflow(
+            resource_settings=ResourceSettings(cores=2),
+            config_settings=ConfigSettings(configfiles=[config]),
+            snakefile=ROOT / "Snakefile",
+            workdir=folder,
+        )
+        workflow.dag(DAGSettings(forceall=True)).execute_workflow(pseudo_executor="dryrun")
+        for job in _last_first(workflow._workflow.dag):
+            if job.rule.name not in FIGURES:
+                _run(job)
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """Files of two results folders that are not the same: in HDF5 the data and what describes them, else each byte."""
+    files = {file.relative_to(folder) for folder in (one, other) for file in folder.rglob("*") if file.is_file()}
+    results = [file for file in sorted(files) if not NOT_COMPARED.search(file.as_posix())]
+    return [str(file) for file in results if not _same(one / file, other / file)]
+
+
+def _same(one: Path, other: Path) -> bool:
+    if not (one.is_file() and other.is_file()):
+        return False
+    if one.suffix != ".h5":
+        return one.read_bytes() == other.read_bytes()
+    with h5py.File(one) as here, h5py.File(other) as there:
+        return _content(here) == _content(there)
+
+
+def _content(file: h5py.File) -> dict[str, list]:
+    """Attributes of each part, and type, shape and values of each data set."""
+    found = {"/": [_plain(file.attrs)]}
+
+    def add(name: str, part: h5py.Group | h5py.Dataset) -> None:
+        data = [str(part.dtype), part.shape, _values(part)] if isinstance(part, h5py.Dataset) else []
+        found[name] = [_plain(part.attrs), *data]
+
+    file.visititems(add)
+    return found
+
+
+def _plain(attributes: h5py.AttributeManager) -> dict:
+    return {name: np.asarray(value).tolist() for name, value in attributes.items()}
+
+
+def _values(data: h5py.Dataset) -> bytes | list:
+    """Bytes, so that NaN is equal to itself; text is held by reference."""
+    return data[()].tolist() if data.dtype.kind == "O" else data[()].tobytes()
+
+
+def _last_first(dag: Any) -> list[Any]:
+    """The jobs in an order in which inputs come first, and else what Snakemake plans last."""
+    waiting = [job for job in dag.jobs if not job.rule.norun]
+    ordered: list[Any] = []
+    while waiting:
+        ready = [job for job in waiting if not set(dag.dependencies[job]) & set(waiting)]
+        ordered.append(ready[-1])
+        waiting.remove(ready[-1])
+    return ordered
+
+
+def _run(job: Any) -> None:
+    for file in job.products():
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+    process = os.fork()
+    if not process:
+        status = 1
+        try:
+            _work(job)
+            status = 0
+        except SystemExit as ended:
+            status = int(bool(ended.code))
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    if os.waitpid(process, 0)[1]:
+        sys.exit(f"{job} failed")
+    for folder in (file for file in job.output if file.is_directory):
+        # As Snakemake does.
+        Path(folder, ".snakemake_timestamp").touch()
+
+
+def _work(job: Any) -> None:
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(job.threads)
+    threadpool_limits(job.threads)
+    snakemake = SimpleNamespace(
+        input=job.input,
+        output=job.output,
+        params=job.params,
+        wildcards=job.wildcards,
+        threads=job.threads,
+        log=job.log,
+        rule=job.rule.name,
+    )
+    runpy.run_path(str(ROOT / "workflow_scripts" / f"{job.rule.name}.py"), {"snakemake": snakemake}, "__main__")
+
+
+if __name__ == "__main__":
+    replay(*map(Path, sys.argv[1:]))

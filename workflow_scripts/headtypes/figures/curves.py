@@ -1,0 +1,134 @@
+"""What the model still answers while heads are left out in growing sets: of each type, beside heads of any type."""
+
+from textwrap import fill
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from headtypes.figures.style import PAGE, PAGE_HEIGHT, TypeStyle, styled, type_labels, type_styles
+from headtypes.partitions import Partition
+from headtypes.type_names import ALL
+
+# The first metric of questions and that of sentence pairs.
+_METRICS = {"exact_match": "exact match, %", "accuracy": "accuracy, %"}
+# Panels beside each other, at most; letters that a panel's title has room for, by panels beside each other.
+_BESIDE, _LETTERS = 4, 100
+# Inches: the legend, a row of types at most, the panel of all heads.
+_LEGEND, _ROW, _ALL = 0.36, 1.85, 1.85
+# Heads of any type: so dark that a reader without one of the three cones tells it from the colour of every type (CIE76
+# distance of 20 and more), their range a shade.
+_ANY, _ANY_RANGE, _RANGE = TypeStyle("0.35", ".", ""), "0.88", 0.3
+# Points; dashes and gaps, in widths of the line.
+_MARKER, _DASHED = 3, (0, (3.2, 1.4))
+# Share of an axis that is left free beyond what is drawn.
+_FREE = 0.04
+
+
+@styled
+def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
+    """Draw a panel per type, with heads of any type in grey behind, and below them all heads to the last.
+
+    curves: type (or `all`, for heads of every type), order (importance or random), draw, heads (how many are removed)
+        and the task's metrics in percent, of which the first is drawn.
+    The least important heads go first (Michel et al. 2019, section 4); of the random orders there are the mean and a
+    band from the lowest draw to the highest. Panels of types have one scale, which ends with the largest type; the
+    curves of any type go on beyond it. In the panel of all heads are the types' curves by importance once more, for
+    comparison with one another.
+    """
+    labels, styles = type_labels(partition), type_styles(partition.types)
+    rows = -(-len(labels) // _BESIDE)
+    columns = -(-len(labels) // rows)
+    tall = min(_ROW, (PAGE_HEIGHT - _LEGEND - _ALL) / rows)
+    figure = Figure(figsize=(PAGE, _LEGEND + rows * tall + _ALL), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.05, h_pad=0.05)
+    grid = figure.add_gridspec(rows + 1, columns, height_ratios=[tall] * rows + [_ALL])
+    metric = next(each for each in _METRICS if each in curves)
+    together = figure.add_subplot(grid[rows, :])
+    _draw(together, curves, ALL, metric, _ANY)
+    counts = {name: len(partition.heads_of(name)) for name in labels}
+
+    for place, (name, label) in enumerate(labels.items()):
+        axes = figure.add_subplot(grid[divmod(place, columns)], sharey=together)
+        _draw(axes, curves, ALL, metric, _ANY)
+        _draw(axes, curves, name, metric, styles[name])
+        _draw_importance(together, curves, name, metric, styles[name])
+        _set_scale(axes, max(counts.values()))
+        axes.set_title(fill(label, _LETTERS // columns), pad=14)
+        size = f"{counts[name]} head{'s' * (counts[name] != 1)}"
+        axes.annotate(size, (0.5, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", ha="center")
+        axes.tick_params(labelleft=place % columns == 0)
+        if place % columns == 0:
+            axes.set_ylabel(_METRICS[metric])
+        if place + columns >= len(labels):
+            axes.set_xlabel("heads removed")
+    size = partition.type_of.size
+    _set_scale(together, size)
+    together.set_title(f"heads of any type up to all {size}, with each type by importance")
+    together.set(xlabel="heads removed", ylabel=_METRICS[metric], ylim=_limits(curves[metric]))
+    _add_legend(figure, [styles[name].colour for name in labels])
+    return figure
+
+
+def _draw(axes: Axes, curves: pd.DataFrame, name: str, metric: str, look: TypeStyle) -> None:
+    mine = curves[(curves["type"] == name) & (curves["order"] == "random")]
+    drawn = mine.groupby("heads")[metric].agg(["mean", "min", "max"])
+    band = {"color": _ANY_RANGE} if look is _ANY else {"color": look.colour, "alpha": _RANGE}
+    axes.fill_between(drawn.index, drawn["min"], drawn["max"], lw=0, gid=f"range-{name}", **band)
+    axes.plot(drawn["mean"], color=look.colour, ls=_DASHED, lw=0.9, gid=f"random-{name}")
+    _draw_importance(axes, curves, name, metric, look)
+
+
+def _draw_importance(axes: Axes, curves: pd.DataFrame, name: str, metric: str, look: TypeStyle) -> None:
+    mine = curves[(curves["type"] == name) & (curves["order"] == "importance")]
+    axes.plot(
+        mine.set_index("heads")[metric].sort_index(),
+        color=look.colour,
+        lw=0.9 if look is _ANY else 1.1,
+        marker=look.marker,
+        ms=_MARKER,
+        mec=look.colour if look is _ANY else "0.2",
+        mew=0.3,
+        gid=f"importance-{name}",
+    )
+
+
+def _set_scale(axes: Axes, heads: int) -> None:
+    axes.set_xlim(-_FREE * heads, (1 + _FREE) * heads)
+    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    axes.grid(axis="y", color="0.92", lw=0.5)
+    axes.set_axisbelow(True)
+
+
+def _limits(scores: pd.Series) -> tuple[float, float]:
+    low, high = scores.min(), scores.max()
+    free = _FREE * max(high - low, 1)
+    return low - free, high + free
+
+
+def _add_legend(figure: Figure, colours: list[str]) -> None:
+    ink = "0.1"
+    of_type = tuple(Patch(color=colour, lw=0) for colour in colours[:_BESIDE])
+    any_line = Line2D([], [], color=_ANY.colour, lw=0.9, marker=_ANY.marker, ms=_MARKER)
+    keys = {
+        "the least important first": Line2D([], [], color=ink, lw=1.1, marker="o", ms=_MARKER),
+        "in random orders: mean, lowest to highest": (
+            Patch(color=ink, alpha=_RANGE, lw=0),
+            Line2D([], [], color=ink, lw=0.9, ls=_DASHED),
+        ),
+        "heads of one type": of_type,
+        "heads of any type": (Patch(color=_ANY_RANGE, lw=0), any_line),
+    }
+    figure.legend(
+        keys.values(),
+        keys.keys(),
+        handler_map={tuple: HandlerTuple(), of_type: HandlerTuple(ndivide=None, pad=0)},
+        loc="outside upper center",
+        ncols=2,
+        handlelength=2.6,
+        columnspacing=3,
+    )
