@@ -89,6 +89,7 @@ def test_a_folder_is_recorded_by_what_is_in_it(folder):
         write_text(f"results/models/bert/{name}", name)
     before = sha256_path("results/models/bert")
     (folder / "results/models/bert/config.json").touch()
+    (folder / "results/models/bert/.snakemake_timestamp").touch()
     assert sha256_path("results/models/bert") == before
     (folder / "results/models/bert/sub/model.safetensors").rename(folder / "results/models/bert/sub/other")
     assert sha256_path("results/models/bert") != before

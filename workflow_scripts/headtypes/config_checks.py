@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from headtypes.config import Config
-from headtypes.config_errors import nearest
 from headtypes.config_sources import Finetuned
-from headtypes.errors import InputError, one_line
+from headtypes.errors import InputError, nearest, one_line
 from headtypes.model_files import package_folder
 from headtypes.operations import head_of
 from headtypes.type_names import ALL, TYPE_NAME

@@ -1,12 +1,12 @@
 """One line for a configuration that cannot be: the key, what is allowed there, what was probably meant."""
 
-import difflib
 import re
-from collections.abc import Iterable
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+
+from headtypes.errors import nearest
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
 SHA256 = r"^[0-9a-f]{64}$"
@@ -16,12 +16,6 @@ _IN_WORDS = {
 }
 _UNKNOWN = ("extra_forbidden", "invalid_key")
 _SHOWN = 80  # characters of a wrong value
-
-
-def nearest(name: str, allowed: Iterable[str]) -> str:
-    """Return ` Did you mean "…"?` for the closest of `allowed`, or nothing where none is close."""
-    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)
-    return f' Did you mean "{close[0]}"?' if close else ""
 
 
 def sentence(error: ValidationError, root: type[BaseModel]) -> str:

@@ -2,7 +2,6 @@
 
 import ast
 import hashlib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +9,12 @@ from headtypes.files import canonical_json
 from headtypes.packages import NUMERIC_PACKAGES, version
 
 # What a package's numbers rest on without our code importing it.
-_UNDERNEATH = {"sklearn": ("numpy", "scipy"), "transformers": ("tokenizers", "torch"), "pandas": ("numpy",)}
+_UNDERNEATH = {
+    "datasets": ("pyarrow",),
+    "pandas": ("numpy", "pyarrow"),
+    "sklearn": ("numpy", "scipy"),
+    "transformers": ("accelerate", "tokenizers", "torch"),
+}
 
 
 def code_digest(script: str | Path) -> str:
@@ -76,24 +80,26 @@ def _meaning(file: Path) -> tuple[str, tuple[str, ...]]:
             imports.extend(f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             _drop_docstring(node)
-    return _sha256("".join(_outline(tree))), tuple(imports)
+    outline: list[str] = []
+    _outline(tree, outline)
+    return _sha256("".join(outline)), tuple(imports)
 
 
-def _outline(node: object) -> Iterator[str]:
-    """The tree as text. Empty fields are left out: newer versions of Python add some."""
+def _outline(node: object, outline: list[str]) -> None:
+    """Append the tree as text. Empty fields are left out: newer versions of Python add some."""
     if isinstance(node, ast.AST):
-        yield f"{type(node).__name__}("
+        outline.append(f"{type(node).__name__}(")
         for name, value in ast.iter_fields(node):
             if value is not None and value != []:
-                yield f"{name}="
-                yield from _outline(value)
-        yield ")"
+                outline.append(f"{name}=")
+                _outline(value, outline)
+        outline.append(")")
     elif isinstance(node, list):
         for item in node:
-            yield from _outline(item)
-            yield ","
+            _outline(item, outline)
+            outline.append(",")
     else:
-        yield repr(node)
+        outline.append(repr(node))
 
 
 def _sha256(text: str) -> str:

@@ -92,9 +92,13 @@ def sha256_file(path: str | Path) -> str:
 
 
 def sha256_path(path: str | Path) -> str:
-    """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes."""
+    """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes.
+
+    Hidden files do not count: Snakemake puts one into a folder that a job has made.
+    """
     path = Path(path)
     if not path.is_dir():
         return sha256_file(path)
-    files = {file.relative_to(path).as_posix(): sha256_file(file) for file in path.rglob("*") if file.is_file()}
+    found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    files = {file.relative_to(path).as_posix(): sha256_file(file) for file in found}
     return hashlib.sha256(canonical_json(files).encode()).hexdigest()

@@ -9,8 +9,7 @@ import pandas as pd
 from datasets import load_dataset
 from huggingface_hub import HfApi
 
-from headtypes.config_errors import nearest
-from headtypes.errors import InputError, one_line
+from headtypes.errors import InputError, nearest, one_line
 from headtypes.files import read_json_lines, sha256_file
 from headtypes.squad import questions_from_rows, questions_of, read_squad
 from headtypes.world import make_entailment, make_paraphrases, make_question_answering
