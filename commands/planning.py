@@ -62,16 +62,18 @@ def planned(arguments: list[str]) -> Planned:
 def _workflow(arguments: list[str]) -> Iterator[Any]:
     with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
         _, settings = parse_args(["--dry-run", *arguments])
+    configfiles = [Path(file).resolve() for file in settings.configfile or []]
+    snakefile = Path(settings.snakefile or SCRIPTS.parent / "Snakefile").resolve()
+    if settings.directory:
+        # For good: Snakemake itself would go back, and results are looked at afterwards.
+        os.chdir(settings.directory)
     errors_alone = OutputSettings(dryrun=True, log_level_override=logging.ERROR, enable_file_logging=False)
     with SnakemakeApi(errors_alone) as api:
         try:
             workflow = api.workflow(
                 resource_settings=ResourceSettings(cores=settings.cores or os.cpu_count()),
-                config_settings=ConfigSettings(
-                    config=parse_config(settings.config), configfiles=settings.configfile or []
-                ),
-                snakefile=settings.snakefile or SCRIPTS.parent / "Snakefile",
-                workdir=settings.directory,
+                config_settings=ConfigSettings(config=parse_config(settings.config), configfiles=configfiles),
+                snakefile=snakefile,
             )
             dag = workflow.dag(
                 DAGSettings(
