@@ -145,8 +145,15 @@ class Plan:
 
     def baseline(self, model: str, partition: str) -> str | None:
         """The condition that does nothing to a partition's heads, where there is one."""
-        evaluated = (each for each in self.ablations if (each.model, each.partition) == (model, partition))
-        return next((each.name for each in evaluated if not self.operations(each.condition)), None)
+        return self._baselines.get((model, partition))
+
+    @cached_property
+    def _baselines(self) -> dict[tuple[str, str], str]:
+        found: dict[tuple[str, str], str] = {}
+        for each in self.ablations:
+            if not self.operations(each.condition):
+                found.setdefault((each.model, each.partition), each.name)
+        return found
 
     def operations(self, condition: str) -> dict[str, str]:
         """What a condition does to whom: {type or head: operation}, without what would be kept anyway.

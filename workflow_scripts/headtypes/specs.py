@@ -86,8 +86,7 @@ def import_partition(plan: Plan, model: str, partition: str) -> dict:
 def measure_stability(plan: Plan, model: str, partition: str) -> dict:
     """The clustering whose stability is measured, and by how many models."""
     seed = derive_seed(plan.config.seed, "measure_stability", model, partition)
-    settings = {name: value for name, value in cluster_heads(plan, model, partition).items() if name != "seed"}
-    return {**settings, "models": plan.config.stability.models, "seed": seed}
+    return {**cluster_heads(plan, model, partition), "models": plan.config.stability.models, "seed": seed}
 
 
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
@@ -138,8 +137,7 @@ def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
 def measure_confidence(plan: Plan, model: str, partition: str) -> dict:
     """The clustering whose types are drawn again."""
     seed = derive_seed(plan.config.seed, "measure_confidence", model, partition)
-    settings = {name: value for name, value in cluster_heads(plan, model, partition).items() if name != "seed"}
-    return {**settings, "seed": seed}
+    return {**cluster_heads(plan, model, partition), "seed": seed}
 
 
 def map_attention(plan: Plan, model: str, task: str) -> dict:
