@@ -89,13 +89,14 @@ def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
     rows = [row("baseline", {}), row("odd", {"odd": "zero"}, of="mine"), row("x", {"vertical": "drop_intra"})]
     table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), scores(30, 40)])
     second, third = (ablation_page(table, partitions, number) for number in (2, 3))
-    assert "| ID | condition | dense | diagonal | dense_vertical | [vertical] | Acc. |" in second
-    assert "| ID | condition | even | odd | Acc. |" in second
-    assert "1,000 questions. Types in brackets have a doubtful name" in second
+    assert second.count("| ID | condition | heads | EM | EM drop |") == 2
+    doubt = "Doubtful, since what the heads look at does not bear the name out: vertical."
+    assert f"## m, p\n\n1,000 questions. {doubt}\n" in second
+    assert "## m, mine\n\n1,000 questions.\n" in second
     assert "| 1 | baseline |" in third
-    assert "drop_intra" in third
+    assert "|  | x | 1 | 30.00 | 20.00 |" in third
     # Without a baseline there is no drop to speak of, and none is made up.
-    assert "|  | odd |  | zero | 40.00 |  | 50.00 |  |" in second
+    assert "|  | odd | 1 | 40.00 |  | 50.00 |  |" in second
 
 
 def test_a_type_is_doubtful_where_its_name_is():
@@ -127,10 +128,10 @@ def test_every_row_has_the_ends_of_its_own_intervals():
     assert set(map(str, table.dtypes[columns])) == {"float64"}
     page = ablation_page(table.reset_index(), partitions, 2)
     first, second, third = page.split("## ")[1:]
-    line = "| 2 | c1 | zero |  |  |  | 51.00 [1000.00, 1001.00] | 1.00 [1004.00, 1005.00] | 79.92 | 2.93 |"
+    line = "| 2 | c1 | 1 | 51.00 [1000.00, 1001.00] | 1.00 [1004.00, 1005.00] | 79.92 | 2.93 |"
     assert f"{line} 61.00 [1008.00, 1009.00] | 1.00 [1012.00, 1013.00] | 87.62 |" in first
-    assert "| 2 | c1 | zero |  |  |  | 51.00 | 1.00 | 79.92 | 2.93 | 61.00 | 1.00 |" in second
-    assert "| 2 | c1 | zero |  |  |  | 51.00 [32.00, 33.00] | 1.00 [36.00, 37.00] |" in third
+    assert "| 2 | c1 | 1 | 51.00 | 1.00 | 79.92 | 2.93 | 61.00 | 1.00 |" in second
+    assert "| 2 | c1 | 1 | 51.00 [32.00, 33.00] | 1.00 [36.00, 37.00] |" in third
 
 
 def control(drop: float) -> dict:
@@ -155,16 +156,19 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     assert others.isna().all(axis=None)
     assert table["control_draws"].dtype == "Int64"
     page = ablation_page(table, partitions, 2)
-    assert "Random heads: the mean, lowest and highest drop" in page
+    assert "Beside random heads: on fewer questions, the condition's own drop" in page
     first, second = page.split("## ")[1:]
-    label = "drop, random heads"
+    label = "drop on 100, own / random heads"
+    assert f"| EM | EM drop | EM {label} | EM published | EM drop published | F1 | F1 drop | F1 {label} |" in first
     assert (
-        f"| Acc. | Acc. drop | Acc. {label} | Acc. published | Acc. drop published | F1 | F1 drop | F1 {label} |"
+        "| 50.00 | 0.00 | 8.00 / 3.00 [2.00, 5.00] | 79.92 | 2.93 | 60.00 | 0.00 | 58.00 / 53.00 [52.00, 55.00] |"
         in first
     )
-    assert "| 50.00 | 0.00 | 3.00 [2.00, 5.00] | 79.92 | 2.93 | 60.00 | 0.00 | 53.00 [52.00, 55.00] |" in first
-    assert "| 50.00 | 0.00 | 7.00 [6.00, 9.00] | 79.92 | 2.93 | 60.00 | 0.00 | 57.00 [56.00, 59.00] |" in second
-    assert "| 1 | baseline |  |  |  |  | 50.00 | 0.00 |  | 82.85 | 0.00 |" in first
+    assert (
+        "| 50.00 | 0.00 | 12.00 / 7.00 [6.00, 9.00] | 79.92 | 2.93 | 60.00 | 0.00 | 62.00 / 57.00 [56.00, 59.00] |"
+        in second
+    )
+    assert "| 1 | baseline | 0 | 50.00 | 0.00 |  | 82.85 | 0.00 |" in first
     # Table 3 has none.
     assert "andom heads" not in ablation_page(table, partitions, 3)
     assert "control_draws" not in tabulated(rows, partitions, [scores(50, 60)] * 5)
@@ -181,6 +185,7 @@ def test_pairs_have_accuracy_and_nothing_published():
     intervals = {(model, "p"): ends(list(done), 0, ["accuracy"]) for model in "mn"}
     of_control = {"control_draws": 2, "control_questions": 8, "control_overlap": 1.0}
     of_control |= {"control_drop_accuracy": 1.0, "control_drop_accuracy_low": 0.0, "control_drop_accuracy_high": 2.0}
+    of_control["own_drop_accuracy"] = 12.5
     table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
     pairs = table[table["model"] != "q"].set_index(["model", "condition"])
     assert pairs["accuracy"].tolist() == [80, 60, 75, 50, 40, 55]
@@ -194,11 +199,11 @@ def test_pairs_have_accuracy_and_nothing_published():
     assert questions["published_exact_match"].tolist() == [82.85, 79.92]
     of_m, of_n, of_q = ablation_page(table, partitions, 2).split("## ")[1:]
     assert "8 pairs." in of_m
-    assert "| vertical | Acc. | Acc. drop | Acc. drop, random heads | F1 | F1 drop |\n" in of_m
-    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] | 1.00 [0.00, 2.00] | 70.00 | 25.00 |" in of_m
-    assert "| vertical | Acc. | Acc. drop |\n" in of_n
+    assert "| heads | Acc. | Acc. drop | Acc. drop on 8, own / random heads | F1 | F1 drop |\n" in of_m
+    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] | 12.50 / 1.00 [0.00, 2.00] | 70.00 | 25.00 |" in of_m
+    assert "| heads | Acc. | Acc. drop |\n" in of_n
     assert "1,000 questions." in of_q
-    assert "Acc. published" in of_q
+    assert "EM published" in of_q
 
 
 @pytest.mark.parametrize("score", [scores(50, 60), pair_scores(50)])
@@ -225,7 +230,7 @@ def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
     assert found.loc[("m", "p"), drops[:2]].tolist() == [0, 0]
     # What the paper lost is known all the same.
     assert found.loc[("m", "q"), "published_drop_f1"] == pytest.approx(2.06)
-    assert "| 2 | zero | zero |  |  |  | 40.00 |  | 79.92 | 2.93 | 50.00 |  |" in ablation_page(table, partitions, 2)
+    assert "| 2 | zero | 1 | 40.00 |  | 79.92 | 2.93 | 50.00 |  |" in ablation_page(table, partitions, 2)
 
 
 def test_single_heads_are_conditions_of_their_own():
@@ -234,17 +239,17 @@ def test_single_heads_are_conditions_of_their_own():
         row("baseline", {}),
         row("one head", {"1-1": "zero"}),
         row("both", {"dense": "zero", "1-2": "uniform"}),
-        row("inside", {"2-1": "drop_intra"}),
+        row("inside", {"1-3": "drop_intra", "1-4": "keep"}),
     ]
     table = tabulated(rows, partitions, [scores(50, 60), scores(45, 50), scores(40, 40), scores(48, 59)])
     assert table["condition"].tolist() == ["baseline", "one head", "both", "inside"]
     assert table["table"].tolist() == [2, 2, 2, 3]
     assert table["id"].isna().tolist() == [False, True, True, True]
-    assert table["dense"].tolist() == ["", "", "zero", ""]
+    assert table["operation_dense"].tolist() == ["", "", "zero", ""]
+    assert table["heads"].tolist() == [0, 1, 2, 1]
     assert table["drop_exact_match"].tolist() == [0, 5, 10, 2]
     assert table.loc[1:, "published_exact_match"].isna().all()
     second, third = (ablation_page(table, partitions, number) for number in (2, 3))
-    assert "|  | one head |  |  |  |  | 45.00 | 5.00 |  |  |" in second
-    assert "|  | both | zero |  |  |  | 40.00 | 10.00 |" in second
-    assert "|  | inside |  |  |  |  | 48.00 | 2.00 |" in third
-    assert "| ID | condition | dense | [diagonal] | dense_vertical | vertical |" in second
+    assert "|  | one head | 1 | 45.00 | 5.00 |  |  |" in second
+    assert "|  | both | 2 | 40.00 | 10.00 |" in second
+    assert "|  | inside | 1 | 48.00 | 2.00 |" in third

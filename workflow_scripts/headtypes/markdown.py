@@ -11,8 +11,9 @@ from headtypes.files import canonical_json
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em; color: #222 }
 table { border-collapse: collapse; margin: 1em 0 }
-th, td { padding: .25em .7em; border-bottom: 1px solid #ccc; white-space: nowrap }
-thead th { border-bottom: 2px solid #222; text-align: left }
+th, td { padding: .25em .6em; border-bottom: 1px solid #ccc }
+td { white-space: nowrap }
+thead th { border-bottom: 2px solid #222; text-align: left; vertical-align: bottom }
 """
 
 

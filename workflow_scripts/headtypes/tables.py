@@ -6,20 +6,20 @@ from collections.abc import Mapping
 import pandas as pd
 
 from headtypes.markdown import document, markdown_table
+from headtypes.operations import operations_by_head
 from headtypes.partitions import Partition, order_types
 from headtypes.reference import Reference
 
 _HALVES = ("heads", "samples")
 _FIGURES = {"all_agree": "all agree", "pairwise": "pairwise"}
-_SCORES = {"exact_match": "Acc.", "accuracy": "Acc.", "f1": "F1"}
+_SCORES = {"exact_match": "EM", "accuracy": "Acc.", "f1": "F1"}
 _KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_")
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _COUNTS = ("control_draws", "control_questions")
 _CONTROLS = (
-    "Random heads: the mean, lowest and highest drop of the same operation on as many heads of each layer, drawn at "
-    "random."
+    "Beside random heads: on fewer questions, the condition's own drop, and the mean, lowest and highest drop of the "
+    "same operation on as many heads of each layer, drawn at random."
 )
-_DOUBTFUL = "Types in brackets have a doubtful name: what their heads look at does not bear it out."
 
 Key = tuple[str, str]
 
@@ -64,9 +64,10 @@ def ablation_table(
     intervals: `intervals.condition_intervals` of each partition.
     controls: `control_drops.control_drops` of the conditions that have controls, by model, partition and condition.
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
-        3), id (the paper's, or none), condition, the operation on each type, and for exact_match, f1 and accuracy:
-        the score, its drop, both with the ends of their intervals over questions and over articles, and both as
-        published; then what is known of the controls, n_questions (or pairs), and the types whose name is doubtful.
+        3), id (the paper's, or none), condition, the number of heads that something is done to, operation_{type},
+        and for exact_match, f1 and accuracy: the score, its drop, both with the ends of their intervals over
+        questions and over articles, and both as published; then what is known of the controls, n_questions (or
+        pairs), and the types whose name is doubtful.
     """
     undisturbed = reference.published_condition({})
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
@@ -80,7 +81,9 @@ def ablation_table(
         entry["table"] = 3 if any(name.startswith("drop") for name in done.values()) else 2
         entry["id"] = of_paper.id if of_paper else None
         entry["condition"] = row["condition"]
-        entry |= {name: done.get(name, "") for name in types}
+        by_head = operations_by_head(partitions[key].type_of, done, row["condition"])
+        entry["heads"] = int((by_head != "keep").sum())
+        entry |= {f"operation_{name}": done.get(name, "") for name in types}
         for figure in _SCORES:
             lost = baselines[key].get(figure, math.nan) - score.get(figure, math.nan) if key in baselines else math.nan
             found = {figure: score.get(figure, math.nan), f"drop_{figure}": lost}
@@ -135,25 +138,21 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
     """Table 2 or 3 as Markdown, a section per model and partition."""
     titles = {2: "types left out or made uniform", 3: "attention within and between sentences"}
     parts = [
-        "Scores in percent and drops from the baseline in points, with 95 % intervals over questions in brackets. "
-        f"{_CONTROLS if number == 2 else ''}".strip()
+        "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
+        f"questions in brackets. {_CONTROLS if number == 2 else ''}".strip()
     ]
     # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
-        types = partitions[model, partition].types
-        brackets = {name: f"[{name}]" for name in partitions[model, partition].doubtful}
-        shown = section[["id", "condition", *types]].rename(columns={"id": "ID", **brackets})
+        shown = section[["id", "condition", "heads"]].rename(columns={"id": "ID"})
         for figure, label in _SCORES.items():
             if section[figure].notna().any():
                 shown = shown.join(_shown(section, figure, label))
         unit = "questions" if section["exact_match"].notna().any() else "pairs"
-        questions = f"{section['n_questions'].iloc[0]:,} {unit}."
-        parts += [
-            f"## {model}, {partition}",
-            f"{questions} {_DOUBTFUL}" if brackets else questions,
-            markdown_table(shown),
-        ]
+        about = [f"{section['n_questions'].iloc[0]:,} {unit}."]
+        if doubtful := partitions[model, partition].doubtful:
+            about.append(f"Doubtful, since what the heads look at does not bear the name out: {', '.join(doubtful)}.")
+        parts += [f"## {model}, {partition}", " ".join(about), markdown_table(shown)]
     return document(f"Table {number}: {titles[number]}", parts)
 
 
@@ -161,20 +160,24 @@ def _shown(section: pd.DataFrame, figure: str, label: str) -> pd.DataFrame:
     """The columns of one score as a person reads them."""
     shown = {label: _with_ends(section, figure), f"{label} drop": _with_ends(section, f"drop_{figure}")}
     if f"control_drop_{figure}" in section and section[f"control_drop_{figure}"].notna().any():
-        shown[f"{label} drop, random heads"] = _with_ends(section, f"control_drop_{figure}")
+        own = section[f"own_drop_{figure}"].map("{:.2f}".format)
+        beside = own + " / " + _with_ends(section, f"control_drop_{figure}")
+        questions = section["control_questions"].max()
+        shown[f"{label} drop on {questions:,}, own / random heads"] = beside.where(section["control_draws"].notna(), "")
     if section[f"published_{figure}"].notna().any():
         shown[f"{label} published"] = section[f"published_{figure}"]
         shown[f"{label} drop published"] = section[f"published_drop_{figure}"]
     return pd.DataFrame(shown)
 
 
-def _with_ends(section: pd.DataFrame, name: str) -> list[str]:
+def _with_ends(section: pd.DataFrame, name: str) -> pd.Series:
     """Figures with the ends of their intervals: "62.80 [59.80, 65.70]"."""
     figures = section[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
-    return [
+    shown = [
         "" if math.isnan(value) else f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
         for value, low, high in figures
     ]
+    return pd.Series(shown, index=section.index)
 
 
 def _key(row: Mapping) -> Key:
