@@ -93,14 +93,6 @@ rule choose_clustering:
         ways="results/choice/{model}/{task}.csv",
         agreement="results/choice/{model}/{task}.agreement.csv",
         best="results/choice/{model}/{task}.best.csv",
-        pdf="results/figures/{model}/{task}.choice.pdf",
-        png=report(
-            "results/figures/{model}/{task}.choice.png",
-            caption="../report/choice.rst",
-            category="Figures",
-            subcategory="{model}",
-            labels={"figure": "choice", "partition": "{task}", "content": "how many types, by which method"},
-        ),
     log:
         "logs/choose_clustering/{model}/{task}.log",
     benchmark:

@@ -154,6 +154,33 @@ rule draw_atlas:
         "../workflow_scripts/draw_atlas.py"
 
 
+rule draw_choice:
+    input:
+        ways=rules.choose_clustering.output.ways,
+        agreement=rules.choose_clustering.output.agreement,
+        best=rules.choose_clustering.output.best,
+    output:
+        pdf="results/figures/{model}/{task}.choice.pdf",
+        png=report(
+            "results/figures/{model}/{task}.choice.png",
+            caption="../report/choice.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "choice", "partition": "{task}", "content": "how many types, by which method"},
+        ),
+    log:
+        "logs/draw_choice/{model}/{task}.log",
+    benchmark:
+        "results/figures/{model}/{task}.choice.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("draw_choice"),
+        code=code("draw_choice"),
+    script:
+        "../workflow_scripts/draw_choice.py"
+
+
 rule draw_curves:
     input:
         curves=rules.evaluate_curves.output.curves,

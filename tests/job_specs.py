@@ -18,7 +18,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(
             (rule, *each)
             for each in plan.features
-            for rule in ("extract_features", "map_attention", "choose_clustering")
+            for rule in ("extract_features", "map_attention", "choose_clustering", "draw_choice")
         ),
         *(("draw_questions", each.task) for each in plan.ablations),
         *(("prepare_windows", each.model, each.task) for each in plan.ablations),

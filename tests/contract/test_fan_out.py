@@ -11,7 +11,7 @@ FIGURES = {"draw_heads": 1, "draw_projection": 1, "draw_layers": 1, "draw_atlas"
 # Of each clustering of a model on a task.
 CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, **FIGURES}
 # Of each model on a task, with one clustering.
-READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, **CLUSTERED}
+READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "draw_choice": 1, **CLUSTERED}
 # Of each partition that conditions are evaluated on: three of them, of which one has controls.
 EVALUATED = {
     "evaluate_condition": 3,
@@ -164,6 +164,7 @@ CHANGED = {
                         "choose_clustering": 1,
                         "draw_heads": 1,
                         "draw_projection": 1,
+                        "draw_choice": 1,
                     },
                 ),
                 **of("compare_with_paper"),
@@ -197,7 +198,15 @@ CHANGED = {
             },
             "follow": {
                 **times(
-                    3, {"extract_features": 1, "map_attention": 1, "draw_heads": 1, "draw_layers": 1, "draw_atlas": 1}
+                    3,
+                    {
+                        "extract_features": 1,
+                        "map_attention": 1,
+                        "draw_heads": 1,
+                        "draw_layers": 1,
+                        "draw_atlas": 1,
+                        "draw_choice": 1,
+                    },
                 ),
                 "evaluate_condition": 3,
                 "draw_curves": 1,

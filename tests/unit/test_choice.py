@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_limits
 from headtypes import choice
 from headtypes.choice import (
     COUNTS,
-    STABILITY,
     WINDOWS,
     best_choices,
     compare_clusterings,
@@ -23,6 +22,7 @@ from headtypes.choice import (
     gap_choice,
     gap_statistic,
 )
+from headtypes.choice_tables import STABILITY
 from headtypes.clustering import METHODS, IndivisibleError, cluster_heads
 from headtypes.columns import head_features
 from headtypes.errors import InputError

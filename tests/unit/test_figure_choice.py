@@ -9,10 +9,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from headtypes.choice import AGREEMENT, COUNTS, STABILITY, TABLE, WINDOWS, Choice, best_choices
+from headtypes.choice import COUNTS, WINDOWS, best_choices
+from headtypes.choice_tables import AGREEMENT, STABILITY, TABLE, Choice, read_choice
 from headtypes.clustering import METHODS
 from headtypes.figures.choice import COLOURS, MARKERS, choice_figure
 from headtypes.figures.style import PAGE, PAGE_HEIGHT, PALETTE
+from headtypes.files import write_csv
 from tests.unit.test_figures import DEFICIENCIES, lab, lettering
 
 
@@ -154,6 +156,17 @@ def test_colours_of_methods_stay_apart_for_colour_blind_readers_and_from_those_o
     types = [lab(colour, "none") for colour in PALETTE[:4]]
     assert min(np.linalg.norm(lab(one, "none") - other) for one in COLOURS.values() for other in types) > 20
     assert len(set(MARKERS.values())) == 4
+
+
+def test_what_is_drawn_are_the_tables_as_they_are_on_disk(tmp_path):
+    choice = one_method_fails(made_up())
+    paths = [tmp_path / f"{name}.csv" for name in ("ways", "agreement", "best")]
+    for path, table in zip(paths, (choice.table, choice.agreement, choice.best), strict=True):
+        write_csv(path, table)
+    read = read_choice(*paths)
+    for name in ("table", "agreement", "best"):
+        made = getattr(choice, name).reset_index(drop=True)
+        pd.testing.assert_frame_equal(getattr(read, name), made, check_dtype=name == "best")
 
 
 def nothing_done(choice: Choice) -> Choice:

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
+from headtypes.choice_tables import AGREEMENT, BEST, STABILITY, TABLE, Choice
 from headtypes.clustering import METHODS, Clustering, IndivisibleError, cluster_heads, fit, one_thread
 from headtypes.columns import head_features
 from headtypes.seeds import derive_seed
@@ -20,11 +20,6 @@ from headtypes.stability import measure_stability
 COUNTS = tuple(range(2, 9))
 WINDOWS = (4, 8, 16, 32)
 REFERENCES = 20
-
-STABILITY = ("heads_all_agree", "heads_pairwise", "samples_all_agree", "samples_pairwise")
-TABLE = ("method", "k", "windows", "smallest", "silhouette", "gap", "gap_error", *STABILITY, "chance")
-AGREEMENT = ("method", "windows", "other_method", "other_windows", "k", "adjusted_rand")
-BEST = ("method", "silhouette_k", "silhouette", "gap_k", "heads_k", "heads_kappa", "samples_k", "samples_kappa")
 
 # By what the restarts are divided, of k-means and of the other methods, for the dozens of fits to all heads and for
 # the hundreds to halves and to references. A mixture starts from k-means, and spectral clusters have few columns: few
@@ -41,28 +36,6 @@ class Way(NamedTuple):
     method: str
     k: int
     windows: int
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What to choose by.
-
-    table: one row per way, with the columns `TABLE`: heads in the smallest cluster; mean silhouette; and, for
-        one number of windows, the gap statistic and its standard error, the figures of
-        `stability.measure_stability`, and chance, the percent of heads to which two models would give the same
-        cluster if they drew clusters at random in the shares that these have. For k = 1 there is only the gap.
-        NaN where a method does not divide the heads, halves of them or the references so.
-    agreement: columns `AGREEMENT`: adjusted Rand index (Hubert and Arabie 1985) of two ways that differ either
-        in the method or in the windows; 1 for the same clusters, about 0 for unrelated ones.
-    best: columns `BEST`: for each method the k with the largest silhouette, the k that `gap_choice` finds, and
-        the ks with the largest kappa over halves of heads and of samples: pairwise agreement freed of chance, 1
-        for perfect, 0 for random (Cohen 1960), since agreement alone is the higher the fewer clusters there are.
-        Of equal ones the largest k.
-    """
-
-    table: pd.DataFrame
-    agreement: pd.DataFrame
-    best: pd.DataFrame
 
 
 def compare_clusterings(

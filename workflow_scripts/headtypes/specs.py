@@ -217,6 +217,11 @@ def compare_with_paper(plan: Plan) -> dict:
     return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "choices": plan.features, "seed": seed}
 
 
+def draw_choice(plan: Plan, model: str, task: str) -> dict:
+    """The resolution that gap and stability are about."""
+    return {"windows": plan.config.clustering.windows}
+
+
 def draw_curves(plan: Plan, model: str, partition: str) -> dict:
     """Nothing but the curves."""
     return {}

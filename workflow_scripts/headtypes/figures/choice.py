@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from headtypes.choice import Choice
+from headtypes.choice_tables import Choice
 from headtypes.clustering import METHODS
 from headtypes.figures.style import PAGE, styled
 
