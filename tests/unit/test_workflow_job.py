@@ -101,19 +101,24 @@ def test_any_other_error_leaves_its_traceback_on_the_terminal_and_in_the_log(sna
 
 @pytest.mark.filterwarnings("always")
 def test_what_a_job_prints_is_seen_and_kept(snakemake, capsys):
-    def action(inputs, spec, outputs):
+    with job(snakemake) as (_, _, outputs, made):
         print("said")
         print("Ünïcode", file=sys.stderr)
-        warn(["two types have one name."])
+        warn(made, ["two types have one name."])
         warnings.warn("from a library", UserWarning, stacklevel=1)
         with progress(2, "bert on squad", "samples") as bar:
             bar.update(2)
-
-    run(snakemake, action)
+        write_text(outputs.partition, "head,type")
     shown = capsys.readouterr()
-    for text in ("Ünïcode", "warning: two types have one name.", "bert on squad: 2/2 samples"):
+    for text in (
+        "Ünïcode\n",
+        "warning: cluster_heads bert squad-kmeans-k4: two types have one name.\n",
+        "bert on squad: 2/2 samples",
+    ):
         assert text in shown.err
         assert text in log_of(snakemake)
+    lines = [line for line in log_of(snakemake).splitlines() if line.startswith("bert") or not line]
+    assert len(lines) == 1, "one line of progress, none of nothing done, none empty"
     assert shown.out == "said\n"
     assert "said" in log_of(snakemake)
 

@@ -85,6 +85,13 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             _check_file(f"tasks.{name}.source.training_file", file)
 
 
+def check_readings(config: Config) -> None:
+    """No reading has the name of another column of their table."""
+    for name in config.readings:
+        if name in ("ablation", "place", "claim"):
+            raise InputError(f"config: readings.{name}: the table of readings has a column of this name; rename it.")
+
+
 def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> None:
     """Each of these conditions is possible: some one partition has all the types that it names.
 

@@ -34,7 +34,10 @@ from headtypes.finetuning_inputs import (
     plan_order,
 )
 from headtypes.progress import progress
+from headtypes.silence import silence_transformers
 from headtypes.sources import load_tokenizer
+
+silence_transformers()
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ def _finetune(
         args=arguments,
         train_dataset=PlannedSamples(features, order),
         data_collator=lambda batch: pad_batch(tokenizer, batch),
-        callbacks=[_Checkpoints(settings.checkpoint_seconds), _Progress()],
+        callbacks=[_Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=resumed)
@@ -268,8 +271,11 @@ class _Checkpoints(TrainerCallback):
 class _Progress(TrainerCallback):
     """A progress bar that starts where a resumed run starts, with the loss beside it."""
 
+    def __init__(self, name: str):
+        self._name = name
+
     def on_train_begin(self, args, state, control, **kwargs):
-        self._bar = progress(state.max_steps, "Fine-tuning", "step")
+        self._bar = progress(state.max_steps, f"{self._name}, fine-tuning", "steps")
         self._bar.update(state.global_step)
 
     def on_step_end(self, args, state, control, **kwargs):

@@ -2,14 +2,12 @@
 
 import torch
 from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification
-from transformers.utils import logging as transformers_logging
 
 from headtypes.attention import ATTENTION
 from headtypes.errors import InputError, one_line
+from headtypes.silence import silence_transformers
 
-# What a load report says reaches the user as one sentence instead; a bar of seconds only fills the log.
-transformers_logging.disable_progress_bar()
-transformers_logging.set_verbosity_error()
+silence_transformers()
 
 # The class that loads a model with each head, and the head in words.
 _HEADS = {

@@ -9,6 +9,7 @@ from headtypes.config_checks import (
     check_conditions,
     check_models,
     check_partitions,
+    check_readings,
     check_selection,
     check_sources,
     clusterings,
@@ -71,6 +72,7 @@ class Plan:
         self.readings = list(config.readings)
         check_models(config)
         check_partitions(config)
+        check_readings(config)
         check_sources(config, self.models, self.tasks)
         read = [each.types for each in self.partitions.values() if each.file is not None]
         if len(read) == len(config.partitions):  # The types of a partition that is not selected are not known.

@@ -1,5 +1,6 @@
 """Progress on long work, with an estimate of the time left."""
 
+import io
 import sys
 
 from tqdm import tqdm
@@ -9,7 +10,8 @@ class _Lines(tqdm):
     """A progress bar in whole lines, legible in a log and where several jobs share one terminal."""
 
     def display(self, msg=None, pos=None):
-        print(msg or str(self), file=sys.stderr)
+        if self.n:
+            print(msg or str(self), file=sys.stderr)
 
 
 def progress(total: int, what: str, unit: str) -> tqdm:
@@ -18,4 +20,6 @@ def progress(total: int, what: str, unit: str) -> tqdm:
     total: number of units (samples, windows, steps); call `update(n)` as they are done.
     """
     form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
-    return _Lines(total=total, desc=what, unit=unit, mininterval=10, maxinterval=20, bar_format=form)
+    # What tqdm writes itself, to end its bar, would be an empty line.
+    settings = {"mininterval": 10, "maxinterval": 20, "bar_format": form, "file": io.StringIO()}
+    return _Lines(total=total, desc=what, unit=unit, **settings)

@@ -91,5 +91,7 @@ def _opened(path: str | Path):
             if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
                 raise OSError("it holds no distance features")
             yield file
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is not there; let the workflow make it.") from error
     except (OSError, KeyError) as error:
         raise InputError(f"{path} is damaged or no feature file ({error}); delete it and run again.") from error

@@ -54,18 +54,18 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             yield snakemake.input, dict(spec), snakemake.output, made
             record(made, inputs, outputs, snakemake.threads)
         except InputError as error:
-            print(f"{_title(snakemake)}: {error}", file=sys.stderr)
+            print(f"{_title(snakemake.rule, snakemake.wildcards)}: {error}", file=sys.stderr)
             sys.exit(1)
         except Exception:
             traceback.print_exc()
             sys.exit(1)
 
 
-def warn(sentences: Iterable[str]) -> None:
-    """Show the user what a result should be read with."""
+def warn(made: dict, sentences: Iterable[str]) -> None:
+    """Show the user what the result of a job should be read with; made: as `job` yields it."""
     for sentence in sentences:
-        print(f"warning: {sentence}", file=sys.stderr)
+        print(f"warning: {_title(made['rule'], made['wildcards'].values())}: {sentence}", file=sys.stderr)
 
 
-def _title(snakemake: Any) -> str:
-    return " ".join([snakemake.rule, *(str(value) for value in snakemake.wildcards)])
+def _title(rule: str, wildcards: Iterable) -> str:
+    return " ".join([rule, *map(str, wildcards)])
