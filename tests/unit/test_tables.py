@@ -89,14 +89,15 @@ def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
     rows = [row("baseline", {}), row("odd", {"odd": "zero"}, of="mine"), row("x", {"vertical": "drop_intra"})]
     table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), scores(30, 40)])
     second, third = (ablation_page(table, partitions, number) for number in (2, 3))
-    assert second.count("| ID | condition | heads | EM | EM drop |") == 2
+    for label in ("EM", "F1"):
+        assert second.count(f"| ID | condition | heads | {label} | drop |") == 2
     doubt = "Doubtful, since what the heads look at does not bear the name out: vertical."
     assert f"## m, p\n\n1,000 questions. {doubt}\n" in second
     assert "## m, mine\n\n1,000 questions.\n" in second
     assert "| 1 | baseline |" in third
     assert "|  | x | 1 | 30.00 | 20.00 |" in third
     # Without a baseline there is no drop to speak of, and none is made up.
-    assert "|  | odd | 1 | 40.00 |  | 50.00 |  |" in second
+    assert "|  | odd | 1 | 40.00 |  |" in second
 
 
 def test_a_type_is_doubtful_where_its_name_is():
@@ -128,9 +129,9 @@ def test_every_row_has_the_ends_of_its_own_intervals():
     assert set(map(str, table.dtypes[columns])) == {"float64"}
     page = ablation_page(table.reset_index(), partitions, 2)
     first, second, third = page.split("## ")[1:]
-    line = "| 2 | c1 | 1 | 51.00 [1000.00, 1001.00] | 1.00 [1004.00, 1005.00] | 79.92 | 2.93 |"
-    assert f"{line} 61.00 [1008.00, 1009.00] | 1.00 [1012.00, 1013.00] | 87.62 |" in first
-    assert "| 2 | c1 | 1 | 51.00 | 1.00 | 79.92 | 2.93 | 61.00 | 1.00 |" in second
+    assert "| 2 | c1 | 1 | 51.00 [1000.00, 1001.00] | 1.00 [1004.00, 1005.00] | 79.92 | 2.93 |\n" in first
+    assert "| 2 | c1 | 1 | 61.00 [1008.00, 1009.00] | 1.00 [1012.00, 1013.00] | 87.62 |" in first
+    assert "| 2 | c1 | 1 | 61.00 | 1.00 | 87.62 |" in second
     assert "| 2 | c1 | 1 | 51.00 [32.00, 33.00] | 1.00 [36.00, 37.00] |" in third
 
 
@@ -158,16 +159,11 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     page = ablation_page(table, partitions, 2)
     assert "Beside random heads: on fewer questions, the condition's own drop" in page
     first, second = page.split("## ")[1:]
-    label = "drop on 100, own / random heads"
-    assert f"| EM | EM drop | EM {label} | EM published | EM drop published | F1 | F1 drop | F1 {label} |" in first
-    assert (
-        "| 50.00 | 0.00 | 8.00 / 3.00 [2.00, 5.00] | 79.92 | 2.93 | 60.00 | 0.00 | 58.00 / 53.00 [52.00, 55.00] |"
-        in first
-    )
-    assert (
-        "| 50.00 | 0.00 | 12.00 / 7.00 [6.00, 9.00] | 79.92 | 2.93 | 60.00 | 0.00 | 62.00 / 57.00 [56.00, 59.00] |"
-        in second
-    )
+    for label in ("EM", "F1"):
+        assert f"| {label} | drop | drop on 100, own / random heads | published | drop published |\n" in first
+    assert "| 50.00 | 0.00 | 8.00 / 3.00 [2.00, 5.00] | 79.92 | 2.93 |\n" in first
+    assert "| 60.00 | 0.00 | 58.00 / 53.00 [52.00, 55.00] | 87.62 |" in first
+    assert "| 50.00 | 0.00 | 12.00 / 7.00 [6.00, 9.00] | 79.92 | 2.93 |\n" in second
     assert "| 1 | baseline | 0 | 50.00 | 0.00 |  | 82.85 | 0.00 |" in first
     # Table 3 has none.
     assert "andom heads" not in ablation_page(table, partitions, 3)
@@ -199,11 +195,12 @@ def test_pairs_have_accuracy_and_nothing_published():
     assert questions["published_exact_match"].tolist() == [82.85, 79.92]
     of_m, of_n, of_q = ablation_page(table, partitions, 2).split("## ")[1:]
     assert "8 pairs." in of_m
-    assert "| heads | Acc. | Acc. drop | Acc. drop on 8, own / random heads | F1 | F1 drop |\n" in of_m
-    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] | 12.50 / 1.00 [0.00, 2.00] | 70.00 | 25.00 |" in of_m
-    assert "| heads | Acc. | Acc. drop |\n" in of_n
+    assert "| heads | Acc. | drop | drop on 8, own / random heads |\n" in of_m
+    assert "| heads | F1 | drop |\n" in of_m
+    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] | 12.50 / 1.00 [0.00, 2.00] |" in of_m
+    assert "| heads | Acc. | drop |\n" in of_n
     assert "1,000 questions." in of_q
-    assert "EM published" in of_q
+    assert "| heads | EM | drop | published | drop published |\n" in of_q
 
 
 @pytest.mark.parametrize("score", [scores(50, 60), pair_scores(50)])
@@ -212,8 +209,13 @@ def test_the_baseline_heads_both_tables(score):
     done = {"intra": {"dense": "drop_intra"}, "zero": {"dense": "zero"}, "baseline": {}}
     table = tabulated([row(*each) for each in done.items()], partitions, [score] * 3)
     for number, expected in ((2, ["baseline", "zero"]), (3, ["baseline", "intra"])):
-        lines = [line for line in ablation_page(table, partitions, number).splitlines() if line.startswith("| ")]
-        assert [line.split(" | ")[1] for line in lines[2:]] == expected
+        lines = [
+            line.split(" | ") for line in ablation_page(table, partitions, number).splitlines() if line[:2] == "| "
+        ]
+        scores_shown = sum(cells[0] == "| ID" for cells in lines)
+        conditions = [cells[1] for cells in lines if cells[1] in done]
+        assert scores_shown >= 1
+        assert conditions == expected * scores_shown
 
 
 def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
@@ -230,7 +232,7 @@ def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
     assert found.loc[("m", "p"), drops[:2]].tolist() == [0, 0]
     # What the paper lost is known all the same.
     assert found.loc[("m", "q"), "published_drop_f1"] == pytest.approx(2.06)
-    assert "| 2 | zero | 1 | 40.00 |  | 79.92 | 2.93 | 50.00 |  |" in ablation_page(table, partitions, 2)
+    assert "| 2 | zero | 1 | 40.00 |  | 79.92 | 2.93 |" in ablation_page(table, partitions, 2)
 
 
 def test_single_heads_are_conditions_of_their_own():

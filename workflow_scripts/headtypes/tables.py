@@ -144,29 +144,32 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
     # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
-        shown = section[["id", "condition", "heads"]].rename(columns={"id": "ID"})
-        for figure, label in _SCORES.items():
-            if section[figure].notna().any():
-                shown = shown.join(_shown(section, figure, label))
         unit = "questions" if section["exact_match"].notna().any() else "pairs"
         about = [f"{section['n_questions'].iloc[0]:,} {unit}."]
         if doubtful := partitions[model, partition].doubtful:
             about.append(f"Doubtful, since what the heads look at does not bear the name out: {', '.join(doubtful)}.")
-        parts += [f"## {model}, {partition}", " ".join(about), markdown_table(shown)]
+        parts += [f"## {model}, {partition}", " ".join(about)]
+        # A table for each score, since one of both is wider than a screen.
+        parts += [
+            markdown_table(_shown(section, figure, label))
+            for figure, label in _SCORES.items()
+            if section[figure].notna().any()
+        ]
     return document(f"Table {number}: {titles[number]}", parts)
 
 
 def _shown(section: pd.DataFrame, figure: str, label: str) -> pd.DataFrame:
-    """The columns of one score as a person reads them."""
-    shown = {label: _with_ends(section, figure), f"{label} drop": _with_ends(section, f"drop_{figure}")}
+    """One score of all conditions as a person reads it."""
+    shown = {"ID": section["id"], "condition": section["condition"], "heads": section["heads"]}
+    shown |= {label: _with_ends(section, figure), "drop": _with_ends(section, f"drop_{figure}")}
     if f"control_drop_{figure}" in section and section[f"control_drop_{figure}"].notna().any():
         own = section[f"own_drop_{figure}"].map("{:.2f}".format)
         beside = own + " / " + _with_ends(section, f"control_drop_{figure}")
         questions = section["control_questions"].max()
-        shown[f"{label} drop on {questions:,}, own / random heads"] = beside.where(section["control_draws"].notna(), "")
+        shown[f"drop on {questions:,}, own / random heads"] = beside.where(section["control_draws"].notna(), "")
     if section[f"published_{figure}"].notna().any():
-        shown[f"{label} published"] = section[f"published_{figure}"]
-        shown[f"{label} drop published"] = section[f"published_drop_{figure}"]
+        shown["published"] = section[f"published_{figure}"]
+        shown["drop published"] = section[f"published_drop_{figure}"]
     return pd.DataFrame(shown)
 
 
