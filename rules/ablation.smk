@@ -61,6 +61,28 @@ rule measure_contexts:
         "../workflow_scripts/measure_contexts.py"
 
 
+rule evaluate_shard:
+    input:
+        model=rules.fetch_model.output.model,
+        partition="results/partitions/{model}/{partition}.csv",
+        questions=of_task(rules.draw_questions.output.questions),
+        windows=of_task(rules.prepare_windows.output.windows),
+        contexts=contexts_of,
+    output:
+        found=temp("results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.parquet"),
+    log:
+        "logs/evaluate_shard/{model}/{partition}/{condition}/{shard}-of-{shards}.log",
+    benchmark:
+        "results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    params:
+        spec=spec("evaluate_shard"),
+        code=code("evaluate_shard"),
+    script:
+        "../workflow_scripts/evaluate_shard.py"
+
+
 rule evaluate_condition:
     input:
         model=rules.fetch_model.output.model,
@@ -68,6 +90,10 @@ rule evaluate_condition:
         questions=of_task(rules.draw_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
         contexts=contexts_of,
+        parts=parts_of(
+            "results/ablation/{model}/{partition}/{condition}/metrics.json",
+            rules.evaluate_shard.output.found,
+        ),
     output:
         predictions="results/ablation/{model}/{partition}/{condition}/predictions.json",
         metrics="results/ablation/{model}/{partition}/{condition}/metrics.json",

@@ -17,6 +17,7 @@ from headtypes.files import canonical_json
 from headtypes.jobs import remember_code
 from headtypes.plan import Plan
 from headtypes.preview import remember_config
+from headtypes.provenance import shards_of
 
 try:
     plan = Plan(read_config(config))
@@ -91,6 +92,19 @@ def contexts_of(wildcards):
     return of_task("results/contexts/{model}/{task}.h5")(wildcards)
 
 
+def parts_of(result, part):
+    """The shards that a result is joined from: as many as it was, if it is there, since it does not depend on their
+    number; else as many as the config says, or none where one job does it all.
+    """
+
+    def paths(wildcards):
+        shards = shards_of(result.format(**wildcards)) or plan.config.jobs.shards
+        numbers = range(shards) if shards > 1 else ()
+        return [part.format(shard=number, shards=shards, **wildcards) for number in numbers]
+
+    return paths
+
+
 def scores_of(ablation):
     """The scores of each question of an evaluation."""
     return f"results/ablation/{ablation.model}/{ablation.partition}/{ablation.name}/per_question.parquet"
@@ -115,3 +129,5 @@ wildcard_constraints:
     task=any_of(plan.config.tasks),
     condition=any_of(dict.fromkeys([*plan.conditions, *(each.name for each in plan.ablations)])),
     partition=any_of(dict.fromkeys(each.name for each in plan.partitions.values())),
+    shard="[0-9]+",
+    shards="[0-9]+",

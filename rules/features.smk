@@ -23,10 +23,31 @@ rule draw_samples:
         "../workflow_scripts/draw_samples.py"
 
 
+rule extract_shard:
+    input:
+        model=rules.fetch_model.output.model,
+        samples=rules.draw_samples.output.samples,
+    output:
+        features=temp("results/shards/features/{model}/{task}/{shard}-of-{shards}.h5"),
+    log:
+        "logs/extract_shard/{model}/{task}/{shard}-of-{shards}.log",
+    benchmark:
+        "results/shards/features/{model}/{task}/{shard}-of-{shards}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    threads: 2
+    params:
+        spec=spec("extract_shard"),
+        code=code("extract_shard"),
+    script:
+        "../workflow_scripts/extract_shard.py"
+
+
 rule extract_features:
     input:
         model=rules.fetch_model.output.model,
         samples=rules.draw_samples.output.samples,
+        parts=parts_of("results/features/{model}/{task}.h5", rules.extract_shard.output.features),
     output:
         features="results/features/{model}/{task}.h5",
     log:

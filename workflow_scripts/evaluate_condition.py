@@ -1,5 +1,5 @@
 from headtypes.contexts import read_contexts
-from headtypes.evaluation import evaluate_condition, summary
+from headtypes.evaluation import evaluate_condition, read_parts, summary
 from headtypes.files import read_json_lines, write_json
 from headtypes.partitions import read_partition
 from headtypes.scoring import write_scores
@@ -14,6 +14,7 @@ with job(snakemake) as (inputs, spec, outputs, made):
         read_partition(inputs.partition),
         read_model_record(inputs.model),
         read_contexts(inputs.contexts),
+        read_parts(inputs.parts),
         **spec,
     )
     write_json(outputs.predictions, predictions)

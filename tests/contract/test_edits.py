@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from tests.configs import swapped
+from tests.configs import edited, swapped
 from tests.contract.tables import (
     by_reason,
     leaf_paths,
@@ -48,8 +48,11 @@ def test_every_leaf_and_every_module_has_a_row(place):
 
 
 def test_almost_every_leaf_makes_some_job_run():
-    """A row without jobs promises little: these are the ones whose other value is not selected."""
-    assert {path for path, row in LEAVES.items() if not promised(row)} == {"clustering/methods", "clustering/k"}
+    """A row without jobs promises little: these are the ones whose other value is not selected, and what no result
+    depends on.
+    """
+    idle = {path for path, row in LEAVES.items() if not promised(row)}
+    assert idle == {"clustering/methods", "clustering/k", "jobs/shards"}
 
 
 def reverse(part):
@@ -213,3 +216,17 @@ def test_two_values_that_change_places_are_noticed(place, one, other):
     with place.configured(swapped(place.config, one, other)):
         scheduled = place.scheduled()
     assert Counter(job.rule for job in scheduled if job.reason == "spec") == SWAPS[one, other]
+
+
+def test_what_is_new_is_made_in_shards_and_what_is_there_stays(place):
+    """Nor does it matter how many shards another result was joined from."""
+    config = edited(place.config, "jobs/shards", 3)
+    config["models"]["more"] = {**config["models"]["tuned+1.0"], "evaluate": None}
+    config["select"]["models"] = [*config["select"]["models"], "more"]
+    with place.configured(config):
+        scheduled = place.scheduled()
+    assert {job.wildcards[0] for job in scheduled if job.rule == "extract_features"} == {"more"}
+    assert [job.wildcards for job in scheduled if job.rule == "extract_shard"] == [
+        ("more", "squad", str(shard), "3") for shard in range(3)
+    ]
+    assert not [job for job in scheduled if job.rule.startswith("evaluate")]

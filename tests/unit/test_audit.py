@@ -12,7 +12,7 @@ from headtypes.audit import audit, remove
 from headtypes.digest import code_digest
 from headtypes.files import canonical_json, write_text
 from headtypes.jobs import CODE, Job, remember_code
-from headtypes.provenance import beside, provenance, record
+from headtypes.provenance import beside, provenance, record, shards_of
 
 DATA, SAMPLES, FEATURES = "data/squad.json", "results/samples/squad.jsonl", "results/features/bert/squad.h5"
 MODEL, TABLE, FIGURE = "results/models/bert", "results/tables/table1.csv", "results/figures/figure1.png"
@@ -164,3 +164,18 @@ def test_only_what_is_stale_or_damaged_is_removed():
     assert states(jobs) == {**dict.fromkeys(gone, "missing"), "results/notes.txt": "foreign"}
     run(jobs)
     assert states(jobs) == {"results/notes.txt": "foreign"}
+
+
+def test_a_result_is_sound_from_however_many_shards_it_was_joined():
+    parts = [f"results/shards/features/bert/squad/{shard}-of-2.h5" for shard in range(2)]
+    shards = [planned("extract_shard", [MODEL, SAMPLES], [part]) for part in parts]
+    first, model, _, *last = plan()
+    joined = [first, model, *shards, planned("extract_features", [MODEL, SAMPLES, *parts], [FEATURES]), *last]
+    run(joined)
+    assert shards_of(FEATURES) == 2
+    assert shards_of(TABLE) == 1
+    Path(parts[0]).unlink()
+    assert states(joined) == {}
+    assert states(plan()) == {}
+    Path(FEATURES).unlink()
+    assert shards_of(FEATURES) is None

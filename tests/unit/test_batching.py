@@ -6,7 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headtypes.batching import input_batches, model_inputs, pad, plan_batches, rows_of
+from headtypes.batching import Part, batched, model_inputs, pad, plan_batches, rows_of, run_batches
+from headtypes.errors import InputError
 from tests.models import tiny_bert
 
 CPU = torch.device("cpu")
@@ -69,7 +70,8 @@ def test_batches_are_those_of_the_plan_with_the_inputs_of_their_samples(length):
     model, _ = tiny_bert(layers=1)
     ids = [np.arange(1, size + 1) for size in (2, 5, 3)]
     types = [np.ones(size, dtype=int) for size in (2, 5, 3)]
-    found = list(input_batches(model, ids, types, 10, length))
+    found = []
+    run_batches(model, ids, types, 10, lambda *each: found.append(each), length=length)
     padded = [[ids[index].size for index in batch] if length is None else [length] for batch, _ in found]
     assert [batch.tolist() for batch, _ in found] == ([[1, 2], [0]] if length is None else [[0], [1], [2]])
     for (batch, inputs), sizes in zip(found, padded, strict=True):
@@ -79,3 +81,46 @@ def test_batches_are_those_of_the_plan_with_the_inputs_of_their_samples(length):
             assert inputs["input_ids"][row][real].tolist() == ids[index].tolist()
             assert inputs["token_type_ids"][row][real].tolist() == types[index].tolist()
             assert set(inputs["input_ids"][row][~real].tolist()) <= {model.config.pad_token_id}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 9])
+def test_parts_share_out_the_batches_of_one_plan(number):
+    model, _ = tiny_bert(layers=1)
+    lengths = [7, 3, 9, 9, 2, 5, 4, 8]
+    ids = [np.arange(size) for size in lengths]
+
+    def shapes(part: Part) -> list[tuple]:
+        found = []
+        step = lambda batch, inputs: found.append((tuple(batch), inputs["input_ids"].shape))  # noqa: E731
+        run_batches(model, ids, None, 18, step, part=part)
+        return found
+
+    parts = [shapes(Part(index, number)) for index in range(number)]
+    assert sorted(each for part in parts for each in part) == sorted(shapes(Part(0, 1)))
+    for index, part in enumerate(parts):
+        assert batched(lengths, 18, Part(index, number)).tolist() == sorted(i for batch, _ in part for i in batch)
+
+
+def test_a_batch_that_is_too_large_is_halved_at_its_padded_length():
+    model, _ = tiny_bert(layers=1)
+    tried, done = [], []
+
+    def step(batch, inputs):
+        tried.append(len(batch))
+        if len(batch) > 2:
+            raise torch.OutOfMemoryError("planted")
+        done.append((batch.tolist(), inputs["input_ids"].tolist()))
+
+    run_batches(model, [np.full(size, size) for size in (1, 2, 3, 4, 5)], None, 25, step)
+    assert tried == [5, 2, 3, 1, 2]
+    assert [batch for batch, _ in done] == [[4, 3], [2], [1, 0]]
+    assert {len(row) for _, ids in done for row in ids} == {5}
+    assert done[1][1][0][:3] == [3, 3, 3]
+
+
+def test_an_input_that_is_too_large_by_itself_is_said_to_be():
+    def step(batch, inputs):
+        raise torch.OutOfMemoryError("planted")
+
+    with pytest.raises(InputError, match="One input of 5 tokens does not fit into the GPU's memory"):
+        run_batches(tiny_bert(layers=1)[0], [np.arange(5)], None, 25, step)

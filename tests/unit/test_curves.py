@@ -112,9 +112,9 @@ def test_as_many_heads_of_any_type_are_removed_as_there_are_of_each(asked):
 def test_every_set_is_scored_as_its_heads_are_and_equal_sets_once(asked, monkeypatch):
     read = []
 
-    def count(model, task, windows, ablation, *rest):
-        read.append(ablation.args[0])
-        return answer(model, task, windows, ablation, *rest)
+    def count(model, task, windows, operations, *rest):
+        read.append(operations)
+        return answer(model, task, windows, operations, *rest)
 
     answer = evaluation._read
     monkeypatch.setattr(evaluation, "_read", count)

@@ -12,9 +12,17 @@ from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 from headtypes import evaluation
 from headtypes.ablation import Ablation
 from headtypes.errors import InputError
-from headtypes.evaluation import QuestionAnswering, Settings, evaluate_all, evaluate_condition, summary
+from headtypes.evaluation import (
+    QuestionAnswering,
+    Settings,
+    evaluate_all,
+    evaluate_condition,
+    evaluate_part,
+    read_parts,
+    summary,
+)
 from headtypes.operations import Reading
-from headtypes.scoring import score_predictions
+from headtypes.scoring import score_predictions, write_scores
 from headtypes.scoring import summary as question_summary
 from headtypes.sources import fetch_model
 from headtypes.spans import answer_questions, best_spans
@@ -127,6 +135,30 @@ def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, mon
     assert [answers for answers, _ in together] == [found[0][0] for found, _ in alone]
     assert together[0][0] != together[1][0] != together[2][0]
     assert batches == 3 * alone[0][1], "what is wanted twice is evaluated once"
+
+
+@pytest.mark.parametrize("shards", [2, 3, 50])
+@pytest.mark.parametrize("padded", [False, True])
+def test_parts_that_are_joined_are_the_whole(shards, padded, tmp_path):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path / "model")
+    windows = build_windows(questions(), tokenizer, window=30, advance=7)
+    settings = {**SETTINGS, "batch_tokens": 70, "condition": "c", "operations": {"dense": "uniform"}}
+    if padded:
+        settings |= {"reading": {"uniform_over_padding": True}, "window": 30}
+    asked = questions(), windows, types_like(record), record
+    whole = evaluate_condition(*asked, **settings)
+    paths = []
+    for shard in range(shards):
+        found = evaluate_part(*asked, part=[shard, shards], **settings)
+        assert len(found) < len(windows)
+        paths.append(tmp_path / f"{shard}.parquet")
+        write_scores(paths[-1], found, {})
+    answers, scores = evaluate_condition(*asked, None, read_parts(paths), **settings)
+    assert answers == whole[0]
+    pd.testing.assert_frame_equal(scores, whole[1])
+    with pytest.raises(InputError, match="the parts do not have every window once"):
+        evaluate_condition(*asked, None, read_parts([*paths, paths[0]]), **settings)
 
 
 def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):

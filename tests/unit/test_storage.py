@@ -13,7 +13,7 @@ import pytest
 
 from headtypes import storage
 from headtypes.errors import InputError
-from headtypes.storage import Features, read_distance, read_features, read_head_features, write_features
+from headtypes.storage import Features, join_features, read_distance, read_features, read_head_features, write_features
 
 SAMPLES, LAYERS, HEADS, COLUMNS = 37, 2, 3, 69
 
@@ -68,6 +68,33 @@ def test_any_number_of_samples_can_be_stored(tmp_path, samples):
     write_features(tmp_path / "few.h5", part, {})
     np.testing.assert_array_equal(read_features(tmp_path / "few.h5").distance, part.distance)
     assert read_distance(tmp_path / "few.h5", 16).shape == (samples, LAYERS * HEADS, 21)
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_parts_joined_are_the_bytes_of_the_whole(path, tmp_path, number):
+    whole = features()
+    part_of = np.random.default_rng(number).permutation(np.arange(SAMPLES) % number)
+    parts = []
+    for part in range(number):
+        mine = np.flatnonzero(part_of == part)
+        ids = [whole.sample_ids[index] for index in mine]
+        parts.append(tmp_path / f"{part}.h5")
+        write_features(parts[-1], Features(whole.distance[mine], whole.length[mine], whole.truncated[mine], ids), {})
+    join_features(tmp_path / "joined.h5", whole.sample_ids, parts, {"rule": "extract_features"})
+    assert (tmp_path / "joined.h5").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("what", ["lacking", "twice"])
+def test_parts_that_are_not_the_samples_are_not_joined(path, tmp_path, what):
+    ids = features().sample_ids
+    with pytest.raises(InputError, match="do not hold the samples that were drawn"):
+        join_features(
+            tmp_path / "joined.h5",
+            [*ids, "more"] if what == "lacking" else ids,
+            [path, path][: 1 + (what == "twice")],
+            {},
+        )
+    assert not (tmp_path / "joined.h5").exists()
 
 
 def test_equal_features_give_equal_bytes_in_another_process_at_another_time(path, tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 from headtypes.files import sha256_path
 from headtypes.jobs import Job, changes
 from headtypes.progress import progress
-from headtypes.provenance import FOLDER, RESULTS, beside, recorded
+from headtypes.provenance import FOLDER, RESULTS, beside, is_shard, recorded
 
 # Made on demand from the results, by another command.
 _ON_DEMAND = RESULTS / "report.html"
@@ -34,7 +34,7 @@ def audit(jobs: Iterable[Job]) -> list[Finding]:
 
     Every file is read once. What comes from a result that is not as it should be is stale itself.
     """
-    jobs = list(jobs)
+    jobs = [job for job in jobs if not all(map(is_shard, job.outputs))]
     check = _Check()
     with progress(sum(len(job.outputs) for job in jobs), "audit", "results") as bar:
         for job in jobs:
@@ -80,7 +80,7 @@ class _Check:
         return ("stale", "; ".join(why)) if why else ("", "")
 
     def _input_changes(self, job: Job, read: dict[str, str]) -> Iterator[str]:
-        inside = [path for path in job.inputs if _is_result(path)]
+        inside = [path for path in job.inputs if _is_result(path) and not is_shard(path)]
         if set(inside) != set(filter(_is_result, read)):
             yield "it was made from other results"
             return
@@ -102,7 +102,12 @@ class _Check:
 def _foreign(jobs: list[Job]) -> Iterator[Finding]:
     known = {Path(path) for job in jobs for path in (*job.outputs, job.benchmark) if path is not None} | {_ON_DEMAND}
     for path in sorted(RESULTS.rglob("*")):
-        if path.is_dir() or path.is_relative_to(FOLDER) or not known.isdisjoint((path, *path.parents)):
+        if (
+            path.is_dir()
+            or path.is_relative_to(FOLDER)
+            or is_shard(path)
+            or not known.isdisjoint((path, *path.parents))
+        ):
             continue
         made = path.name.endswith("benchmark.tsv") or recorded(path) is not None
         why = "it belongs to another configuration" if made else "nothing says what made it"

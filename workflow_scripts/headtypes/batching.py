@@ -1,10 +1,23 @@
 """Batches of samples, planned by length and token budget, and filled with padding."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from headtypes.errors import InputError
+
+
+class Part(NamedTuple):
+    """One of several jobs that share the batches of a plan: its number, from 0, and how many there are."""
+
+    number: int
+    of: int
+
+
+WHOLE = Part(0, 1)
 
 
 def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
@@ -21,6 +34,12 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
         batches.append(order[start : start + size])
         start += size
     return batches
+
+
+def batched(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> np.ndarray:
+    """The samples in a part of the batches: [sample] int64, in their order."""
+    batches = plan_batches(lengths, batch_tokens)[part.number :: part.of]
+    return np.sort(np.concatenate([np.empty(0, np.int64), *batches]))
 
 
 def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device, length: int | None = None) -> Tensor:
@@ -53,19 +72,43 @@ def rows_of(tokens: np.ndarray | None, offsets: np.ndarray) -> list[np.ndarray] 
     return None if tokens is None else np.split(tokens, offsets[1:-1])
 
 
-def input_batches(
+def run_batches(
     model: torch.nn.Module,
     input_ids: Sequence[Sequence[int]],
     token_types: Sequence[Sequence[int]] | None,
     batch_tokens: int,
+    step: Callable[[np.ndarray, dict[str, Tensor]], None],
+    *,
     length: int | None = None,
-) -> Iterator[tuple[np.ndarray, dict[str, Tensor]]]:
-    """The batches of `plan_batches`, each with its `model_inputs` on the model's device.
+    part: Part = WHOLE,
+) -> None:
+    """Call `step` with each batch of `plan_batches`, and its `model_inputs` on the model's device.
 
+    step:   does all of its work or, where the GPU's memory is too small for it, raises and has done none; it is then
+        called with each half of the batch, at the same padded length, so that results stay what they were.
     length: tokens that every sample is padded to; by default the longest of its batch.
+    part:   which of the batches; the plan is that of all.
     """
     lengths = [length or len(ids) for ids in input_ids]
-    for batch in plan_batches(lengths, batch_tokens):
+    for batch in plan_batches(lengths, batch_tokens)[part.number :: part.of]:
         ids = [input_ids[index] for index in batch]
         types = None if token_types is None else [token_types[index] for index in batch]
-        yield batch, model_inputs(ids, types, model.config.pad_token_id or 0, model.device, length)
+        inputs = model_inputs(ids, types, model.config.pad_token_id or 0, model.device, length)
+        _halved_to_fit(step, batch, inputs)
+
+
+def _halved_to_fit(step: Callable, batch: np.ndarray, inputs: dict[str, Tensor]) -> None:
+    try:
+        step(batch, inputs)
+        return
+    except torch.OutOfMemoryError as error:
+        if len(batch) == 1:
+            tokens = inputs["input_ids"].shape[1]
+            raise InputError(
+                f"One input of {tokens} tokens does not fit into the GPU's memory; use a larger GPU, or "
+                "compute.precision: bfloat16."
+            ) from error
+    # Outside of the handler, which would keep the tensors of the batch that was too large.
+    torch.cuda.empty_cache()
+    for half in (slice(len(batch) // 2), slice(len(batch) // 2, None)):
+        _halved_to_fit(step, batch[half], {name: tensor[half] for name, tensor in inputs.items()})

@@ -141,6 +141,13 @@ class Compute(Strict):
     """Padded tokens of one batch."""
 
 
+class Jobs(Strict):
+    """How work is divided; no result depends on it."""
+
+    shards: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Jobs that share one extraction or evaluation, so that a job that is killed loses no more than its share."""
+
+
 class Select(Strict):
     """Which entries of the registries run; without a list, all."""
 
@@ -170,6 +177,7 @@ class Config(Strict):
     controls: Controls = Controls()
     curves: Curves = Curves()
     compute: Compute = Compute()
+    jobs: Jobs = Jobs()
     select: Select = Select()
 
 

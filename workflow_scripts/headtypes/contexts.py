@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headtypes.attention import Layer, run
-from headtypes.batching import input_batches
+from headtypes.batching import run_batches
 from headtypes.encoding import Encoded, encode_samples
 from headtypes.errors import InputError
 from headtypes.files import canonical_json, replacing
@@ -63,11 +63,15 @@ def mean_contexts(model: torch.nn.Module, encoded: Encoded, batch_tokens: int, w
     """
     total = 0.0
     with progress(len(encoded.lengths), what, "samples") as bar:
-        for batch, inputs in input_batches(model, encoded.input_ids, encoded.token_types, batch_tokens):
+
+        def step(batch: np.ndarray, inputs: dict[str, Tensor]) -> None:
+            nonlocal total
             sums = ContextSums([encoded.lengths[index] for index in batch])
             run(model, inputs, sums)
             total = total + sums.sums()
             bar.update(len(batch))
+
+        run_batches(model, encoded.input_ids, encoded.token_types, batch_tokens, step)
     means = (total / sum(encoded.lengths)).astype(np.float32)
     if not np.isfinite(means).all():
         layer, head, _ = np.argwhere(~np.isfinite(means))[0]

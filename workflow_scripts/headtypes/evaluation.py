@@ -1,18 +1,19 @@
 """A model's answers and scores while heads are ablated."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 from tqdm import tqdm
+from transformers import AutoConfig
 
 from headtypes import pair_scoring, scoring
 from headtypes.ablation import Ablation
 from headtypes.attention import run
-from headtypes.batching import input_batches, rows_of
+from headtypes.batching import WHOLE, Part, batched, rows_of, run_batches
 from headtypes.errors import InputError
 from headtypes.loading import load_model
 from headtypes.operations import Reading, operations_by_head
@@ -45,6 +46,8 @@ class Settings:
 class QuestionAnswering:
     """Questions on which a model is evaluated."""
 
+    columns = Spans._fields
+
     def __init__(self, questions: list[dict], windows: Windows, answer_tokens: int):
         """answer_tokens: longest answer."""
         self._questions, self._windows, self._answer_tokens = questions, windows, answer_tokens
@@ -69,6 +72,7 @@ def evaluate_condition(
     partition: Partition,
     record: dict,
     contexts: np.ndarray | None = None,
+    parts: Sequence[pd.DataFrame] = (),
     *,
     condition: str,
     operations: dict[str, str],
@@ -80,6 +84,7 @@ def evaluate_condition(
     partition:  the type of every head.
     record:     the model, as `sources.fetch_model` found it; it needs the task's head.
     contexts:   as `contexts.measure_contexts` gives them; needed where an operation is `mean`.
+    parts:      what `evaluate_part` found in all parts; then nothing is left to do but to score.
     condition:  its name, for progress and messages.
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
     settings:   fields of `Settings`.
@@ -87,10 +92,40 @@ def evaluate_condition(
         exact_match, f1; or those of `pair_scoring.score_pairs`.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
-    (found,) = evaluate_all(
-        rows, windows, record, [by_head], contexts, Settings(**settings), f"{record['name']}, {condition}"
-    )
+    chosen, what = Settings(**settings), f"{record['name']}, {condition}"
+    if parts:
+        return _task(rows, windows, record, chosen).score(_joined(parts, windows, what))
+    (found,) = evaluate_all(rows, windows, record, [by_head], contexts, chosen, what)
     return found
+
+
+def evaluate_part(
+    rows: list[dict],
+    windows: Windows,
+    partition: Partition,
+    record: dict,
+    contexts: np.ndarray | None = None,
+    *,
+    condition: str,
+    operations: dict[str, str],
+    part: Sequence[int],
+    **settings,
+) -> pd.DataFrame:
+    """What `evaluate_condition` reads of some windows, those in one part of the batches.
+
+    part: as in `batching.Part`; all else as in `evaluate_condition`.
+    returns one row per window: window, and the task's `columns`.
+    """
+    by_head = operations_by_head(partition.type_of, operations, condition)
+    chosen, mine = Settings(**settings), Part(*part)
+    model, task = _model(record, chosen), _task(rows, windows, record, chosen)
+    with progress(len(_windows_of(mine, windows, by_head, chosen)), f"{record['name']}, {condition}", "windows") as bar:
+        return _read(model, task, windows, by_head, contexts, chosen, bar, mine)
+
+
+def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
+    """Read what `evaluate_part` found from Parquet files."""
+    return [pd.read_parquet(path) for path in paths]
 
 
 def evaluate_all(
@@ -108,26 +143,13 @@ def evaluate_all(
     what:   for progress, over all of them.
     returns what `evaluate_condition` does, for each of `wanted`.
     """
-    reading = Reading(**settings.reading or {})
-    if reading.uniform_over_padding and settings.window > record["limit"]:
-        raise InputError(
-            f"models.{record['name']} takes inputs of {record['limit']} tokens, fewer than the {settings.window} of a "
-            "full window, whose padding ablation.uniform_over_padding counts; lower windows.tokens."
-        )
-    if settings.kind == "question_answering":
-        model = load_model(record, settings.precision, head="question_answering")
-        task = QuestionAnswering(rows, windows, settings.answer_tokens)
-    else:
-        model = load_model(record, settings.precision, head="sequence_classification")
-        task = SentencePairs(rows, windows, label_names(model.config), f"models.{record['name']}")
+    model, task = _model(record, settings), _task(rows, windows, record, settings)
     distinct = {tuple(operations.flat): operations for operations in wanted}
     results = {}
     with progress(len(distinct) * len(windows), what, "windows") as bar:
         for key, operations in distinct.items():
-            ablation = partial(Ablation, operations, reading=reading, contexts=contexts)
-            padded = reading.uniform_over_padding and (operations == "uniform").any()
-            length = settings.window if padded else None
-            results[key] = task.score(_read(model, task, windows, ablation, settings.batch_tokens, length, bar))
+            found = _read(model, task, windows, operations, contexts, settings, bar)
+            results[key] = task.score(_joined([found], windows, what))
     return [results[tuple(operations.flat)] for operations in wanted]
 
 
@@ -136,26 +158,68 @@ def summary(scores: pd.DataFrame) -> dict[str, float | int]:
     return (pair_scoring if "correct" in scores else scoring).summary(scores)
 
 
+def _task(rows: list[dict], windows: Windows, record: dict, settings: Settings) -> QuestionAnswering | SentencePairs:
+    if settings.kind == "question_answering":
+        return QuestionAnswering(rows, windows, settings.answer_tokens)
+    config = AutoConfig.from_pretrained(record["folder"], local_files_only=True)
+    return SentencePairs(rows, windows, label_names(config), f"models.{record['name']}")
+
+
+def _model(record: dict, settings: Settings) -> torch.nn.Module:
+    if Reading(**settings.reading or {}).uniform_over_padding and settings.window > record["limit"]:
+        raise InputError(
+            f"models.{record['name']} takes inputs of {record['limit']} tokens, fewer than the {settings.window} of a "
+            "full window, whose padding ablation.uniform_over_padding counts; lower windows.tokens."
+        )
+    head = "question_answering" if settings.kind == "question_answering" else "sequence_classification"
+    return load_model(record, settings.precision, head=head)
+
+
 @torch.inference_mode()
 def _read(
     model: torch.nn.Module,
     task: QuestionAnswering | SentencePairs,
     windows: Windows,
-    ablation: Callable[..., Ablation],
-    batch_tokens: int,
-    length: int | None,
+    operations: np.ndarray,
+    contexts: np.ndarray | None,
+    settings: Settings,
     bar: tqdm,
-) -> tuple[np.ndarray, ...]:
-    """What the task reads of every window, in the order of the windows."""
+    part: Part = WHOLE,
+) -> pd.DataFrame:
+    """What the task reads of a part of the windows: window, and the task's columns; one row per window."""
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
-    order, pieces = [], []
-    for batch, inputs in input_batches(model, ids, types, batch_tokens, length):
+    reading = Reading(**settings.reading or {})
+    pieces = [pd.DataFrame({name: [] for name in ("window", *task.columns)})]
+
+    def step(batch: np.ndarray, inputs: dict) -> None:
         of_batch = [sentences[window] for window in batch]
-        output = run(model, inputs, ablation(sentences=of_batch))
-        pieces.append(task.read(output, of_batch))
-        order.append(batch)
+        output = run(model, inputs, Ablation(operations, of_batch, reading, contexts))
+        read = zip(task.columns, task.read(output, of_batch), strict=True)
+        pieces.append(pd.DataFrame({"window": batch, **dict(read)}))
         bar.update(len(batch))
-    place = np.argsort(np.concatenate(order))
-    return tuple(np.concatenate(part)[place] for part in zip(*pieces, strict=True))
+
+    length = _full_window(operations, settings)
+    run_batches(model, ids, types, settings.batch_tokens, step, length=length, part=part)
+    return pd.concat(pieces[min(1, len(pieces) - 1) :], ignore_index=True)
+
+
+def _joined(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple[np.ndarray, ...]:
+    """The columns of what was read of all windows, in the order of the windows."""
+    found = pd.concat([part for part in parts if len(part)], ignore_index=True).sort_values("window")
+    if found["window"].tolist() != list(range(len(windows))):
+        raise InputError(f"{what}: the parts do not have every window once; delete those in results/shards.")
+    return tuple(found[name].to_numpy() for name in found.columns.drop("window"))
+
+
+def _windows_of(part: Part, windows: Windows, operations: np.ndarray, settings: Settings) -> np.ndarray:
+    length = _full_window(operations, settings)
+    lengths = [length] * len(windows) if length else np.diff(windows.offsets).tolist()
+    return batched(lengths, settings.batch_tokens, part)
+
+
+def _full_window(operations: np.ndarray, settings: Settings) -> int | None:
+    """Tokens that every window is padded to, where padding counts."""
+    counts = (settings.reading or {}).get("uniform_over_padding") and (operations == "uniform").any()
+    return settings.window if counts else None

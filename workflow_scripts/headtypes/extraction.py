@@ -1,24 +1,48 @@
 """Distance features of every head on every sample, reduced while the model runs."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import torch
 
 from headtypes.attention import run
-from headtypes.batching import input_batches
+from headtypes.batching import WHOLE, Part, batched, run_batches
 from headtypes.distance import COLUMNS, DistanceReader
 from headtypes.encoding import Encoded, encode_samples
 from headtypes.errors import InputError
 from headtypes.loading import load_model
 from headtypes.progress import progress
 from headtypes.sources import load_tokenizer
-from headtypes.storage import Features
+from headtypes.storage import Features, join_features, write_features
 
 # Rows of attention sum to one within this, in the precision of the forward pass.
 _TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
 
 
+def write_task_features(
+    path: str | Path, samples: list[dict], record: dict, parts: Sequence[str | Path], made: dict, **settings
+) -> None:
+    """Write the features of a model on all samples: those in the parts joined or, where there are none, extracted now.
+
+    parts: files of the features of each `batching.Part`; made, settings: of `storage.write_features` and
+        `extract_features`.
+    """
+    if parts:
+        join_features(path, [sample["id"] for sample in samples], parts, made)
+    else:
+        write_features(path, extract_features(samples, record, **settings), made)
+
+
 def extract_features(
-    samples: list[dict], record: dict, *, task: str, kind: str, precision: str, batch_tokens: int
+    samples: list[dict],
+    record: dict,
+    *,
+    task: str,
+    kind: str,
+    precision: str,
+    batch_tokens: int,
+    part: Sequence[int] = WHOLE,
 ) -> Features:
     """Run a model over samples and read the distance features of all its heads (Guan et al. 2020, section 3).
 
@@ -26,34 +50,42 @@ def extract_features(
     record:  the model, as `sources.fetch_model` found it.
     task, kind: name of the task, for progress, and how its samples are cut.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    part: of the batches, as in `batching.Part`; the features are those of their samples, in the order drawn.
     """
     tokenizer = load_tokenizer(record)
     encoded = encode_samples(samples, tokenizer, kind, record["limit"])
     model = load_model(record, precision)
-    distance = read_heads(model, encoded, batch_tokens, f"{record['name']} on {task}")
+    read = batched(encoded.lengths, batch_tokens, Part(*part))
     return Features(
-        distance=distance,
-        length=np.array(encoded.lengths, dtype=np.int32),
-        truncated=encoded.truncated,
-        sample_ids=[sample["id"] for sample in samples],
+        distance=read_heads(model, encoded, batch_tokens, f"{record['name']} on {task}", Part(*part)),
+        length=np.array(encoded.lengths, dtype=np.int32)[read],
+        truncated=encoded.truncated[read],
+        sample_ids=[samples[index]["id"] for index in read],
     )
 
 
 @torch.inference_mode()
-def read_heads(model: torch.nn.Module, encoded: Encoded, batch_tokens: int, what: str) -> np.ndarray:
-    """The distance features of a loaded model on encoded samples: [sample, layer, head, 69] float32.
+def read_heads(
+    model: torch.nn.Module, encoded: Encoded, batch_tokens: int, what: str, part: Part = WHOLE
+) -> np.ndarray:
+    """The distance features of a loaded model on encoded samples, those of a part: [sample, layer, head, 69] float32.
 
     Raises `InputError` where a head's attention does not sum to one, as with weights that are not finite.
     """
-    config = model.config
-    found = np.empty((len(encoded.kinds), config.num_hidden_layers, config.num_attention_heads, COLUMNS), np.float32)
-    with progress(len(encoded.kinds), what, "samples") as bar:
-        for batch, inputs in input_batches(model, encoded.input_ids, encoded.token_types, batch_tokens):
+    read = batched(encoded.lengths, batch_tokens, part)
+    shape = model.config.num_hidden_layers, model.config.num_attention_heads, COLUMNS
+    found = np.empty((len(read), *shape), np.float32)
+    with progress(len(read), what, "samples") as bar:
+
+        def step(batch: np.ndarray, inputs: dict) -> None:
             reader = DistanceReader([encoded.kinds[index] for index in batch])
             run(model, inputs, reader)
-            found[batch] = reader.features()
-            _check(found[batch], model.dtype, what)
+            features = reader.features()
+            _check(features, model.dtype, what)
+            found[np.searchsorted(read, batch)] = features
             bar.update(len(batch))
+
+        run_batches(model, encoded.input_ids, encoded.token_types, batch_tokens, step, part=part)
     return found
 
 

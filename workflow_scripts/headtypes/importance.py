@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from headtypes.attention import Layer, run
-from headtypes.batching import input_batches, rows_of
+from headtypes.batching import rows_of, run_batches
 from headtypes.errors import InputError
 from headtypes.loading import load_model
 from headtypes.pairs import label_names, label_numbers
@@ -78,7 +78,9 @@ def head_importance(
     model.requires_grad_(False)
     total = 0.0
     with progress(len(chosen), what, "windows") as bar:
-        for batch, inputs in input_batches(model, ids, types, batch_tokens):
+
+        def step(batch: np.ndarray, inputs: dict[str, Tensor]) -> None:
+            nonlocal total
             handler = HeadGates()
             output = run(model, inputs, handler)
             loss = _losses(output, inputs["attention_mask"], torch.as_tensor(targets[chosen[batch]]))
@@ -86,6 +88,8 @@ def head_importance(
             gradients = torch.stack(torch.autograd.grad(loss.sum(), handler.gates))
             total = total + (gradients.double().abs().cpu().numpy() * weight[batch, None]).sum(1)
             bar.update(len(batch))
+
+        run_batches(model, ids, types, batch_tokens, step)
     if not np.isfinite(total).all():
         raise InputError(
             f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "

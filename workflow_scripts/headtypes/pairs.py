@@ -97,6 +97,8 @@ def label_numbers(pairs: Sequence[Mapping], names: Sequence[str], where: str) ->
 class SentencePairs:
     """Sentence pairs with labels, on which a model is evaluated."""
 
+    columns = ("label",)
+
     def __init__(self, pairs: Sequence[Mapping], windows: Windows, names: Sequence[str], where: str):
         """names, where: the model's labels, and the model for messages, as in `label_numbers`."""
         if [pair["id"] for pair in pairs] != windows.question_ids:

@@ -16,6 +16,8 @@ from headtypes.packages import NUMERIC_PACKAGES, version
 RESULTS = Path("results")
 FOLDER = RESULTS / "provenance"
 _SOURCES = RESULTS / "sources"
+# What is joined into results and then gone.
+_SHARDS = RESULTS / "shards"
 # What says of a model or a data set which it was, on whatever machine.
 _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
@@ -49,12 +51,13 @@ def forget(outputs: Iterable[str]) -> None:
 def record(made: dict, inputs: Iterable[str], outputs: Iterable[str], threads: int) -> None:
     """Write what made them beside the outputs of a job that has ended well.
 
-    made: as `provenance` gave it. Each record also holds the threads of the job, and the SHA-256 of its inputs and
-        of the output itself.
+    made: as `provenance` gave it. Each record also holds the threads of the job, from how many shards it was joined,
+        and the SHA-256 of its inputs and of the output itself. Shards, which are gone once joined, have no record.
     """
-    read = {path: sha256_path(path) for path in inputs}
-    outputs = list(outputs)
-    whole = {**made, "sources": {**made["sources"], **_sources(outputs)}, "threads": threads, "inputs": read}
+    inputs, outputs = list(inputs), [path for path in outputs if not is_shard(path)]
+    read = {path: sha256_path(path) for path in inputs if not is_shard(path)}
+    sources = {**made["sources"], **_sources(outputs)}
+    whole = {**made, "sources": sources, "threads": threads, "shards": max(1, len(inputs) - len(read)), "inputs": read}
     for path in outputs:
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
 
@@ -62,6 +65,17 @@ def record(made: dict, inputs: Iterable[str], outputs: Iterable[str], threads: i
 def recorded(path: str | Path) -> dict | None:
     """What stands beside a result; None where nothing does."""
     return read_json(beside(path)) if beside(path).is_file() else None
+
+
+def shards_of(path: str | Path) -> int | None:
+    """From how many shards a result was joined; None where there is no such result."""
+    was = recorded(path) if Path(path).exists() else None
+    return was and was.get("shards", 1)
+
+
+def is_shard(path: str | Path) -> bool:
+    """Whether a file is joined with others into a result."""
+    return Path(path).is_relative_to(_SHARDS)
 
 
 def beside(path: str | Path) -> Path:

@@ -53,6 +53,11 @@ def extract_features(plan: Plan, model: str, task: str) -> dict:
     return {"task": task, "kind": plan.config.tasks[task].kind, **_given(plan.config.compute)}
 
 
+def extract_shard(plan: Plan, model: str, task: str, shard: str, shards: str) -> dict:
+    """What the whole extraction depends on, and which part of it this is."""
+    return {**extract_features(plan, model, task), "part": [int(shard), int(shards)]}
+
+
 def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     """The method and its settings."""
     entry, clustering = plan.partitions[model, partition], plan.config.clustering
@@ -100,6 +105,11 @@ def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -
     """What is done to which heads, under which reading of the paper, and the arithmetic."""
     task = plan.partitions[model, partition].task
     return {**_evaluation(plan, condition, task), "condition": condition}
+
+
+def evaluate_shard(plan: Plan, model: str, partition: str, condition: str, shard: str, shards: str) -> dict:
+    """What the whole evaluation depends on, and which part of it this is."""
+    return {**evaluate_condition(plan, model, partition, condition), "part": [int(shard), int(shards)]}
 
 
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:

@@ -1,6 +1,7 @@
 """Distance features on disk: one HDF5 file per model and task."""
 
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from headtypes.files import canonical_json, replacing
 
 # Samples in one chunk: features are read sample by sample, or all of them.
 _CHUNK_SAMPLES = 16
+# Bytes.
+_CACHE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -33,25 +36,70 @@ class Features:
 
 def write_features(path: str | Path, features: Features, made: dict) -> None:
     """Write features as a whole file, in compressed chunks with checksums, with what made them (`provenance`)."""
-    samples, layers, heads, columns = features.distance.shape
-    chunk = (min(samples, _CHUNK_SAMPLES), layers, heads, columns)
-    # Without times of creation, equal features give equal bytes.
+    blocks = (features.distance[block] for block in _blocks(len(features.distance)))
+    _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, made)
+
+
+def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], made: dict) -> None:
+    """Write features that were extracted in parts as one file, with no more than a chunk of them in memory at a time.
+
+    sample_ids: of all samples, in their order; parts: files of `write_features`, each with some of them in that order.
+    Raises `InputError` where the parts do not hold these samples, each once.
+    """
+    with ExitStack() as opened:
+        files = [opened.enter_context(_opened(part)) for part in parts]
+        held = [file["sample_id"].asstr()[:].tolist() for file in files]
+        part_of = {id_: number for number, ids in enumerate(held) for id_ in ids}
+        if sorted(id_ for ids in held for id_ in ids) != sorted(sample_ids):
+            raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
+        order = np.array([part_of[id_] for id_ in sample_ids])
+
+        def joined(name: str) -> Iterable[np.ndarray]:
+            """The samples' rows of a data set, block by block; each part is read from its beginning to its end."""
+            read = [0] * len(files)
+            for block in _blocks(len(order)):
+                rows = np.empty((len(order[block]), *files[0][name].shape[1:]), files[0][name].dtype)
+                for number in np.unique(order[block]):
+                    here = order[block] == number
+                    start, read[number] = read[number], read[number] + here.sum()
+                    rows[here] = files[number][name][start : read[number]]
+                yield rows
+
+        shape = (len(order), *files[0]["distance"].shape[1:])
+        length, truncated = (np.concatenate(list(joined(name))) for name in ("length", "truncated"))
+        _write(path, shape, joined("distance"), length, truncated, sample_ids, made)
+
+
+def _blocks(samples: int) -> list[slice]:
+    """The samples of each chunk."""
+    return [slice(start, start + _CHUNK_SAMPLES) for start in range(0, samples, _CHUNK_SAMPLES)]
+
+
+def _write(
+    path: str | Path,
+    shape: tuple[int, ...],
+    distance: Iterable[np.ndarray],
+    length: np.ndarray,
+    truncated: np.ndarray,
+    sample_ids: Sequence[str],
+    made: dict,
+) -> None:
+    samples = shape[0]
+    # A part may have no samples, of which there are no chunks. Without times of creation, equal features give equal
+    # bytes.
+    checked = {"fletcher32": True} if samples else {}
+    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, **checked} if samples else {}
     with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
-        file.create_dataset(
-            "distance",
-            data=features.distance,
-            chunks=chunk,
-            compression="gzip",
-            compression_opts=4,
-            shuffle=True,
-            fletcher32=True,
-            track_times=False,
-        )
+        chunks = (min(samples, _CHUNK_SAMPLES), *shape[1:]) if samples else None
+        written = file.create_dataset("distance", shape, np.float32, chunks=chunks, track_times=False, **packed)
+        for block, rows in zip(_blocks(samples), distance, strict=True):
+            written[block] = rows
         # Of one width, since texts of different lengths have no checksum.
-        ids = np.array([id_.encode() for id_ in features.sample_ids])
-        ids = ids.astype(h5py.string_dtype(length=ids.itemsize))
-        for name, data in (("length", features.length), ("truncated", features.truncated), ("sample_id", ids)):
-            file.create_dataset(name, data=data, chunks=(samples,), fletcher32=True, track_times=False)
+        ids = np.array([id_.encode() for id_ in sample_ids], dtype=bytes)
+        ids = ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1)))
+        for name, data in (("length", length), ("truncated", truncated), ("sample_id", ids)):
+            chunks = (samples,) if samples else None
+            file.create_dataset(name, data=data, chunks=chunks, track_times=False, **checked)
         file.attrs["made"] = canonical_json(made)
 
 
@@ -71,8 +119,7 @@ def read_distance(path: str | Path, windows: int) -> np.ndarray:
     with _opened(path) as file:
         distance = file["distance"]
         read = np.empty((*distance.shape[:-1], windows + COLUMNS - FINE_WINDOWS), np.float32)
-        for start in range(0, len(distance), _CHUNK_SAMPLES):
-            block = slice(start, start + _CHUNK_SAMPLES)
+        for block in _blocks(len(distance)):
             read[block] = head_features(distance[block], windows)
         return read.reshape(len(read), -1, read.shape[-1])
 
@@ -87,7 +134,8 @@ def read_head_features(path: str | Path, windows: int) -> tuple[np.ndarray, tupl
 @contextmanager
 def _opened(path: str | Path):
     try:
-        with h5py.File(path, "r") as file:
+        # Room for a chunk of a large model, so that one that is read in pieces is unpacked once.
+        with h5py.File(path, "r", rdcc_nbytes=_CACHE) as file:
             if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
                 raise OSError("it holds no distance features")
             yield file
