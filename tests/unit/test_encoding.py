@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from headtypes.columns import SPECIAL_KINDS
@@ -103,13 +103,22 @@ def test_a_mark_of_a_words_beginning_is_no_part_of_the_surface():
     assert special == {"<s>": "cls", "</s>": "sep", ",": "comma", ".": "period", "Ġ,": "comma", "Ġ.": "period"}
 
 
-def test_without_cls_and_sep_the_beginning_and_end_of_text_take_their_place():
-    def tokenizer(**special):
+def test_without_cls_and_sep_the_beginning_and_end_of_text_take_their_place_if_they_are_added():
+    def kinds(template="$A", **special):
         pieces = ["<b>", "<e>", ",", ".", ",,", "...", "dog"]
         backend = Tokenizer(models.WordLevel({piece: index for index, piece in enumerate(pieces)}, unk_token="dog"))
         backend.pre_tokenizer = pre_tokenizers.Whitespace()
-        return PreTrainedTokenizerFast(tokenizer_object=backend, **special)
+        backend.post_processor = processors.TemplateProcessing(
+            single=template, pair=f"{template} $B", special_tokens=[("<b>", 0), ("<e>", 1)]
+        )
+        return token_kinds(PreTrainedTokenizerFast(tokenizer_object=backend, **special))
 
-    assert token_kinds(tokenizer(bos_token="<b>", eos_token="<e>")).tolist() == [1, 2, 3, 4, 0, 0, 0]
-    assert token_kinds(tokenizer()).tolist() == [0, 0, 3, 4, 0, 0, 0]
-    assert token_kinds(tokenizer()).dtype == np.int8
+    both = {"bos_token": "<b>", "eos_token": "<e>"}
+    assert kinds("<b> $A <e>", **both).tolist() == [1, 2, 3, 4, 0, 0, 0]
+    assert kinds("<b> $A", **both).tolist() == [1, 0, 3, 4, 0, 0, 0]
+    assert kinds("$A <e>", **both).tolist() == [0, 2, 3, 4, 0, 0, 0]
+    assert kinds(**both).tolist() == [0, 0, 3, 4, 0, 0, 0]
+    assert kinds(cls_token="<b>", sep_token="<e>").tolist() == [1, 2, 3, 4, 0, 0, 0]
+    assert kinds("<b> $A <b>", bos_token="<b>", eos_token="<b>").tolist() == [1, 0, 3, 4, 0, 0, 0]
+    assert kinds().tolist() == [0, 0, 3, 4, 0, 0, 0]
+    assert kinds().dtype == np.int8

@@ -67,8 +67,9 @@ def encode_samples(samples: list[dict], tokenizer, kind: str, limit: int) -> Enc
 def token_kinds(tokenizer) -> np.ndarray:
     """The kind of every token of the vocabulary: [token id] int8, 0 or a number of `SPECIAL_KINDS` from 1.
 
-    `[CLS]` and `[SEP]` are the tokenizer's cls_token and sep_token; where it has none, its bos_token and
-    eos_token. Comma and period are the tokens whose surface, without a word-boundary mark, is that character.
+    `[CLS]` and `[SEP]` are the tokenizer's cls_token and sep_token; where it has none, its bos_token and eos_token if
+    it adds them to a text; a token that is both counts as `[CLS]`. Comma and period are the tokens whose surface,
+    without a word-boundary mark, is that character.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
@@ -77,12 +78,15 @@ def token_kinds(tokenizer) -> np.ndarray:
         surface = _without_mark(token)
         if surface in (",", "."):
             kinds[token_id] = number["comma" if surface == "," else "period"]
-    for name, token in (
-        ("sep", tokenizer.sep_token or tokenizer.eos_token),
-        ("cls", tokenizer.cls_token or tokenizer.bos_token),
+    added = {token for texts in (("a",), ("a", "b")) for token in tokenizer(*texts)["input_ids"]}
+    for name, token, instead in (
+        ("sep", tokenizer.sep_token_id, tokenizer.eos_token_id),
+        ("cls", tokenizer.cls_token_id, tokenizer.bos_token_id),
     ):
         if token is not None:
-            kinds[vocabulary[token]] = number[name]
+            kinds[token] = number[name]
+        elif instead in added:
+            kinds[instead] = number[name]
     return kinds
 
 
