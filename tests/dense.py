@@ -2,6 +2,7 @@
 
 import copy
 from functools import cache
+from itertools import count
 
 import numpy as np
 import torch
@@ -35,7 +36,7 @@ def dropped_pairs(operation: str, sentence: tuple[int, ...], reading: Reading):
 
 
 def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading: Reading, *, masked: bool):
-    """One head's attention [query, key] after an operation, from its scores.
+    """One head's attention [query, key] after an operation, from its scores, minus infinity where none is allowed.
 
     masked: dropped pairs have a score of minus infinity before the softmax, instead of no attention after it.
     """
@@ -44,7 +45,8 @@ def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading
         return scores.masked_fill(dropped, -torch.inf).softmax(-1)
     attention = scores.softmax(-1)
     if operation == "uniform":
-        return torch.full_like(attention, 1 / len(sentence))
+        allowed = torch.ones_like(scores) if reading.uniform_over_padding else (scores > -torch.inf).to(scores)
+        return allowed / allowed.sum(-1, keepdim=True)
     attention[dropped] = 0
     if reading.renormalise:
         for row in attention:
@@ -66,23 +68,28 @@ def dense_output(model, ids, types, operations, sentence, reading, *, contexts=N
         inputs["token_type_ids"] = torch.tensor([[*map(int, types), *[0] * padding]])
     sentence = (*map(int, sentence), *[-1] * padding)
 
-    def attend(module, query, key, value, attention_mask, scaling, dropout=0.0, **kwargs):
-        scores = query @ key.transpose(-1, -2) * scaling
-        scores[..., real:] = -torch.inf
+    layers = count()
+
+    def attend(module, query, key, value, attention_mask=None, scaling=None, dropout=0.0, **kwargs):
+        layer = next(layers)
         context = torch.empty_like(query)
-        for head, operation in enumerate(operations[module.layer_idx]):
+        for head, operation in enumerate(operations[layer]):
+            # Heads in a row share the keys of one head where there are fewer of keys.
+            shared = head * key.shape[1] // query.shape[1]
+            scores = query[0, head] @ key[0, shared].T * (scaling or query.shape[-1] ** -0.5)
+            if attention_mask is not None:
+                scores[attention_mask[0, 0] < 0] = -torch.inf
+            scores[:, real:] = -torch.inf
             if operation == "mean":
-                context[0, head] = torch.from_numpy(contexts[module.layer_idx, head]).double()
+                context[0, head] = torch.from_numpy(contexts[layer, head]).double()
             else:
-                attention = defined_attention(scores[0, head], operation, sentence, reading, masked=masked)
-                context[0, head] = attention @ value[0, head]
+                attention = defined_attention(scores, operation, sentence, reading, masked=masked)
+                context[0, head] = attention @ value[0, shared]
         return context.transpose(1, 2), None
 
     AttentionInterface.register("dense_reference", attend)
     AttentionMaskInterface.register("dense_reference", eager_mask)
     model = copy.deepcopy(model).double()
-    for number, layer in enumerate(model.base_model.encoder.layer):
-        layer.attention.self.layer_idx = number
     model.set_attn_implementation("dense_reference")
     with torch.inference_mode():
         return model(**inputs)

@@ -1,13 +1,25 @@
 """Small random models of odd sizes, and a plain forward pass that shows all it computes."""
 
 import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import torch
-from transformers import BertConfig, BertForQuestionAnswering, RobertaConfig, RobertaForQuestionAnswering
+from transformers import (
+    MODEL_FOR_QUESTION_ANSWERING_MAPPING,
+    AutoConfig,
+    AutoModel,
+    AutoModelForQuestionAnswering,
+    BertConfig,
+    BertForQuestionAnswering,
+    RobertaConfig,
+    RobertaForQuestionAnswering,
+)
 
 from headtypes.attention import ATTENTION
-from tests.tiny import bert_tokenizer, roberta_tokenizer
+from tests.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "saw", "by", "under", "it", "was"]
 QUESTIONS = [
@@ -68,3 +80,69 @@ def plain_attentions(model, ids: list[int], token_types: list[int] | None) -> np
     with torch.inference_mode():
         output = model(**inputs, output_attentions=True)
     return torch.cat(output.attentions).numpy()
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of model: its type, the tokenizer of its kind, and what its configuration has beside `_SIZES`."""
+
+    type: str
+    make_tokenizer: Callable
+    more: Mapping = field(default_factory=dict)
+
+
+_SIZES = {
+    "hidden_size": 24,
+    "embedding_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 20,
+    "max_position_embeddings": 64,
+    "initializer_range": 0.3,
+    "pad_token_id": 0,
+}
+_SHARED_KEYS = {"num_key_value_heads": 2, "head_dim": 6}
+_PAD_IS_1 = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 66}
+_NO_PAD = {"bos_token_id": 0, "pad_token_id": None, "eos_token_id": 1}
+
+FAMILIES = {
+    each.type: each
+    for each in (
+        Family("bert", bert_tokenizer),
+        Family("electra", bert_tokenizer),
+        Family("albert", bert_tokenizer),
+        Family("distilbert", bert_tokenizer),
+        Family("mobilebert", bert_tokenizer, {"intra_bottleneck_size": 24, "initializer_range": 0.1}),
+        Family("ernie", bert_tokenizer),
+        Family("nomic_bert", bert_tokenizer),
+        # Local layers look 3 tokens to either side; the first layer is not local.
+        Family("modernbert", bert_tokenizer, {"local_attention": 6}),
+        Family("roberta", roberta_tokenizer, _PAD_IS_1),
+        Family("xlm-roberta", roberta_tokenizer, _PAD_IS_1),
+        Family("camembert", roberta_tokenizer, _PAD_IS_1),
+        Family("data2vec-text", roberta_tokenizer, _PAD_IS_1),
+        Family("eurobert", roberta_tokenizer, {**_PAD_IS_1, **_SHARED_KEYS, "max_position_embeddings": 64}),
+        Family("gpt2", gpt2_tokenizer, {"bos_token_id": 0, "eos_token_id": 0}),
+        Family("opt", gpt2_tokenizer, {**_NO_PAD, "ffn_dim": 20, "word_embed_proj_dim": 24, "pad_token_id": 1}),
+        Family("gpt_neox", gpt2_tokenizer, _NO_PAD),
+        Family("llama", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("mistral", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": 5}),
+        Family("qwen2", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("qwen3", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("gemma", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("gemma3_text", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": 5}),
+        Family("olmo2", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("phi3", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": None}),
+    )
+}
+
+
+@cache
+def tiny_family(name: str):
+    """A random model of a family, with a question-answering head where Transformers has one, and its tokenizer."""
+    family = FAMILIES[name]
+    tokenizer = family.make_tokenizer(WORDS)
+    config = AutoConfig.for_model(name, **{"vocab_size": len(tokenizer), **_SIZES, **family.more})
+    torch.manual_seed(3)
+    auto = AutoModelForQuestionAnswering if type(config) in MODEL_FOR_QUESTION_ANSWERING_MAPPING else AutoModel
+    return auto.from_config(config).eval(), tokenizer

@@ -54,25 +54,30 @@ def truncating_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
     return _as_bert(backend)
 
 
-def roberta_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
-    """Byte-level BPE, `<s> a </s></s> b </s>`: a word of `words` after a space is one piece."""
+def _byte_level(words: Sequence[str], special_tokens: list[str]) -> Tokenizer:
     backend = Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(
         vocab_size=2000,
         min_frequency=1,
-        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        special_tokens=special_tokens,
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
     backend.train_from_iterator([f" {word}" for word in words], trainer)
+    backend.decoder = decoders.ByteLevel()
+    return backend
+
+
+def roberta_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    """Byte-level BPE, `<s> a </s></s> b </s>`: a word of `words` after a space is one piece."""
+    backend = _byte_level(words, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
     backend.post_processor = processors.RobertaProcessing(
         ("</s>", backend.token_to_id("</s>")),
         ("<s>", backend.token_to_id("<s>")),
         trim_offsets=True,
         add_prefix_space=False,
     )
-    backend.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,
         bos_token="<s>",
@@ -82,5 +87,30 @@ def roberta_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
         pad_token="<pad>",
         unk_token="<unk>",
         mask_token="<mask>",
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def gpt2_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    """Byte-level BPE that adds nothing to `a b` and knows no padding; one token could begin and end a text."""
+    return PreTrainedTokenizerFast(
+        tokenizer_object=_byte_level(words, ["<|endoftext|>"]),
+        bos_token="<|endoftext|>",
+        eos_token="<|endoftext|>",
+        unk_token="<|endoftext|>",
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def llama_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    """Byte-level BPE, `<s> a b`, that ends no text and knows no padding."""
+    backend = _byte_level(words, ["<s>", "</s>"])
+    backend.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A $B:1", special_tokens=[("<s>", backend.token_to_id("<s>"))]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        bos_token="<s>",
+        eos_token="</s>",
         model_input_names=["input_ids", "attention_mask"],
     )

@@ -208,13 +208,13 @@ class TestFilesThatAreNotAModel:
         change_config(folder, intermediate_size=34)
         record = fetch(folder)
         message = refusal(lambda: load_model(record, "float32"))
-        assert "weights that do not fit its config.json, encoder.layer.0." in message
+        assert "weights that do not fit its config.json, bert.encoder.layer.0." in message
 
     def test_weights_that_lack_a_layer(self, folder):
         change_config(folder, num_hidden_layers=3)
         record = fetch(folder)
         message = refusal(lambda: load_model(record, "float32"))
-        assert "has no complete encoder: its weights lack encoder.layer.2." in message
+        assert "has no complete model: its weights lack bert.encoder.layer.2." in message
         assert "and others" in message
 
     def test_a_model_that_was_not_fine_tuned_for_the_task(self, tmp_path):

@@ -24,7 +24,9 @@ class Ablation:
     contexts:   [layer, head, channel] mean context of each head (`contexts.measure_contexts`); for `mean` alone.
 
     zero:       the context of the head is zero; the bias of the output projection stays.
-    uniform:    the context of every query is the mean of the values of the real tokens: A[s, t] = 1 / L.
+    uniform:    the context of every query is the mean of the values of the real tokens: A[s, t] = 1 / L. In causal and
+        local layers, which the paper does not have, the mean is over the tokens that the query may look at, unless the
+        reading is `uniform_over_padding`, which fills the whole matrix there too.
     mean:       the context of every query is the head's mean context.
     drop_intra: attention within a sentence, a token's attention to itself included, becomes zero.
     drop_inter: attention between sentences becomes zero.
@@ -49,13 +51,13 @@ class Ablation:
         heads = {name: index.to(layer.query.device) for name, index in self._operations[number].items()}
         if heads.keys() == {"keep"}:
             return layer.context()
-        context = torch.zeros_like(layer.query)
+        context = layer.no_context()
         if "keep" in heads:
             context[:, heads["keep"]] = layer.heads(heads["keep"]).context()
         if "uniform" in heads:
             for index, sample in enumerate(self._samples):
-                values = layer.value[index, heads["uniform"], : sample.length]
-                context[index, heads["uniform"]] = values.mean(1, keepdim=True)
+                one = layer.sample(index, sample.length)
+                context[index, heads["uniform"], : sample.length] = self._uniform(one, heads["uniform"])
         if "mean" in heads:
             means = self._contexts[number].to(context)[heads["mean"]]
             context[:, heads["mean"]] = means[:, None].expand(-1, context.shape[2], -1)
@@ -64,8 +66,14 @@ class Ablation:
                 context[:, heads[name]] = self._dropped(layer.heads(heads[name]), name)
         return context
 
+    def _uniform(self, layer: Layer, heads: Tensor) -> Tensor:
+        """The contexts of some heads on one sample: [head, query or 1, channel]."""
+        if layer.mask is None or self._reading.uniform_over_padding:
+            return layer.value[0, heads].mean(1, keepdim=True)
+        return layer.heads(heads).uniform().context()[0]
+
     def _dropped(self, layer: Layer, operation: str) -> Tensor:
-        context = torch.zeros_like(layer.query)
+        context = layer.no_context()
         for index, sample in enumerate(self._samples):
             one, length = layer.sample(index, sample.length), sample.length
             stays = sample.stays(operation, layer.query)

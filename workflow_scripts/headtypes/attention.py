@@ -7,7 +7,7 @@ would arrive as None, and padding would be attended to in silence.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-from headtypes.errors import InputError
+from headtypes.support import check_layer, check_layers
 
 ATTENTION = "headtypes"
 
@@ -24,8 +24,10 @@ ATTENTION = "headtypes"
 class Layer:
     """What one attention layer gets.
 
-    query: [batch, head, query, channel]; key, value: [batch, head, key, channel].
-    mask:  [batch or 1, 1, query, key] bool, true where attention is allowed; None where it is allowed everywhere.
+    query: [batch, head, query, channel]; key, value: [batch, head, key, channel]. Values may have other channels than
+        queries and keys. Where heads share their keys and values (Ainslie et al. 2023), those come once for each head.
+    mask:  [batch or 1, 1, query, key] bool, true where attention is allowed; None where it is allowed everywhere. It
+        hides padding and, in causal and in local layers, what the model does not let a token look at.
     scale: factor of the scores before softmax.
     """
 
@@ -50,6 +52,14 @@ class Layer:
         """Some of the layer's heads."""
         query, key, value = (tensor.index_select(1, heads) for tensor in (self.query, self.key, self.value))
         return Layer(query, key, value, self.mask, self.scale)
+
+    def no_context(self) -> Tensor:
+        """Contexts that are all zero: [batch, head, query, channel]."""
+        return self.query.new_zeros((*self.query.shape[:3], self.value.shape[-1]))
+
+    def uniform(self) -> "Layer":
+        """The layer with attention that is the same on every key that a query may look at."""
+        return replace(self, query=torch.zeros_like(self.query))
 
     def attention(self, rows: slice) -> Tensor:
         """The attention of some query rows: [batch, head, row, key], each row sums to one."""
@@ -81,8 +91,10 @@ class _Forward:
 
 
 def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):
-    if kwargs.get("position_bias") is not None or kwargs.get("softcap") is not None:
-        raise InputError(f"{type(module).__name__} adds a bias to its scores, which is not supported.")
+    check_layer(module, attention_mask, kwargs)
+    sharing = query.shape[1] // key.shape[1]
+    if sharing > 1:
+        key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     layer = Layer(query, key, value, attention_mask, scale)
     context = layer.context() if forward is None else forward(layer)
@@ -101,13 +113,9 @@ AttentionMaskInterface.register(ATTENTION, _mask)
 def run(model: torch.nn.Module, inputs: dict[str, Tensor], handler: Handler):
     """Run a model that was loaded with `ATTENTION`, each layer's attention through `handler`.
 
-    Raises `InputError` when not every layer came by: then the model does not use the interface.
+    Raises `InputError` when not every layer came by, or one whose attention is computed in another way.
     """
     forward = _Forward(handler)
     output = model(**inputs, forward=forward)
-    if forward.layers != model.config.num_hidden_layers:
-        raise InputError(
-            f"{type(model).__name__}: {forward.layers} of {model.config.num_hidden_layers} layers use Transformers' "
-            "attention interface, through which heads are read and ablated; this architecture is not supported."
-        )
+    check_layers(model, forward.layers)
     return output

@@ -26,7 +26,7 @@ class DistanceReader:
         if number == 0:
             device = layer.query.device
             self._samples = [_Buckets(kinds, device) for kinds in self._kinds]
-        context = torch.zeros_like(layer.query)
+        context = layer.no_context()
         features = []
         for index, buckets in enumerate(self._samples):
             length = buckets.length

@@ -2,6 +2,11 @@
 
 import torch
 from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+    MODEL_MAPPING_NAMES,
+)
 
 from headtypes.attention import ATTENTION
 from headtypes.errors import InputError, one_line
@@ -9,11 +14,19 @@ from headtypes.silence import silence_transformers
 
 silence_transformers()
 
-# The class that loads a model with each head, and the head in words.
+# The class that loads a model with each head, the types of models that it knows, and the head in words.
 _HEADS = {
-    None: (AutoModel, "complete encoder"),
-    "question_answering": (AutoModelForQuestionAnswering, "question-answering head"),
-    "sequence_classification": (AutoModelForSequenceClassification, "classification head"),
+    None: (AutoModel, MODEL_MAPPING_NAMES, "complete model"),
+    "question_answering": (
+        AutoModelForQuestionAnswering,
+        MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
+        "question-answering head",
+    ),
+    "sequence_classification": (
+        AutoModelForSequenceClassification,
+        MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+        "classification head",
+    ),
 }
 
 
@@ -21,13 +34,20 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
     """Load a fetched model for inference, its attention open to `headtypes.attention`.
 
     precision: float32, bfloat16 or float16, whatever the file holds.
-    head: None for the bare encoder, or question_answering, or sequence_classification.
+    head: None for the bare model, or question_answering, or sequence_classification.
     returns the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the model does not load, or the head is not in the weights. Whether the architecture
-    uses the attention interface shows when it runs: `attention.run`.
+    Raises `InputError` when the model does not load, or has no such head, or the head is not in the weights. Whether
+    heads of the architecture can be read is told by `support.check_model` and, when it runs, by `attention.run`.
     """
     where = f"models.{record['name']}: {record['folder']}"
-    auto, in_words = _HEADS[head]
+    auto, types, in_words = _HEADS[head]
+    if record["model_type"] not in types:
+        raise InputError(
+            f"{where}: Transformers has no {in_words} for {record['model_type']} models; name another model."
+        )
+    if head is None and any(name.endswith("ForQuestionAnswering") for name in record["architectures"] or ()):
+        # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
+        auto = AutoModelForQuestionAnswering
     try:
         model, report = auto.from_pretrained(
             record["folder"],
@@ -55,7 +75,14 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
             f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
             f"{'fine-tuned for the task' if head else 'saved whole'}."
         )
-    return model.eval().to(device())
+    if head == "sequence_classification" and model.config.pad_token_id is None:
+        raise InputError(
+            f"{where} has no pad_token_id in its config.json, by which a classification head finds the end of a text; "
+            "add it."
+        )
+    # Nothing is generated here; keys and values of all layers would only fill the memory.
+    model.config.use_cache = False
+    return (model if head else model.base_model).eval().to(device())
 
 
 def device() -> torch.device:
