@@ -263,6 +263,15 @@ REFUSED = {
     "gpt_oss": ({"head_dim": 6}, "GptOssAttention gives a part of each row to no token"),
     "doge": ({}, "DogeAttention makes its own mask, which may be a bias of its scores"),
     "diffllama": ({}, "DiffLlamaModel has 4 attentions in 2 layers"),
+    "laguna": (
+        {
+            "head_dim": 6,
+            "num_key_value_heads": 2,
+            "num_attention_heads_per_layer": [4, 2],
+            "mlp_layer_types": ["dense"] * 2,
+        },
+        "LagunaModel has layers of different numbers of heads",
+    ),
     "t5": ({"d_model": 24, "num_layers": 2}, "a t5 model is an encoder with a decoder"),
     "bart": ({"d_model": 24}, "a bart model is an encoder with a decoder"),
 }
