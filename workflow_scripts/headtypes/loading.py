@@ -82,7 +82,8 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
         )
     # Nothing is generated here; keys and values of all layers would only fill the memory.
     model.config.use_cache = False
-    return (model if head else model.base_model).eval().to(device())
+    model = model if head else model.base_model
+    return model.eval().to(device())
 
 
 def device() -> torch.device:

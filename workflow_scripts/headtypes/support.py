@@ -88,7 +88,8 @@ def _run_without_numbers(folder: str) -> None:
     try:
         with torch.device("meta"):
             # Mixtures of experts run in this precision alone.
-            model = AutoModel.from_config(config, dtype=torch.bfloat16).eval()
+            model = AutoModel.from_config(config, dtype=torch.bfloat16)
+            model.eval()
             model.set_attn_implementation(_PROBE)
             ids = torch.zeros((1, 3), dtype=torch.int64)
             if model.config._attn_implementation == _PROBE:
