@@ -10,7 +10,8 @@ from headtypes.batching import model_inputs
 from headtypes.errors import InputError
 from headtypes.operations import Reading, reading_matters
 from headtypes.windows import build_windows
-from tests.dense import contexts_for, dense_output
+from tests.dense import contexts_for, dense_output, dropped_pairs
+from tests.layers import attention_of, layer_of
 from tests.models import QUESTIONS, opened, tiny_bert, tiny_roberta
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
@@ -174,7 +175,8 @@ def test_blocks_of_query_rows_change_nothing(operation, monkeypatch):
     windows = build_windows(questions(), tokenizer, window=WINDOW)
     operations = mixed(model, ["keep", operation])
     whole = ablated_logits(model, windows, [1], operations)
-    monkeypatch.setattr("headtypes.ablation._BLOCK_ROWS", 7)
+    monkeypatch.setattr("headtypes.groups.LEAST_ROWS", 7)
+    monkeypatch.setattr("headtypes.groups._BLOCK_PAIRS", 1)
     torch.testing.assert_close(ablated_logits(model, windows, [1], operations), whole, atol=1e-5, rtol=0)
 
 
@@ -187,6 +189,30 @@ def test_a_sample_in_a_padded_batch_is_the_sample_alone(operation):
     for index, logits in enumerate(together):
         (alone,) = ablated_logits(model, windows, [index], operations)
         torch.testing.assert_close(logits, alone, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("kept", [64, 1], ids=["", "nothing kept for the next layer"])
+@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter", "uniform"])
+def test_samples_of_one_length_together_equal_the_definition(operation, causal, kept, monkeypatch):
+    monkeypatch.setattr("headtypes.ablation._BLOCKS_KEPT", kept)
+    monkeypatch.setattr("headtypes.groups._BLOCK_PAIRS", 4000)
+    lengths = [60, 60, 45, 45, 12, 12, 12, 3]
+    rng = np.random.default_rng(0)
+    sentences = [np.sort(rng.integers(-1, 4, length)) for length in lengths]
+    handler = Ablation(np.array([["keep", operation, operation]] * 2, dtype=object), sentences, PAPER)
+    for number in range(2):
+        layer = layer_of(lengths, heads=3, causal=causal, seed=number)
+        context = handler(number, layer)
+        for sample, length in enumerate(lengths):
+            attention = attention_of(layer, sample, length)
+            if operation == "uniform":
+                seen = attention[1:] > 0
+                attention[1:] = seen / seen.sum(-1, keepdims=True)
+            else:
+                attention[1:, dropped_pairs(operation, tuple(sentences[sample].tolist()), PAPER).numpy()] = 0
+            expected = attention @ layer.value[sample, :, :length].double().numpy()
+            np.testing.assert_allclose(context[sample, :, :length], expected, atol=1e-5)
 
 
 def test_an_operation_that_there_is_not_is_refused():

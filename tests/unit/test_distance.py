@@ -9,11 +9,13 @@ from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
 from headtypes.attention import ATTENTION
 from headtypes.clustering import cluster_heads
-from headtypes.columns import head_features
+from headtypes.columns import FINE_WINDOWS, head_features
+from headtypes.distance import DistanceReader
 from headtypes.encoding import Encoded, encode_samples, token_kinds
 from headtypes.errors import InputError
 from headtypes.extraction import read_heads
 from headtypes.squad import read_squad
+from tests.layers import attention_of, layer_of
 from tests.models import QUESTIONS, opened, plain_attentions, tiny_bert, tiny_roberta
 from tests.tiny import bert_tokenizer
 
@@ -83,6 +85,52 @@ def test_rows_beyond_one_block_are_summed_by_distance():
     attention = plain_attentions(model, ids, [0] * len(ids))
     expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)
     np.testing.assert_allclose(found[0], expected, atol=1e-5, rtol=0)
+
+
+def features_of(attention: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """The feature of each head [head, 69] from its attention [head, query, key], bucket by bucket."""
+    length = len(kinds)
+    distance = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
+    bucket = np.where(distance == 0, FINE_WINDOWS, distance * FINE_WINDOWS // length)
+    bucket = np.where(kinds > 0, FINE_WINDOWS + kinds, bucket)
+    sums = [np.bincount(bucket.ravel(), head.ravel(), minlength=FINE_WINDOWS + 5) for head in attention]
+    return np.array(sums) / length
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(
+    "lengths",
+    [[45, 45, 45, 40, 40, 7, 7, 1], [200, 200, 200, 199], [700]],
+    ids=["several at once", "in more groups", "long"],
+)
+@pytest.mark.parametrize("pairs", [2**16, 1], ids=["", "least blocks"])
+def test_samples_that_are_read_together_equal_the_definition(lengths, causal, pairs, monkeypatch):
+    monkeypatch.setattr("headtypes.groups._BLOCK_PAIRS", pairs)
+    rng = np.random.default_rng(0)
+    layers = [layer_of(lengths, heads=3, causal=causal, seed=seed) for seed in range(2)]
+    kinds = [(rng.integers(1, 5, length) * (rng.random(length) < 0.2)).astype(np.int8) for length in lengths]
+    reader = DistanceReader(kinds)
+    for number, layer in enumerate(layers):
+        context = reader(number, layer)
+        for sample, length in enumerate(lengths):
+            attention = attention_of(layer, sample, length)
+            np.testing.assert_allclose(
+                reader.features()[sample, number], features_of(attention, kinds[sample]), atol=1e-6
+            )
+            expected = attention @ layer.value[sample, :, :length].double().numpy()
+            np.testing.assert_allclose(context[sample, :, :length], expected, atol=1e-5)
+            assert not context[sample, :, length:].any()
+
+
+def test_layers_with_masks_of_their_own_keep_them():
+    """As where some layers see all tokens and others the ones before alone."""
+    lengths, kinds = [9, 9], [np.zeros(9, np.int8)] * 2
+    layers = [layer_of(lengths, heads=2, causal=causal, seed=1) for causal in (False, True, False, True)]
+    reader = DistanceReader(kinds)
+    for number, layer in enumerate(layers):
+        reader(number, layer)
+        expected = features_of(attention_of(layer, 1, 9), kinds[1])
+        np.testing.assert_allclose(reader.features()[1, number], expected, atol=1e-6)
 
 
 def test_planted_heads_land_in_their_buckets_and_types():

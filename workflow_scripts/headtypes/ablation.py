@@ -1,6 +1,6 @@
 """Operations on the attention of heads while a model runs (Guan et al. 2020, section 5)."""
 
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -8,9 +8,11 @@ from torch import Tensor
 
 from headtypes.attention import Layer
 from headtypes.errors import InputError
+from headtypes.groups import Group, Scratch, equal_lengths
 from headtypes.operations import OPERATIONS, Reading
 
-_BLOCK_ROWS = 128
+# Blocks of dropped pairs that are kept for the next layer: as a rule all of a batch, and of long samples a few MB.
+_BLOCKS_KEPT = 64
 
 
 class Ablation:
@@ -43,86 +45,76 @@ class Ablation:
         self._operations = [_heads_by_operation(layer) for layer in operations]
         self._sentences, self._reading = sentences, reading
         self._contexts = None if contexts is None else torch.as_tensor(contexts)
+        self._scratch = Scratch()
+        self._stays = lru_cache(_BLOCKS_KEPT)(_Sentences.stays)
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
         if number == 0:
-            length = layer.query.shape[2] if self._reading.uniform_over_padding else 0
-            self._samples = [_Sentences(sentence, self._reading, length) for sentence in self._sentences]
+            padded = layer.query.shape[2] if self._reading.uniform_over_padding else 0
+            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
+            self._groups = [_Sentences(group, self._sentences, self._reading, layer.query.device) for group in groups]
         heads = {name: index.to(layer.query.device) for name, index in self._operations[number].items()}
         if heads.keys() == {"keep"}:
             return layer.context()
-        context = layer.no_context()
-        if "keep" in heads:
-            context[:, heads["keep"]] = layer.heads(heads["keep"]).context()
+        # All heads at once, and the changed ones over them: to pick the kept ones takes memory, and hardly less time.
+        context = layer.context() if "keep" in heads else layer.no_context()
+        if "zero" in heads:
+            context[:, heads["zero"]] = 0
         if "uniform" in heads:
-            for index, sample in enumerate(self._samples):
-                one = layer.sample(index, sample.length)
-                context[index, heads["uniform"], : sample.length] = self._uniform(one, heads["uniform"])
+            for group in self._groups:
+                some = self._uniform(group.of(layer), heads["uniform"])
+                context[group.samples, heads["uniform"], : group.length] = some
         if "mean" in heads:
             means = self._contexts[number].to(context)[heads["mean"]]
             context[:, heads["mean"]] = means[:, None].expand(-1, context.shape[2], -1)
         for name in ("drop_intra", "drop_inter"):
             if name in heads:
-                context[:, heads[name]] = self._dropped(layer.heads(heads[name]), name)
+                for group in self._groups:
+                    self._drop(name, group, group.of(layer).heads(heads[name]), context, heads[name])
         return context
 
     def _uniform(self, layer: Layer, heads: Tensor) -> Tensor:
-        """The contexts of some heads on one sample: [head, query or 1, channel]."""
+        """The contexts of some heads: [sample, head, query or 1, channel]."""
         if layer.mask is None or self._reading.uniform_over_padding:
-            return layer.value[0, heads].mean(1, keepdim=True)
-        return layer.heads(heads).uniform().context()[0]
+            return layer.value.index_select(1, heads).mean(2, keepdim=True)
+        return layer.heads(heads).uniform().context()
 
-    def _dropped(self, layer: Layer, operation: str) -> Tensor:
-        context = layer.no_context()
-        for index, sample in enumerate(self._samples):
-            one, length = layer.sample(index, sample.length), sample.length
-            stays = sample.stays(operation, layer.query)
-            for start in range(0, length, _BLOCK_ROWS):
-                rows = slice(start, min(start + _BLOCK_ROWS, length))
-                attention = one.attention(rows) * stays[rows]
-                if self._reading.renormalise:
-                    # A row that lost everything stays zero.
-                    attention = attention / attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
-                context[index : index + 1, :, rows] = attention @ one.value
-        return context
+    def _drop(self, operation: str, group: "_Sentences", layer: Layer, context: Tensor, heads: Tensor) -> None:
+        """Fill some heads' contexts of a group; `layer` holds these heads and samples alone."""
+        for rows in group.blocks():
+            stays = self._stays(group, operation, rows.start, rows.stop)
+            attention = layer.attention(rows, self._scratch.of(layer, rows)).mul_(stays.to(context.dtype))
+            if self._reading.renormalise:
+                # A row that lost everything stays zero.
+                attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
+            context[group.samples, heads, rows] = attention @ layer.value
 
 
-class _Sentences:
-    """Which pairs of one sample's tokens are intra- and which inter-sentence.
+class _Sentences(Group):
+    """Samples of one length, with the pairs of their tokens that are intra- and inter-sentence.
 
-    length: tokens with the padding that counts, where it is more than there are.
+    sentences: one array per sample of the batch; shorter than the group's length where padding counts.
     """
 
-    def __init__(self, sentence: np.ndarray, reading: Reading, length: int):
-        self.length = max(length, len(sentence))
-        sentence = np.pad(sentence, (0, self.length - len(sentence)), constant_values=-1)
-        self._sentence = np.minimum(sentence, 1) if reading.sentences == "segments" else sentence
+    def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
+        super().__init__(group.samples, group.length)
+        padded = [np.pad(each, (0, self.length - len(each)), constant_values=-1) for each in sentences[self.samples]]
+        sentence = torch.as_tensor(np.stack(padded).astype(np.int64), device=device)
+        self._sentence = sentence.clamp_max(1) if reading.sentences == "segments" else sentence
         self._special_is_inter = reading.special_tokens == "inter"
-        self._cache: dict[str, Tensor] = {}
 
-    def stays(self, operation: str, like: Tensor) -> Tensor:
-        """[query, key], 1 where attention stays and 0 where the operation drops it; the same for all layers."""
-        if operation not in self._cache:
-            dropped = self._intra if operation == "drop_intra" else self._inter
-            self._cache[operation] = torch.as_tensor(~dropped).to(like.device, like.dtype)
-        return self._cache[operation]
-
-    @cached_property
-    def _intra(self) -> np.ndarray:
-        same = (self._sentence[:, None] == self._sentence[None, :]) & self._in_sentences
+    def stays(self, operation: str, start: int, stop: int) -> Tensor:
+        """Which attention of some queries an operation leaves: [sample, 1, query, key] bool, the same in all layers."""
+        query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
+        in_sentences = (query >= 0) & (key >= 0)
+        intra = (query == key) & in_sentences
         if self._special_is_inter:
             # To itself, every token is within its sentence, so that intra and inter together are all pairs.
-            same |= np.eye(self.length, dtype=bool)
-        return same
-
-    @cached_property
-    def _inter(self) -> np.ndarray:
-        return ~self._intra if self._special_is_inter else self._in_sentences & ~self._intra
-
-    @cached_property
-    def _in_sentences(self) -> np.ndarray:
-        ordinary = self._sentence >= 0
-        return ordinary[:, None] & ordinary[None, :]
+            position = torch.arange(self.length, device=self._sentence.device)
+            intra |= position[start:stop, None] == position
+        if operation == "drop_intra":
+            return ~intra
+        return intra if self._special_is_inter else intra | ~in_sentences
 
 
 def _check(operations: np.ndarray, contexts: np.ndarray | None) -> None:

@@ -37,17 +37,6 @@ class Layer:
     mask: Tensor | None
     scale: float
 
-    def sample(self, index: int, length: int) -> "Layer":
-        """One sample of the batch without its padding, which stands at the end."""
-        mask = self.mask
-        if mask is not None:
-            mask = mask[index if mask.shape[0] > 1 else 0, :, :length, :length][None]
-            if bool(mask.all()):
-                mask = None
-        one = slice(index, index + 1)
-        query, key, value = (tensor[one, :, :length] for tensor in (self.query, self.key, self.value))
-        return Layer(query, key, value, mask, self.scale)
-
     def heads(self, heads: Tensor) -> "Layer":
         """Some of the layer's heads."""
         query, key, value = (tensor.index_select(1, heads) for tensor in (self.query, self.key, self.value))
@@ -61,12 +50,21 @@ class Layer:
         """The layer with attention that is the same on every key that a query may look at."""
         return replace(self, query=torch.zeros_like(self.query))
 
-    def attention(self, rows: slice) -> Tensor:
-        """The attention of some query rows: [batch, head, row, key], each row sums to one."""
-        scores = torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2))
+    def attention(self, rows: slice, scratch: Tensor | None = None) -> Tensor:
+        """The attention of some query rows: [batch, head, row, key], each row sums to one.
+
+        scratch: [2, batch, head, row, key], where given, to compute in; the second is what is returned.
+        """
+        scores, attention = (None, None) if scratch is None else scratch
+        scores = torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=scores)
         if self.mask is not None:
-            scores = scores.masked_fill(~self.mask[:, :, rows], torch.finfo(scores.dtype).min)
-        return scores.softmax(-1)
+            # Added, because a masked fill of all heads takes longer than their softmax on a CPU; half of the least
+            # number, so that the sum stays finite.
+            forbidden = ~self.mask[:, :, rows]
+            scores += torch.zeros_like(forbidden, dtype=scores.dtype).masked_fill_(
+                forbidden, torch.finfo(scores.dtype).min / 2
+            )
+        return torch.softmax(scores, -1, out=attention)
 
     def context(self) -> Tensor:
         """The contexts that the plain model computes: [batch, head, query, channel]."""

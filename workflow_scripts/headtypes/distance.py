@@ -3,12 +3,11 @@
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from headtypes.attention import Layer
-from headtypes.columns import COLUMNS, FINE_WINDOWS, SPECIAL_KINDS
-
-# Rows of attention that are reduced at a time, so that a block stays in the processor's cache.
-_BLOCK_ROWS = 128
+from headtypes.columns import FINE_WINDOWS, SPECIAL_KINDS
+from headtypes.groups import LEAST_ROWS, Group, Scratch, equal_lengths
 
 
 class DistanceReader:
@@ -20,19 +19,15 @@ class DistanceReader:
 
     def __init__(self, kinds: list[np.ndarray]):
         self._kinds = kinds
+        self._scratch = Scratch()
         self._layers: list[Tensor] = []
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
         if number == 0:
-            device = layer.query.device
-            self._samples = [_Buckets(kinds, device) for kinds in self._kinds]
+            groups = equal_lengths([len(kinds) for kinds in self._kinds])
+            self._buckets = [Buckets(group, self._kinds, layer.query.device) for group in groups]
         context = layer.no_context()
-        features = []
-        for index, buckets in enumerate(self._samples):
-            length = buckets.length
-            read = _read(layer.sample(index, length), buckets, context[index : index + 1, :, :length])
-            features.append(read)
-        self._layers.append(torch.stack(features))
+        self._layers.append(torch.cat([_read(layer, buckets, context, self._scratch) for buckets in self._buckets]))
         return context
 
     def features(self) -> np.ndarray:
@@ -40,56 +35,64 @@ class DistanceReader:
         return torch.stack(self._layers, dim=1).cpu().numpy()
 
 
-class _Buckets:
-    """What the reduction needs to know of one sample.
+class Buckets:
+    """What the reduction needs to know of the samples of a group; all float32.
 
-    ordinary: [token] 1 where the token is not special, else 0.
-    special:  [token, 4] one-hot kind of the special tokens.
-    windows:  [distance] int64, the fine window of each distance 1..L-1 (entry 0 is unused: self).
+    ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
+    special:  [sample, key, 4] one-hot kind of the special tokens.
+    column:   [length + key - query, 65] one-hot column of an ordinary key: its fine window, or self.
     """
 
-    def __init__(self, kinds: np.ndarray, device: torch.device):
-        self.length = len(kinds)
-        tensor = torch.as_tensor(kinds, device=device, dtype=torch.int64)
-        self.ordinary = (tensor == 0).float()
-        self.special = torch.nn.functional.one_hot(tensor, 1 + len(SPECIAL_KINDS))[:, 1:].float()
-        self.windows = torch.arange(self.length, device=device) * FINE_WINDOWS // self.length
+    def __init__(self, group: Group, kinds: list[np.ndarray], device: torch.device):
+        self.group = group
+        tokens = torch.as_tensor(np.stack(kinds[group.samples]), device=device, dtype=torch.int64)
+        self.ordinary = (tokens == 0).float()[:, None, None]
+        self.special = one_hot(tokens, 1 + len(SPECIAL_KINDS))[..., 1:].float()
+        distance = (torch.arange(2 * group.length, device=device) - group.length).abs()
+        column = torch.where(distance > 0, distance * FINE_WINDOWS // group.length, FINE_WINDOWS)
+        # Nothing stands at the full length, which no two tokens are apart.
+        self.column = one_hot(column, 1 + FINE_WINDOWS).float()
 
 
-def _read(layer: Layer, buckets: _Buckets, context: Tensor) -> Tensor:
-    """Fill one sample's `context` [1, head, token, channel] and return its features [head, 69] float32."""
-    heads, length = layer.query.shape[1], buckets.length
-    to_special = context.new_zeros((heads, len(SPECIAL_KINDS)), dtype=torch.float32)
-    by_distance = context.new_zeros((heads, length), dtype=torch.float32)
-    for start in range(0, length, _BLOCK_ROWS):
-        rows = slice(start, min(start + _BLOCK_ROWS, length))
-        attention = layer.attention(rows)
+def _read(layer: Layer, buckets: Buckets, context: Tensor, scratch: Scratch) -> Tensor:
+    """Fill a group's part of `context` [batch, head, token, channel] and return its features [sample, head, 69]."""
+    group = buckets.group
+    layer, context = group.of(layer), context[group.samples, :, : group.length]
+    received = context.new_zeros(context.shape[:3], dtype=torch.float32)
+    diagonals = _Diagonals(received)
+    for rows in group.blocks():
+        attention = layer.attention(rows, scratch.of(layer, rows))
         context[:, :, rows] = torch.matmul(attention, layer.value)
-        attention = attention[0].float()
-        to_special += attention.sum(1) @ buckets.special
-        by_distance += _sum_by_distance(attention * buckets.ordinary, start)
-    features = context.new_zeros((heads, COLUMNS), dtype=torch.float32)
-    features.index_add_(1, buckets.windows[1:], by_distance[:, 1:])
-    features[:, FINE_WINDOWS] = by_distance[:, 0]
-    features[:, FINE_WINDOWS + 1 :] = to_special
-    return features / length
+        attention = attention.float()
+        received += attention.sum(2)
+        diagonals.add(attention, buckets.ordinary, rows.start)
+    return torch.cat([diagonals.sums() @ buckets.column, received @ buckets.special], dim=-1) / group.length
 
 
-def _sum_by_distance(attention: Tensor, start: int) -> Tensor:
-    """Sum attention over all pairs of the same |query - key|.
+class _Diagonals:
+    """Sums attention over all pairs of the same key - query, some query rows at a time.
 
-    attention: [head, row, key], rows are the queries from `start` on.
-    returns    [head, distance], distances 0..L-1.
+    like: [sample, head, key].
     """
-    heads, rows, keys = attention.shape
-    # Each row, one step to the right of the row above: pairs of the same distance share a column. The zeros
-    # before each row take up what the row above runs over; so the skew is a view, and one sum does it.
-    width = rows + keys
-    padded = attention.new_zeros(heads * rows * width + rows)
-    padded[: heads * rows * width].view(heads, rows, width)[:, :, rows:] = attention
-    skewed = padded.as_strided((heads, rows, width), (rows * width, width + 1, 1))
-    by_offset = skewed.sum(1)
-    # Column c holds key - query = c - rows - start.
-    offsets = torch.arange(width, device=attention.device) - rows - start
-    inside = offsets.abs() < keys
-    return attention.new_zeros(heads, keys).index_add_(1, offsets[inside].abs(), by_offset[:, inside])
+
+    def __init__(self, like: Tensor):
+        samples, heads, self._keys = like.shape
+        # Rows are laid on one another so that a diagonal that ends in one block goes on in the next: a query and a
+        # key of the same position meet at the same column, counted from the row in the block.
+        self._width = 2 * self._keys + LEAST_ROWS
+        self._rows = like.new_zeros(samples, heads, LEAST_ROWS, self._width)
+
+    def add(self, attention: Tensor, weight: Tensor, first: int) -> None:
+        """Add attention [sample, head, query, key] of the queries from `first` on, times a weight of each key."""
+        for start in range(0, attention.shape[2], LEAST_ROWS):
+            part = attention[:, :, start : start + LEAST_ROWS]
+            column = self._keys - first - start
+            place = self._rows[:, :, : part.shape[2], column : column + self._keys]
+            place.addcmul_(part, weight)
+
+    def sums(self) -> Tensor:
+        """[sample, head, keys + key - query]."""
+        samples, heads, rows, width = self._rows.shape
+        # Each row starts one step further than the row above, so that a diagonal becomes a column.
+        strides = (heads * rows * width, rows * width, width + 1, 1)
+        return self._rows.as_strided((samples, heads, rows, 2 * self._keys), strides).sum(2)

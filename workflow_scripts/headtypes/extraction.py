@@ -8,7 +8,8 @@ import torch
 
 from headtypes.attention import run
 from headtypes.batching import WHOLE, Part, batched, run_batches
-from headtypes.distance import COLUMNS, DistanceReader
+from headtypes.columns import COLUMNS
+from headtypes.distance import DistanceReader
 from headtypes.encoding import Encoded, encode_samples
 from headtypes.errors import InputError
 from headtypes.loading import load_model
