@@ -18,7 +18,7 @@ def normalised(name: str) -> str:
 
 
 def pins(lines: list[str]) -> dict[str, str]:
-    found = [line.split("==") for line in lines if line.strip() and not line.startswith(("#", "-r"))]
+    found = [line.partition(";")[0].split("==") for line in lines if line.strip() and not line.startswith(("#", "-r"))]
     return {normalised(name): version.strip() for name, version in found}
 
 
@@ -48,7 +48,8 @@ def test_what_the_package_imports_is_declared_and_locked():
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 imported.add(node.module.partition(".")[0])
-    imported -= set(sys.stdlib_module_names) | {"headtypes"}
+    # Triton comes with torch's builds for CUDA, at their version, and is not asked for where there is no GPU.
+    imported -= set(sys.stdlib_module_names) | {"headtypes", "triton"}
     needed = {normalised(DISTRIBUTION.get(name, name)) for name in imported}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     declared = {normalised(re.split(r"[<>=]", each)[0]) for each in project["dependencies"]}

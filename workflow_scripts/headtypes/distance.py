@@ -7,6 +7,7 @@ from torch.nn.functional import one_hot
 
 from headtypes.attention import Layer
 from headtypes.columns import FINE_WINDOWS, SPECIAL_KINDS
+from headtypes.fused_distance import fused_reader
 from headtypes.groups import LEAST_ROWS, Group, Scratch, equal_lengths
 
 
@@ -24,11 +25,18 @@ class DistanceReader:
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
         if number == 0:
+            self._fused, self._buckets = fused_reader(self._kinds, layer), None
+        read = self._fused and self._fused(layer)
+        context, features = read or self._plain(layer)
+        self._layers.append(features)
+        return context
+
+    def _plain(self, layer: Layer) -> tuple[Tensor, Tensor]:
+        if self._buckets is None:
             groups = equal_lengths([len(kinds) for kinds in self._kinds])
             self._buckets = [Buckets(group, self._kinds, layer.query.device) for group in groups]
         context = layer.no_context()
-        self._layers.append(torch.cat([_read(layer, buckets, context, self._scratch) for buckets in self._buckets]))
-        return context
+        return context, torch.cat([_read(layer, buckets, context, self._scratch) for buckets in self._buckets])
 
     def features(self) -> np.ndarray:
         """The distance features of the batch: [sample, layer, head, 69] float32, each row sums to one."""
