@@ -159,7 +159,7 @@ class Ways:
 
     def _numpy(self, model: torch.nn.Module) -> np.ndarray:
         attentions = model(**self._inputs, output_attentions=True).attentions
-        maps = [layer.float().cpu().numpy() for layer in attentions]
+        maps = torch.stack(attentions, dim=1).float().cpu().numpy()
         features = np.empty((self.case.samples, self.case.layers, self._heads, COLUMNS), np.float32)
         for sample, kinds in enumerate(self._kinds):
             length = len(kinds)
@@ -168,7 +168,7 @@ class Ways:
             bucket = np.where(distance == 0, FINE_WINDOWS, distance * FINE_WINDOWS // length)
             bucket = np.where(kinds > 0, FINE_WINDOWS + kinds, bucket).ravel()
             for layer, head in itertools.product(range(self.case.layers), range(self._heads)):
-                weights = maps[layer][sample, head, :length, :length].ravel()
+                weights = maps[sample, layer, head, :length, :length].ravel()
                 features[sample, layer, head] = np.bincount(bucket, weights, COLUMNS) / length
         return features
 
@@ -207,7 +207,12 @@ def ratios(case: Case, names: list[str], pairs: int, seconds: float) -> dict[str
         for name in names:
             plain.append(_seconds(calls["plain"]))
             found[name].append(_seconds(calls[name]) / plain[-1])
-    return {"plain, ms": 1000 * np.median(plain), **{name: float(np.median(each)) for name, each in found.items()}}
+    taken = len(plain) // len(names)
+    return {
+        "pairs": taken,
+        "plain, ms": 1000 * np.median(plain),
+        **{name: float(np.median(each)) for name, each in found.items()},
+    }
 
 
 def _seconds(call: Callable[[], object]) -> float:
