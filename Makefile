@@ -1,4 +1,5 @@
-# The two commands of the README, and what they are made of. Everything is installed into .venv, from the lock.
+# The two commands of the README, and what they are made of. Everything is installed into .venv, from the lock; what submits
+# jobs to a Slurm into .venv-slurm, which sees .venv.
 
 PYTHON ?= python3
 CORES ?= 2
@@ -13,7 +14,7 @@ demo: .venv/run.installed
 	$(BIN)/snakemake --report results/report.html
 	@echo "Open results/report.html in a browser: all tables and figures. The files are in results/tables and results/figures."
 
-test: lint
+test: lint .venv-slurm/installed
 	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(CORES) --dist worksteal
 
 lint: .venv/tests.installed
@@ -26,7 +27,7 @@ schema: .venv/run.installed
 	cd workflow_scripts && ../$(BIN)/python -m headtypes.config > ../schemas/config.schema.json
 
 clean:
-	rm -rf .venv .snakemake results logs
+	rm -rf .venv .venv-slurm .snakemake results logs
 
 .venv/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
@@ -40,4 +41,10 @@ clean:
 
 .venv/tests.installed: envs/requirements-tests.txt .venv/run.installed
 	$(INSTALL) envs/requirements-tests.txt
+	@touch $@
+
+.venv-slurm/installed: envs/requirements-slurm.txt .venv/run.installed
+	$(BIN)/python -m venv --clear --without-pip .venv-slurm
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo .venv-slurm/lib/python3*/site-packages)/run.pth
+	$(BIN)/pip --python .venv-slurm/bin/python install --quiet --disable-pip-version-check --requirement $<
 	@touch $@

@@ -28,7 +28,9 @@ def lock(name: str = "requirements.txt") -> dict[str, str]:
 
 def test_the_lock_pins_every_package_and_holds_no_address():
     assert lock()["torch"] == "2.13.0"
-    assert not lock().keys() & lock("requirements-tests.txt").keys()
+    assert lock("requirements-slurm.txt")["snakemake-executor-plugin-slurm"] == "2.8.0"
+    for further in ("requirements-tests.txt", "requirements-slurm.txt"):
+        assert not lock().keys() & lock(further).keys()
     for file in (ROOT / "envs").iterdir():
         assert "://" not in file.read_text(), file
 
