@@ -19,6 +19,10 @@ from headtypes.plan import Plan
 from headtypes.preview import remember_config
 from headtypes.provenance import shards_of
 
+if workflow.remote_exec:
+    # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for it.
+    os.environ.update(HF_HUB_OFFLINE="1")
+
 try:
     plan = Plan(read_config(config))
 except InputError as error:
