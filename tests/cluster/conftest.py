@@ -1,0 +1,105 @@
+"""A Slurm for all tests of this folder, and a working directory whose jobs go to it."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.slurm import Slurm, install, missing, running
+from tests.workflow.conftest import ROOT, Workdir, tiny_config  # noqa: F401 (a fixture)
+
+# The environment beside the one that runs the tests, in which the executor is installed.
+PYTHON = Path(f"{sys.prefix}-slurm", "bin", "python")
+
+
+def absent(reason: str) -> None:
+    """Skip, or fail where all tests must run."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def slurm():
+    """A running Slurm."""
+    if not PYTHON.exists():
+        absent(f"{PYTHON} is not there (make .venv-slurm/installed)")
+    if os.geteuid() != 0:
+        absent("a Slurm is started by root alone")
+    if missing():
+        if shutil.which("apt-get") is None:
+            absent(f"{', '.join(missing())} not installed, and no apt-get to install Slurm with")
+        try:
+            install()
+        except subprocess.SubprocessError as error:
+            absent(f"Slurm could not be installed: {error}")
+    # A socket's path is limited to some 100 characters, which those of pytest can exceed.
+    with tempfile.TemporaryDirectory(prefix="slurm-") as folder, running(Path(folder)) as made:
+        yield made
+
+
+@dataclass(frozen=True)
+class ClusterWorkdir(Workdir):
+    """A working directory whose jobs go to a Slurm."""
+
+    slurm: Slurm
+
+    @contextlib.contextmanager
+    def started(self, *arguments: str) -> Iterator[subprocess.Popen]:
+        """Start the workflow with profiles/slurm; it is ended with the `with` block."""
+        command = [str(PYTHON), "-m", "snakemake", "--profile", "profiles/slurm"]
+        command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml")]
+        # Jobs take seconds here.
+        command += ["--slurm-init-seconds-before-status-checks", "1", *arguments]
+        environment = {**self.slurm.environment, "OMP_NUM_THREADS": "1"}
+        environment.pop("HF_HUB_OFFLINE", None)
+        with open(self.path / "snakemake.out", "w") as out:
+            run = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        try:
+            yield run
+        finally:
+            if run.poll() is None:
+                # As Ctrl-C, upon which Snakemake cancels its jobs.
+                run.send_signal(signal.SIGINT)
+                try:
+                    run.wait(30)
+                except subprocess.TimeoutExpired:
+                    run.kill()
+                    run.wait()
+
+    def printed(self) -> str:
+        """What the workflow has printed, its end."""
+        return (self.path / "snakemake.out").read_text()[-6000:]
+
+
+@pytest.fixture
+def config(tiny_config) -> dict:  # noqa: F811
+    """The tiny config, with as few jobs as make a table."""
+    select = {**tiny_config["select"], "conditions": ["baseline", "zero-dense"]}
+    return {**tiny_config, "controls": {"draws": 0}, "curves": {"orders": 0}, "select": select}
+
+
+@pytest.fixture
+def workdir(tmp_path, config) -> Workdir:
+    """An empty working directory for a local run."""
+    made = Workdir(tmp_path / "local")
+    made.path.mkdir()
+    made.configure(config)
+    return made
+
+
+@pytest.fixture
+def cluster_workdir(tmp_path, config, slurm) -> ClusterWorkdir:
+    """An empty working directory for a run on Slurm, with the same config."""
+    made = ClusterWorkdir(tmp_path / "cluster", slurm)
+    made.path.mkdir()
+    made.configure(config)
+    return made
