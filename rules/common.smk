@@ -102,7 +102,7 @@ def parts_of(result, part):
     """
 
     def paths(wildcards):
-        shards = shards_of(result.format(**wildcards)) or plan.config.jobs.shards
+        shards = shards_of(result.format(**wildcards)) or plan.shards
         numbers = range(shards) if shards > 1 else ()
         return [part.format(shard=number, shards=shards, **wildcards) for number in numbers]
 

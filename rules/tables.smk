@@ -5,6 +5,7 @@ localrules:
     tabulate_stability,
     tabulate_ablations,
     tabulate_readings,
+    compare_with_paper,
     tables,
 
 

@@ -23,6 +23,7 @@ UNCOUNTED = {
     "pydantic": "checks the configuration, before any rule",
     "threadpoolctl": "sets the number of threads",
     "tqdm": "draws progress bars",
+    "triton": "comes with torch, at the version that torch pins",
     "yaml": "reads the configuration and the published figures",
 }
 # How a Snakefile may speak of it: to check it, to keep it, and for the names of models and tasks.

@@ -39,6 +39,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
         "evaluate_controls": 10,
         "measure_importance": 1,
         "evaluate_curves": 1,
+        "draw_choice": 1,
         "draw_curves": 1,
         "compare_with_paper": 1,
         "tabulate_stability": 1,

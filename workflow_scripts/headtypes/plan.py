@@ -177,6 +177,11 @@ class Plan:
         fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
         return condition, {name: getattr(fields, name) for name in reading_matters(self.operations(condition).values())}
 
+    @property
+    def shards(self) -> int:
+        """Jobs that share what is not made yet; no result depends on it, so it is in no spec."""
+        return self.config.jobs.shards
+
     @cached_property
     def clusterings(self) -> list[str]:
         """Name of each way of clustering, whatever the task."""
