@@ -56,8 +56,8 @@ def record(made: dict, inputs: Iterable[str], outputs: Iterable[str], threads: i
     """
     inputs, outputs = list(inputs), [path for path in outputs if not is_shard(path)]
     read = {path: sha256_path(path) for path in inputs if not is_shard(path)}
-    sources = {**made["sources"], **_sources(outputs)}
-    whole = {**made, "sources": sources, "threads": threads, "shards": max(1, len(inputs) - len(read)), "inputs": read}
+    sources, shards = {**made["sources"], **_sources(outputs)}, max(1, sum(map(is_shard, inputs)))
+    whole = {**made, "sources": sources, "threads": threads, "shards": shards, "inputs": read}
     for path in outputs:
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
 
