@@ -20,11 +20,12 @@ class Part(NamedTuple):
 WHOLE = Part(0, 1)
 
 
-def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
+def plan_batches(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> list[np.ndarray]:
     """Divide samples into batches of at most `batch_tokens` padded tokens, or one sample that is longer.
 
     lengths: tokens of each sample. Samples of like length go together, the longest first, so that a batch that
     does not fit into memory shows at once; the plan depends on the lengths and the budget alone.
+    part:    which of the batches are returned; the plan is that of all.
     returns the samples' indices, one array per batch.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
@@ -33,13 +34,12 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
         size = max(1, batch_tokens // max(1, int(lengths[order[start]])))
         batches.append(order[start : start + size])
         start += size
-    return batches
+    return batches[part.number :: part.of]
 
 
 def batched(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> np.ndarray:
     """The samples in a part of the batches: [sample] int64, in their order."""
-    batches = plan_batches(lengths, batch_tokens)[part.number :: part.of]
-    return np.sort(np.concatenate([np.empty(0, np.int64), *batches]))
+    return np.sort(np.concatenate([np.empty(0, np.int64), *plan_batches(lengths, batch_tokens, part)]))
 
 
 def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device, length: int | None = None) -> Tensor:
@@ -87,10 +87,10 @@ def run_batches(
     step:   does all of its work or, where the GPU's memory is too small for it, raises and has done none; it is then
         called with each half of the batch, at the same padded length, so that results stay what they were.
     length: tokens that every sample is padded to; by default the longest of its batch.
-    part:   which of the batches; the plan is that of all.
+    part:   as in `plan_batches`.
     """
     lengths = [length or len(ids) for ids in input_ids]
-    for batch in plan_batches(lengths, batch_tokens)[part.number :: part.of]:
+    for batch in plan_batches(lengths, batch_tokens, part):
         ids = [input_ids[index] for index in batch]
         types = None if token_types is None else [token_types[index] for index in batch]
         inputs = model_inputs(ids, types, model.config.pad_token_id or 0, model.device, length)

@@ -191,7 +191,7 @@ def _read(
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
     reading = Reading(**settings.reading or {})
-    pieces = [pd.DataFrame({name: [] for name in ("window", *task.columns)})]
+    pieces = []
 
     def step(batch: np.ndarray, inputs: dict) -> None:
         of_batch = [sentences[window] for window in batch]
@@ -202,7 +202,8 @@ def _read(
 
     length = _full_window(operations, settings)
     run_batches(model, ids, types, settings.batch_tokens, step, length=length, part=part)
-    return pd.concat(pieces[min(1, len(pieces) - 1) :], ignore_index=True)
+    # A part may have no windows.
+    return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=["window", *task.columns])
 
 
 def _joined(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple[np.ndarray, ...]:
