@@ -209,7 +209,6 @@ def test_the_figure_fits_a_page_and_nothing_is_written_over(name):
 
 
 def written(figure: Figure) -> list[Text]:
-    figure.draw_without_rendering()
     found = lettering(figure)
     assert all(text.get_fontsize() >= 5 for text in found)
     return found

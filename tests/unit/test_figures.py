@@ -25,7 +25,7 @@ from headtypes.figures.heads import column_labels, heads_figure, typical_heads
 from headtypes.figures.layers import layers_figure
 from headtypes.figures.models import models_figure
 from headtypes.figures.projection import project_heads, projection_figure
-from headtypes.figures.style import PALETTE, save_figure, type_labels, type_styles
+from headtypes.figures.style import PALETTE, save_figure, style, type_labels, type_styles
 from headtypes.map_storage import AttentionMaps
 from headtypes.partitions import Partition, build_partition
 from tests.planted import TYPES, heads
@@ -436,6 +436,8 @@ def long_figures() -> dict[str, Callable[[], Figure]]:
 
 
 def lettering(figure: Figure) -> list[Text]:
+    with style():
+        figure.draw_without_rendering()
     undrawn = set()
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
         low, high = sorted(axis.get_view_interval())
@@ -448,7 +450,6 @@ def lettering(figure: Figure) -> list[Text]:
 @pytest.mark.parametrize("make", [figures, long_figures])
 def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(make, number):
     figure = make()[number]()
-    figure.draw_without_rendering()
     boxes = []
     for text in lettering(figure):
         assert text.get_fontsize() >= 5, text.get_text()

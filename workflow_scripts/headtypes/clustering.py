@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController
 
 from headtypes.errors import InputError
-from headtypes.naming import Naming, attention_groups, name_types
+from headtypes.naming import Naming, name_types
 from headtypes.partitions import Partition, build_partition
 
 METHODS = ("kmeans", "gmm", "agglomerative", "spectral")

@@ -1,5 +1,7 @@
 """The columns of the distance feature (Guan et al. 2020, section 3), and their resolution."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 # Every window count that divides this one follows from the stored columns, since
@@ -24,3 +26,31 @@ def head_features(features: np.ndarray, windows: int) -> np.ndarray:
     fine = features[..., :FINE_WINDOWS]
     coarse = fine.reshape(*fine.shape[:-1], windows, FINE_WINDOWS // windows).sum(-1)
     return np.concatenate([coarse, features[..., FINE_WINDOWS:]], axis=-1)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Attention of n heads, or centroids of heads, in three groups that sum to one.
+
+    near, special, far: [n] shares: to the token itself and window 0; to `[CLS]`, `[SEP]`, comma and period;
+        to the rest.
+    """
+
+    near: np.ndarray
+    special: np.ndarray
+    far: np.ndarray
+
+
+def attention_groups(features: np.ndarray) -> Groups:
+    """Sum head features into near, special and far.
+
+    features: [n, N + 5] distance features: windows 0..N-1, self, cls, sep, comma, period. Window 0 is that of
+        the resolution given, so near means the same only among features of equal N.
+    """
+    features = features.astype(float)
+    windows = features.shape[-1] - len(SPECIAL_KINDS) - 1
+    return Groups(
+        near=features[:, 0] + features[:, windows],
+        special=features[:, windows + 1 :].sum(axis=1),
+        far=features[:, 1:windows].sum(axis=1),
+    )

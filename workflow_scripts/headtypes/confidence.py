@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from headtypes.bootstrap import LEVEL, draw_units, mean_intervals
 from headtypes.clustering import IndivisibleError, fit, one_thread
-from headtypes.naming import attention_groups
+from headtypes.columns import attention_groups
 from headtypes.partitions import Partition
 from headtypes.seeds import derive_seed
 from headtypes.stability import match_labels

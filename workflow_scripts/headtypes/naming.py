@@ -7,42 +7,14 @@ from itertools import permutations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from headtypes.columns import Groups, attention_groups
 from headtypes.type_names import TYPES, type_names
 
 # Below this margin the user is warned: on random halves of 50 samples of SQuAD the margin of a model varied
 # by about this much (standard deviation 0.05).
 SMALL_MARGIN = 0.05
 
-_SPECIAL_COLUMNS = 4
 _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Attention of n heads, or centroids of heads, in three groups that sum to one.
-
-    near, special, far: [n] shares: to the token itself and window 0; to `[CLS]`, `[SEP]`, comma and period;
-        to the rest.
-    """
-
-    near: np.ndarray
-    special: np.ndarray
-    far: np.ndarray
-
-
-def attention_groups(features: np.ndarray) -> Groups:
-    """Sum head features into near, special and far.
-
-    features: [n, N + 5] distance features: windows 0..N-1, self, cls, sep, comma, period. Window 0 is that of
-        the resolution given, so near means the same only among features of equal N.
-    """
-    features = features.astype(float)
-    windows = features.shape[-1] - _SPECIAL_COLUMNS - 1
-    return Groups(
-        near=features[:, 0] + features[:, windows],
-        special=features[:, windows + 1 :].sum(axis=1),
-        far=features[:, 1:windows].sum(axis=1),
-    )
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from headtypes.columns import attention_groups
 from headtypes.errors import InputError
 from headtypes.files import write_csv
-from headtypes.naming import attention_groups
 from headtypes.type_names import TYPES
 
 COLUMNS = ["layer", "head", "cluster", "type", "silhouette", "near", "special", "far", "doubtful"]

@@ -66,21 +66,18 @@ class TypeStyle:
     hatch: str
 
 
-def _style():
-    # From Matplotlib's own settings, whatever the user's are.
+def style():
+    """Matplotlib's settings within a `with`: made from its own, whatever the user's are."""
     return matplotlib.style.context(["default", _SETTINGS])
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Have a function draw its figure in the style of all."""
+    """Have a function make its figure in the style of all. Draw it in it too (`style`): ticks are made then."""
 
     @wraps(draw)
     def drawn(*args, **kwargs) -> Figure:
-        with _style():
-            figure = draw(*args, **kwargs)
-            # Matplotlib makes ticks when they are first drawn, in the settings of that moment.
-            figure.draw_without_rendering()
-            return figure
+        with style():
+            return draw(*args, **kwargs)
 
     return drawn
 
@@ -142,7 +139,7 @@ def save_figure(figure: Figure, vector: str | Path, png: str | Path, made: dict)
         kind = path.suffix.lstrip(".").lower()
         if kind not in _UNDATED:
             raise ValueError(f"{path}: figures are pdf, svg or png")
-        with _style(), replacing(path) as temporary:
+        with style(), replacing(path) as temporary:
             figure.savefig(temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(made)})
 
 
