@@ -35,7 +35,6 @@ rule extract_shard:
         "results/shards/features/{model}/{task}/{shard}-of-{shards}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
-    threads: 2
     params:
         spec=spec("extract_shard"),
         code=code("extract_shard"),
@@ -56,7 +55,6 @@ rule extract_features:
         "results/features/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
-    threads: 2
     params:
         spec=spec("extract_features"),
         code=code("extract_features"),
