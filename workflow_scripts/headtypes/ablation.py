@@ -49,6 +49,7 @@ class Ablation:
         self._stays = lru_cache(_BLOCKS_KEPT)(_Sentences.stays)
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
+        """The heads' contexts of a layer, ablated: [sample, head, query, channel]."""
         if number == 0:
             padded = layer.query.shape[2] if self._reading.uniform_over_padding else 0
             groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])

@@ -20,6 +20,7 @@ class MapReader:
         self._layers: list[Tensor] = []
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
+        """The heads' contexts of a layer as they are: [sample, head, query, channel]."""
         attention = layer.attention(slice(None))
         self._layers.append(attention[0].float().cpu())
         return torch.matmul(attention, layer.value)

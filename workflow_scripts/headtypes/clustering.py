@@ -11,6 +11,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController
 
+from headtypes.columns import attention_groups
 from headtypes.errors import InputError
 from headtypes.naming import Naming, name_types
 from headtypes.partitions import Partition, build_partition

@@ -29,6 +29,7 @@ class ContextSums:
         self._layers: list[Tensor] = []
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
+        """The heads' contexts of a layer as they are: [sample, head, query, channel]."""
         context = layer.context()
         # One sample after another, since padding may hold anything.
         sums = [one[:, :length].sum(1, dtype=torch.float64) for one, length in zip(context, self._lengths, strict=True)]

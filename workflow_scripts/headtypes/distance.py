@@ -24,6 +24,7 @@ class DistanceReader:
         self._layers: list[Tensor] = []
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
+        """The heads' contexts of a layer as they are: [sample, head, query, channel]."""
         if number == 0:
             self._fused, self._buckets = fused_reader(self._kinds, layer), None
         read = self._fused and self._fused(layer)

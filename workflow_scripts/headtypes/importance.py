@@ -28,6 +28,7 @@ class HeadGates:
         self.gates: list[Tensor] = []
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
+        """The heads' contexts of a layer, through their gates: [sample, head, query, channel]."""
         context = layer.context()
         self.gates.append(torch.ones_like(context[..., 0, 0], requires_grad=True))
         return context * self.gates[-1][:, :, None, None]
