@@ -16,6 +16,8 @@ rule draw_questions:
         "results/questions/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("draw_questions"),
         code=code("draw_questions"),
@@ -35,6 +37,8 @@ rule prepare_windows:
         "results/windows/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("prepare_windows"),
     params:
         spec=spec("prepare_windows"),
         code=code("prepare_windows"),
@@ -54,6 +58,8 @@ rule measure_contexts:
         "results/contexts/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("measure_contexts"),
     params:
         spec=spec("measure_contexts"),
         code=code("measure_contexts"),
@@ -76,6 +82,8 @@ rule evaluate_shard:
         "results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("evaluate_shard"),
     params:
         spec=spec("evaluate_shard"),
         code=code("evaluate_shard"),
@@ -104,6 +112,8 @@ rule evaluate_condition:
         "results/ablation/{model}/{partition}/{condition}/benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("evaluate_condition"),
     params:
         spec=spec("evaluate_condition"),
         code=code("evaluate_condition"),
@@ -126,6 +136,8 @@ rule measure_intervals:
         "results/ablation/{model}/{partition}/intervals.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("measure_intervals"),
     params:
         spec=spec("measure_intervals"),
         code=code("measure_intervals"),

@@ -15,6 +15,8 @@ rule cluster_heads:
         partition=any_of(dict.fromkeys(each.name for each in clustered())),
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("cluster_heads"),
     params:
         spec=spec("cluster_heads"),
         code=code("cluster_heads"),
@@ -36,6 +38,8 @@ rule import_partition:
         partition=any_of(each.name for each in brought()),
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("import_partition"),
     params:
         spec=spec("import_partition"),
         code=code("import_partition"),
@@ -57,6 +61,8 @@ rule measure_stability:
         partition=any_of(dict.fromkeys(each.name for each in clustered())),
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("measure_stability"),
     params:
         spec=spec("measure_stability"),
         code=code("measure_stability"),
@@ -79,6 +85,8 @@ rule measure_confidence:
         partition=any_of(dict.fromkeys(each.name for each in clustered())),
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("measure_confidence"),
     params:
         spec=spec("measure_confidence"),
         code=code("measure_confidence"),
@@ -99,6 +107,8 @@ rule choose_clustering:
         "results/choice/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("choose_clustering"),
     params:
         spec=spec("choose_clustering"),
         code=code("choose_clustering"),

@@ -9,11 +9,12 @@ from snakemake.exceptions import WorkflowError
 SCRIPTS = Path(workflow.basedir) / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from headtypes import specs
+from headtypes import resources, specs
 from headtypes.config import read_config
 from headtypes.digest import code_digest
 from headtypes.errors import InputError
 from headtypes.files import canonical_json
+from headtypes.gpus import number_of_gpus
 from headtypes.jobs import remember_code
 from headtypes.plan import Plan
 from headtypes.preview import remember_config
@@ -51,8 +52,8 @@ def lift_stale_locks():
     return held
 
 
-# Held until this process ends.
-run_lock = lift_stale_locks()
+# Held until this process ends. Its jobs, some of them on other machines, have locks of nobody to lift.
+run_lock = lift_stale_locks() if workflow.is_main_process else None
 
 
 def spec(rule):
@@ -63,6 +64,35 @@ def spec(rule):
 def code(rule):
     """The parameter `code`: the digest of the rule's script and of what it imports."""
     return code_digest(SCRIPTS / f"{rule}.py")
+
+
+def needs(rule):
+    """What the jobs of a rule ask for; of memory and time twice as much with every further attempt.
+
+    Snakemake calls the functions again when the inputs are there, and shows <TBD> until then.
+    """
+
+    def of_job(wildcards, input):
+        return resources.needs(plan, rule, wildcards, input, on_gpu=bool(gpu(wildcards, input)))
+
+    def gpu(wildcards, input):
+        return gpus_of_a_model() if resources.runs_model(rule, input) else 0
+
+    return {
+        "mem_mb": lambda wildcards, input, attempt: resources.grown(of_job(wildcards, input).mem_mb, attempt),
+        "runtime": lambda wildcards, input, attempt: resources.grown(of_job(wildcards, input).minutes, attempt),
+        "gpu": gpu,
+    }
+
+
+def gpus_of_a_model():
+    """GPUs for a job that runs a model: as `default-resources` say; else one, if it runs here and here is one."""
+    default = workflow.resource_settings._parsed_default_resources.get("gpu")
+    if default.is_evaluable():
+        return 1
+    if default.value is not None:
+        return default.value
+    return int(workflow.local_exec and not workflow.remote_exec and number_of_gpus() > 0)
 
 
 def any_of(names):
@@ -125,6 +155,17 @@ def remember_code_of(rules):
     for each in rules:
         if not each.norun:
             remember_code(SCRIPTS / f"{each.name}.py")
+
+
+# As many jobs at a time as there are GPUs, unless --resources says otherwise. On a cluster, where `nodes` are given, it
+# limits only what runs at a time within each job that is submitted, since that may be a group.
+if "gpu" not in workflow.global_resources:
+    workflow.register_resource("gpu", max(1, number_of_gpus()) if workflow.resource_settings.nodes is None else 1)
+
+
+resource_scopes:
+    gpu="local",
+    runtime="local",
 
 
 wildcard_constraints:

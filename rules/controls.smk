@@ -16,6 +16,8 @@ rule evaluate_controls:
         "results/controls/{model}/{partition}/{condition}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("evaluate_controls"),
     params:
         spec=spec("evaluate_controls"),
         code=code("evaluate_controls"),
@@ -36,6 +38,8 @@ rule measure_importance:
         "results/importance/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("measure_importance"),
     params:
         spec=spec("measure_importance"),
         code=code("measure_importance"),
@@ -58,6 +62,8 @@ rule evaluate_curves:
         "results/curves/{model}/{partition}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("evaluate_curves"),
     params:
         spec=spec("evaluate_curves"),
         code=code("evaluate_curves"),

@@ -16,6 +16,8 @@ rule draw_samples:
         "results/samples/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("draw_samples"),
         code=code("draw_samples"),
@@ -35,6 +37,8 @@ rule extract_shard:
         "results/shards/features/{model}/{task}/{shard}-of-{shards}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("extract_shard"),
     params:
         spec=spec("extract_shard"),
         code=code("extract_shard"),
@@ -55,6 +59,8 @@ rule extract_features:
         "results/features/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("extract_features"),
     params:
         spec=spec("extract_features"),
         code=code("extract_features"),

@@ -13,6 +13,8 @@ rule map_attention:
         "results/maps/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("map_attention"),
     params:
         spec=spec("map_attention"),
         code=code("map_attention"),
@@ -40,6 +42,8 @@ rule draw_heads:
         "results/figures/{model}/{partition}/figure1.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("draw_heads"),
     params:
         spec=spec("draw_heads"),
         code=code("draw_heads"),
@@ -66,6 +70,8 @@ rule draw_projection:
         "results/figures/{model}/{partition}/figure2.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("draw_projection"),
     params:
         spec=spec("draw_projection"),
         code=code("draw_projection"),
@@ -91,6 +97,8 @@ rule draw_layers:
         "results/figures/{model}/{partition}/figure3.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("draw_layers"),
     params:
         spec=spec("draw_layers"),
         code=code("draw_layers"),
@@ -121,6 +129,8 @@ rule draw_models:
         clustering=any_of(plan.clusterings),
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("draw_models"),
     params:
         spec=spec("draw_models"),
         code=code("draw_models"),
@@ -147,6 +157,8 @@ rule draw_atlas:
         "results/figures/{model}/{partition}/figure5.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("draw_atlas"),
     params:
         spec=spec("draw_atlas"),
         code=code("draw_atlas"),
@@ -174,6 +186,8 @@ rule draw_choice:
         "results/figures/{model}/{task}.choice.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("draw_choice"),
     params:
         spec=spec("draw_choice"),
         code=code("draw_choice"),
@@ -200,6 +214,8 @@ rule draw_curves:
         "results/figures/{model}/{partition}/curves.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("draw_curves"),
     params:
         spec=spec("draw_curves"),
         code=code("draw_curves"),

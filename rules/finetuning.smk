@@ -17,6 +17,8 @@ rule fetch_training:
         "results/sources/training/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("fetch_training"),
         code=code("fetch_training"),
@@ -38,6 +40,8 @@ rule finetune_model:
         model=any_of(name for name in plan.models if plan.finetuned(name)),
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        **needs("finetune_model"),
     params:
         spec=spec("finetune_model"),
         code=code("finetune_model"),

@@ -17,6 +17,8 @@ rule fetch_model:
         "results/sources/models/{model}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("fetch_model"),
         code=code("fetch_model"),
@@ -36,6 +38,8 @@ rule fetch_task:
         "results/sources/tasks/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("fetch_task"),
         code=code("fetch_task"),

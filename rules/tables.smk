@@ -29,6 +29,8 @@ rule tabulate_stability:
         "results/tables/stability.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("tabulate_stability"),
         code=code("tabulate_stability"),
@@ -68,6 +70,8 @@ rule tabulate_ablations:
         "results/tables/ablations.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("tabulate_ablations"),
         code=code("tabulate_ablations"),
@@ -96,6 +100,8 @@ rule tabulate_readings:
         "results/tables/readings.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("tabulate_readings"),
         code=code("tabulate_readings"),
@@ -128,6 +134,8 @@ rule compare_with_paper:
         "results/comparison.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
     params:
         spec=spec("compare_with_paper"),
         code=code("compare_with_paper"),

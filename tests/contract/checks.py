@@ -22,6 +22,7 @@ UNCOUNTED = {
     "markdown_it": "lays out pages whose numbers are made before",
     "pydantic": "checks the configuration, before any rule",
     "threadpoolctl": "sets the number of threads",
+    "safetensors": "counts the numbers in files whose checksum is recorded",
     "tqdm": "draws progress bars",
     "triton": "comes with torch, at the version that torch pins",
     "yaml": "reads the configuration and the published figures",
@@ -32,7 +33,9 @@ READINGS = re.compile(
     r"|plan \. config \. (models|tasks)\b)"
 )
 # The modules that plan; what they find in the configuration reaches the rules as `spec`.
-PLANNING = {"config", "config_errors", "digest", "plan", "specs"}
+PLANNING = {"config", "config_errors", "digest", "plan", "resources", "specs"}
+# What chooses one of several equal devices, which changes no result.
+PLACING = {"gpus"}
 
 
 def scripts(root: Path) -> list[str]:
@@ -194,7 +197,7 @@ def _outside_inputs(file: Path) -> Iterator[tuple[int, str]]:
             read = ast.unparse(node)
             of, _, what = read.partition(".")
             more_than_its_job = of == "snakemake" and what.partition(".")[0] not in OF_A_JOB
-            if more_than_its_job or (read in ("os.environ", "os.getenv") and file.stem not in PLANNING):
+            if more_than_its_job or (read in ("os.environ", "os.getenv") and file.stem not in PLANNING | PLACING):
                 yield node.lineno, f"reads {read}"
         elif isinstance(node, ast.Constant) and re.fullmatch(r"\S*config\.ya?ml", str(node.value)):
             yield node.lineno, "names the configuration's file"

@@ -33,6 +33,7 @@ from headtypes.finetuning_inputs import (
     pad_batch,
     plan_order,
 )
+from headtypes.gpus import keep_to_one_gpu
 from headtypes.progress import progress
 from headtypes.silence import silence_transformers
 from headtypes.sources import load_tokenizer
@@ -163,6 +164,7 @@ def _finetune(
     order = plan_order(lengths, settings.batch_size, steps, np.random.default_rng(settings.seed))
     checkpoints = out_folder.parent / f".{out_folder.name}.checkpoints"
     resumed = _last_checkpoint(checkpoints, _fingerprint(model, features, settings))
+    keep_to_one_gpu()
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         max_steps=steps,

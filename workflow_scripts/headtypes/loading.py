@@ -10,6 +10,7 @@ from transformers.models.auto.modeling_auto import (
 
 from headtypes.attention import ATTENTION
 from headtypes.errors import InputError, one_line
+from headtypes.gpus import keep_to_one_gpu
 from headtypes.silence import silence_transformers
 
 silence_transformers()
@@ -87,5 +88,6 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
 
 
 def device() -> torch.device:
-    """The GPU where there is one, else the CPU."""
+    """The GPU that this process has taken, where there is one, else the CPU."""
+    keep_to_one_gpu()
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,5 +1,6 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
+import math
 from pathlib import Path
 
 from huggingface_hub import snapshot_download
@@ -9,6 +10,7 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.errors import InputError, one_line
@@ -24,7 +26,7 @@ def fetch_model(model: str, source: dict) -> dict:
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder; and sha256.
     returns the record that `load_tokenizer` and `load_model` read: name, source, revision as resolved, folder,
-        SHA-256 of the weights, and the shape (model_type, layers, heads, limit in tokens).
+        SHA-256 and number of the weights, and the shape (model_type, layers, heads, width, limit in tokens).
     Raises `InputError` when the files cannot be had, or are not a Transformer with a fast tokenizer that fits.
     """
     if "hub" in source:
@@ -49,6 +51,7 @@ def fetch_model(model: str, source: dict) -> dict:
             f"{weights.get('model.safetensors')}, not {expected} as models.{model}.source.sha256 says."
         )
     record = {"name": model, **origin, "folder": str(folder), "weights": weights}
+    record["parameters"] = sum(_numbers(model, folder / name) for name in weights)
     return {**record, **_shape(record)}
 
 
@@ -97,6 +100,15 @@ def _download(model: str, repository: str, revision: str | None) -> Path:
         ) from error
 
 
+def _numbers(model: str, file: Path) -> int:
+    """How many numbers a file of weights holds, whatever their precision; read from its header."""
+    try:
+        with safe_open(file, "np") as weights:
+            return sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.offset_keys())
+    except SafetensorError as error:
+        raise InputError(f"models.{model}: {file} is damaged ({one_line(error)}); get it anew.") from error
+
+
 def _shape(record: dict) -> dict:
     """Layers, heads and limit in tokens; that the tokenizer belongs to the model is checked on the way."""
     where = f"models.{record['name']}: {record['folder']}"
@@ -122,5 +134,7 @@ def _shape(record: dict) -> dict:
         "architectures": config.architectures,
         "layers": config.num_hidden_layers,
         "heads": config.num_attention_heads,
+        # Where it has no such name, heads of the usual size.
+        "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
         "limit": min(limit, tokenizer.model_max_length),
     }
