@@ -79,8 +79,9 @@ class ClusterWorkdir(Workdir):
 
     def states_of(self, rule: str) -> dict[str, str]:
         """The state of every job of a rule, by its id, as they were submitted."""
+        jobs = self.slurm.jobs_of(rule, self.path)
         states = self.slurm.states()
-        return {job: states[job] for job in self.slurm.jobs_of(rule, self.path)}
+        return {job: states[job] for job in jobs}
 
     def reading(self, rule: str, attempt: int = 1) -> str:
         """Wait until a job of a rule that has had so many loads its libraries; return it."""
