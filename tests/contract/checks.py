@@ -33,7 +33,7 @@ READINGS = re.compile(
     r"|plan \. config \. (models|tasks)\b)"
 )
 # The modules that plan; what they find in the configuration reaches the rules as `spec`.
-PLANNING = {"config", "config_errors", "digest", "plan", "resources", "specs"}
+PLANNING = {"config", "config_errors", "digest", "plan", "specs"}
 # What chooses one of several equal devices, which changes no result.
 PLACING = {"gpus"}
 

@@ -11,13 +11,14 @@ from headtypes.resources import (
     UNKNOWN,
     ModelSize,
     Texts,
+    encoding,
     forward,
     gradients,
     grown,
     model_size,
     needs,
-    of_tables,
     runs_model,
+    tables,
     texts_of,
     training,
 )
@@ -41,11 +42,13 @@ TRAINING = Texts(rows=3200, longest=162, tokens=350_000)
         (gradients(MINILM, DEMO, 4096, "float32"), 1255, 19),
         (gradients(MINILM, SQUAD, 4096, "float32"), 3873, 3143),
         (training(MINILM, TRAINING, 16, 1), 2079, 153),
-        (of_tables(16.2), 288, 25),
+        (encoding(SQUAD), 469, 6),
+        (tables(16.2), 288, 25),
     ],
 )
 def test_more_than_what_was_measured_and_not_many_times_more(asked, megabytes, seconds):
-    assert 1.1 * megabytes < asked.mem_mb < 3 * megabytes
+    # A cluster counts what Snakemake itself takes in the job.
+    assert 1.1 * (megabytes + 250) < asked.mem_mb < 3 * (megabytes + 250)
     # Ten minutes to load what a busy file system gives slowly.
     assert 1.1 * seconds < 60 * asked.minutes < 5 * seconds + 3600
 
@@ -190,4 +193,4 @@ def test_what_joins_shards_or_reads_tables_runs_no_model(plan, inputs):
     assert not runs_model("cluster_heads", inputs("features"))
     for rule in ("evaluate_condition", "cluster_heads", "draw_heads"):
         asked = needs(plan, rule, SimpleNamespace(), inputs("model", "questions", **parts))
-        assert 300 < asked.mem_mb < 1000
+        assert 600 < asked.mem_mb < 1200

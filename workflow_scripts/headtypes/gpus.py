@@ -42,7 +42,7 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
     told = False
     while True:
         for share, _, gpu in places:
-            lock = open(folder / f"{gpu.replace('/', '_')}.{share}.lock", "w")
+            lock = open(folder / f"{gpu.replace('/', '_')}.{share}.lock", "w")  # noqa: SIM115
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:

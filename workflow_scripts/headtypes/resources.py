@@ -20,8 +20,10 @@ from headtypes.plan import Plan
 _MB = 1e6
 # What Python takes with torch and Transformers, and without; and CUDA's libraries.
 _BASE_MB, _BASE_WITHOUT_MODEL_MB, _CUDA_MB = 500, 300, 2500
-# Of questions, windows and answers as Python holds them, per token; of training data, which are but encoded.
-_BYTES_OF_TEXT, _BYTES_OF_TRAINING_TEXT = 600, 100
+# Snakemake itself, which on a cluster runs in the job, too.
+_SNAKEMAKE_MB = 300
+# Of questions, windows and answers as Python holds them, per token; and where texts are but encoded.
+_BYTES_OF_TEXT, _BYTES_OF_ENCODED_TEXT = 600, 100
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 # Of UTF-8 text; SQuAD's JSON has 5.8.
 _BYTES_PER_TOKEN = 4
@@ -90,9 +92,10 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
     Raises `FileNotFoundError` where an input is not there yet.
     """
     if rule == "prepare_windows":
-        return of_texts(texts_of(inputs.questions))
+        return encoding(texts_of(inputs.questions))
     if not runs_model(rule, inputs):
-        return of_tables(sum(Path(file).stat().st_size for file in inputs) / _MB)
+        size_mb = sum(Path(file).stat().st_size for file in inputs) / _MB
+        return tables(size_mb, _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB)
     if rule == "finetune_model":
         made = plan.finetuned(wildcards.model)
         texts = texts_of(inputs.rows).cut(made.max_length)
@@ -176,17 +179,21 @@ def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_
     """
     batch = batch_size * texts.longest * _kept(model, texts.longest) + 2 * model.parameters
     operations = epochs * 3 * _operations(model, texts)
-    return _needs(model, batch, _BYTES["float32"], texts.tokens * _BYTES_OF_TRAINING_TEXT, operations, on_gpu)
+    return _needs(model, batch, _BYTES["float32"], texts.tokens * _BYTES_OF_ENCODED_TEXT, operations, on_gpu)
 
 
-def of_texts(texts: Texts) -> Needs:
-    """Needs of a job that only cuts or scores texts."""
-    return Needs(math.ceil(_MARGIN * (_BASE_MB + texts.tokens * _BYTES_OF_TEXT / _MB)), 60)
+def encoding(texts: Texts) -> Needs:
+    """Needs of a job that cuts texts into windows."""
+    return Needs(_memory(_BASE_MB + texts.tokens * _BYTES_OF_ENCODED_TEXT / _MB), 60)
 
 
-def of_tables(size_mb: float) -> Needs:
+def tables(size_mb: float, base_mb: float = _BASE_WITHOUT_MODEL_MB) -> Needs:
     """Needs of a job that runs no model and reads files of some size; features, the largest, it holds a few times."""
-    return Needs(math.ceil(_MARGIN * (_BASE_WITHOUT_MODEL_MB + 10 * size_mb)), 60)
+    return Needs(_memory(base_mb + 10 * size_mb), 60)
+
+
+def _memory(mb: float) -> int:
+    return math.ceil(_MARGIN * mb + _SNAKEMAKE_MB)
 
 
 def _kept(model: ModelSize, length: int) -> float:
@@ -210,7 +217,4 @@ def _needs(model: ModelSize, batch: float, precision: int, text: float, operatio
     """
     size = (2 * model.parameters + (0 if on_gpu else batch)) * precision + text
     minutes = operations / (_GPU_SPEED if on_gpu else _CPU_SPEED) / 60
-    return Needs(
-        math.ceil(_MARGIN * (_BASE_MB + on_gpu * _CUDA_MB + size / _MB)),
-        math.ceil(_START_MINUTES + minutes),
-    )
+    return Needs(_memory(_BASE_MB + on_gpu * _CUDA_MB + size / _MB), math.ceil(_START_MINUTES + minutes))
