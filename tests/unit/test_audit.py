@@ -12,7 +12,7 @@ from headtypes.audit import audit, remove
 from headtypes.digest import code_digest
 from headtypes.files import canonical_json, write_text
 from headtypes.jobs import CODE, Job, remember_code
-from headtypes.provenance import beside, provenance, record, shards_of
+from headtypes.provenance import beside, provenance, record, shards_of, verified
 
 DATA, SAMPLES, FEATURES = "data/squad.json", "results/samples/squad.jsonl", "results/features/bert/squad.h5"
 MODEL, TABLE, FIGURE = "results/models/bert", "results/tables/table1.csv", "results/figures/figure1.png"
@@ -50,7 +50,7 @@ def run(jobs) -> list[Job]:
         for path in job.outputs:
             write_text(f"{path}/weights" if path == MODEL else path, f"{path} by {job.spec}")
         made = provenance(job.rule, job.wildcards, json.loads(job.spec), job.code, job.inputs)
-        record(made, job.inputs, job.outputs, threads=1)
+        record(made, verified(job.inputs), job.outputs, threads=1)
     return jobs
 
 
@@ -132,7 +132,7 @@ def test_a_result_that_was_made_anew_leaves_behind_what_comes_from_it():
     jobs = run(plan())
     write_text(SAMPLES, "drawn anew")
     made = provenance("draw_samples", {"task": "squad"}, {"samples": 5}, jobs[0].code, [DATA])
-    record(made, [DATA], [SAMPLES], threads=1)
+    record(made, verified([DATA]), [SAMPLES], threads=1)
     assert states(jobs) == dict.fromkeys([FEATURES, TABLE, FIGURE], "stale")
     assert why(jobs, FEATURES) == f"it was made from another {SAMPLES}"
 

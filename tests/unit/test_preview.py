@@ -14,7 +14,7 @@ from headtypes.files import canonical_json, write_text
 from headtypes.jobs import Job, remember_code
 from headtypes.plan import Plan
 from headtypes.preview import Work, preview, preview_text, remember_config
-from headtypes.provenance import provenance, record
+from headtypes.provenance import provenance, record, verified
 from tests.configs import DELETE, edited, full_config
 
 RUN = {
@@ -49,7 +49,7 @@ def run(raw) -> None:
         remember_code(job.script)
         write_text(job.outputs[0], job.rule)
         made = provenance(job.rule, job.wildcards, json.loads(job.spec), job.code, job.inputs)
-        record(made, job.inputs, job.outputs, threads=1)
+        record(made, verified(job.inputs), job.outputs, threads=1)
     remember_config(read_config(raw))
 
 

@@ -12,7 +12,7 @@ from headtypes.figures.style import save_figure
 from headtypes.files import canonical_json, sha256_path, write_json, write_text
 from headtypes.map_storage import AttentionMaps, write_maps
 from headtypes.markdown import to_html
-from headtypes.provenance import beside, forget, provenance, record, recorded
+from headtypes.provenance import beside, forget, provenance, record, recorded, verified
 from headtypes.scoring import write_scores
 from headtypes.storage import Features, write_features
 
@@ -32,13 +32,13 @@ def job(rule, inputs, outputs, **values):
     made = provenance(rule, {"model": "bert"}, {"seed": 3, **values}, "abc", inputs)
     for path in outputs:
         write_text(path, path)
-    record(made, inputs, outputs, threads=2)
+    record(made, verified(inputs), outputs, threads=2)
     return made
 
 
 def fetched(path=MODEL):
     write_json(path, {"hub": "some/bert", "revision": "f00", "folder": "/home/ada/cache", "weights": {"a": "1"}})
-    record(provenance("fetch_model", {"model": "bert"}, {}, "abc", []), [], [path], threads=1)
+    record(provenance("fetch_model", {"model": "bert"}, {}, "abc", []), {}, [path], threads=1)
 
 
 def test_a_record_says_what_made_the_result_and_from_what():

@@ -152,7 +152,7 @@ def test_a_package_that_is_not_there_or_is_a_single_module_is_refused(package):
 class TestFilesThatAreNotAModel:
     def test_no_weights(self, folder):
         (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-        assert "holds no model.safetensors; save the model as safetensors" in refusal(lambda: fetch(folder))
+        assert "holds no model.safetensors. Weights as a pickle" in refusal(lambda: fetch(folder))
 
     def test_no_folder(self, tmp_path):
         assert str(tmp_path / "none") in refusal(lambda: fetch(tmp_path / "none"))

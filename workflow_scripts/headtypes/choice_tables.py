@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from headtypes.table_files import read_csv
+
 STABILITY = ("heads_all_agree", "heads_pairwise", "samples_all_agree", "samples_pairwise")
 TABLE = ("method", "k", "windows", "smallest", "silhouette", "gap", "gap_error", *STABILITY, "chance")
 AGREEMENT = ("method", "windows", "other_method", "other_windows", "k", "adjusted_rand")
+_OTHERWISE = "no comparison of clusterings"
 BEST = ("method", "silhouette_k", "silhouette", "gap_k", "heads_k", "heads_kappa", "samples_k", "samples_kappa")
 
 
@@ -34,8 +37,15 @@ class Choice:
 
 
 def read_choice(ways: str | Path, agreement: str | Path, best: str | Path) -> Choice:
-    """Read the three tables of a `Choice`."""
-    tables = (pd.read_csv(path) for path in (ways, agreement))
-    chosen = pd.read_csv(best)
-    counted = [column for column in BEST if column.endswith("_k")]
-    return Choice(*tables, chosen.astype(dict.fromkeys(counted, "Int64")))
+    """Read the three tables of a `Choice`. Raises `InputError` that names a damaged file."""
+    counted = dict.fromkeys([column for column in BEST if column.endswith("_k")], "Int64")
+    return Choice(
+        read_csv(ways, _OTHERWISE, TABLE),
+        read_csv(agreement, _OTHERWISE, AGREEMENT),
+        read_csv(best, _OTHERWISE, BEST, dtype=counted),
+    )
+
+
+def read_ways(path: str | Path) -> pd.DataFrame:
+    """Read the first of them for its silhouettes alone."""
+    return read_csv(path, _OTHERWISE, ("method", "k", "windows", "silhouette"))

@@ -11,7 +11,7 @@ from headtypes.attention import Layer, run
 from headtypes.batching import run_batches
 from headtypes.encoding import Encoded, encode_samples
 from headtypes.errors import InputError
-from headtypes.files import canonical_json, replacing
+from headtypes.files import canonical_json, replacing, undamaged
 from headtypes.loading import load_model
 from headtypes.progress import progress
 from headtypes.sources import load_tokenizer
@@ -98,8 +98,5 @@ def read_contexts(path: str | Path | None) -> np.ndarray | None:
     """
     if not path:
         return None
-    try:
-        with h5py.File(path, "r") as file:
-            return file["context"][:]
-    except (OSError, KeyError) as error:
-        raise InputError(f"{path} is damaged or holds no mean contexts ({error}); delete it and run again.") from error
+    with undamaged(path, "holds no mean contexts"), h5py.File(path, "r") as file:
+        return file["context"][:]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from headtypes.intervals import METRICS
+from headtypes.table_files import read_parquet
 
 
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
@@ -36,4 +37,4 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 
 def read_control_drops(controls: str | Path, scores: str | Path, baseline: str | Path) -> dict[str, float | int]:
     """`control_drops` of the files that hold the scores of each question."""
-    return control_drops(*map(pd.read_parquet, (controls, scores, baseline)))
+    return control_drops(*(read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline)))

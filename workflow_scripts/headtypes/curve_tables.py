@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from headtypes.table_files import read_csv
+
 
 def read_curves(path: str | Path) -> pd.DataFrame:
-    """Read the table of `curves.evaluate_curves`."""
-    return pd.read_csv(path, keep_default_na=False, dtype={"type": str})
+    """Read the table of `curves.evaluate_curves`. Raises `InputError` that names a damaged file."""
+    kinds = {"type": str, "order": str, "draw": int, "heads": int}
+    return read_csv(path, "holds no curves", kinds, dtype=kinds, keep_default_na=False)

@@ -21,6 +21,7 @@ from headtypes.pairs import SentencePairs, label_names
 from headtypes.partitions import Partition
 from headtypes.progress import progress
 from headtypes.spans import Spans, answer_questions, best_spans
+from headtypes.table_files import read_parquet
 from headtypes.windows import Windows
 
 
@@ -124,8 +125,8 @@ def evaluate_part(
 
 
 def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
-    """Read what `evaluate_part` found from Parquet files."""
-    return [pd.read_parquet(path) for path in paths]
+    """Read what `evaluate_part` found from Parquet files. Raises `InputError` that names a damaged one."""
+    return [read_parquet(path, "no part of an evaluation", ["window"]) for path in paths]
 
 
 def evaluate_all(
@@ -161,7 +162,7 @@ def summary(scores: pd.DataFrame) -> dict[str, float | int]:
 def _task(rows: list[dict], windows: Windows, record: dict, settings: Settings) -> QuestionAnswering | SentencePairs:
     if settings.kind == "question_answering":
         return QuestionAnswering(rows, windows, settings.answer_tokens)
-    config = AutoConfig.from_pretrained(record["folder"], local_files_only=True)
+    config = AutoConfig.from_pretrained(record["folder"], local_files_only=True, trust_remote_code=False)
     return SentencePairs(rows, windows, label_names(config), f"models.{record['name']}")
 
 

@@ -1,17 +1,22 @@
 """Whole files or none: what is written appears under its name only when it is complete."""
 
+import errno
+import glob
 import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headtypes.errors import InputError
+from headtypes.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+# No room, no right to write, a broken disk: what the user can mend.
+_REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 
 
 @contextmanager
@@ -19,17 +24,66 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
 
     The data reach the disk before the name does, so that after a crash `path` is either absent, old or whole.
+    Raises `InputError` where there is no room, or no right to write.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
         os.replace(temporary, path)
+    except Exception as error:
+        why = refusal(error)
+        if why is None or isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be written: {why}; mend that and run again.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # A disk that has become read-only keeps it; `leftovers` finds it later.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def leftovers(path: str | Path) -> list[Path]:
+    """What processes that were killed while they wrote `path` have left beside it."""
+    return list(Path(path).parent.glob(f".{glob.escape(Path(path).name)}.*.tmp"))
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise `InputError` where `path` cannot be written, before anything is computed for it."""
+    folder = next(each for each in Path(path).absolute().parents if each.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: {folder} is read-only; make it writable and run again.")
+
+
+def refusal(error: BaseException | None) -> str | None:
+    """Why the system refused to read or write, in its words (`No space left on device`); None for any other error.
+
+    Libraries that are not written in Python have these words in errors of their own.
+    """
+    while error is not None:
+        for number in _REFUSALS:
+            if getattr(error, "errno", None) == number or os.strerror(number) in str(error):
+                return os.strerror(number)
+        error = error.__cause__ or error.__context__
+    return None
+
+
+@contextmanager
+def undamaged(path: str | Path, otherwise: str) -> Iterator[None]:
+    """Around the reading of a result: what goes wrong there is an `InputError` that names the file.
+
+    otherwise: what the file is if it is not damaged, such as `no feature file`.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is not there; let the workflow make it.") from error
+    except Exception as error:  # Each library has errors of its own for what it can make no sense of.
+        raise InputError(f"{path} is damaged or {otherwise} ({one_line(error)}); delete it and run again.") from error
 
 
 def canonical_json(data: Any) -> str:
@@ -72,11 +126,14 @@ def read_json_lines(path: str | Path) -> list[dict]:
             if not line.strip():
                 continue
             try:
-                rows.append(json.loads(line))
+                row = json.loads(line)
             except json.JSONDecodeError as error:
                 raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
+            if not isinstance(row, dict):
+                raise InputError(f"{path}, line {number} is no JSON object.")
+            rows.append(row)
     return rows
 
 

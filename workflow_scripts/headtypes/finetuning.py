@@ -23,7 +23,7 @@ from transformers import (
 )
 from transformers.trainer_callback import PrinterCallback
 
-from headtypes.errors import InputError
+from headtypes.errors import InputError, one_line
 from headtypes.files import canonical_json, read_json, write_json
 from headtypes.finetuning_inputs import (
     Features,
@@ -148,7 +148,20 @@ def finetune_sentence_pairs(
 def _load(auto_class, folder: str | Path, seed: int, **more) -> PreTrainedModel:
     """Load a model; what its checkpoint lacks (the new head) is drawn from `seed`."""
     torch.manual_seed(seed)
-    return auto_class.from_pretrained(folder, local_files_only=True, dtype=torch.float32, **more)
+    try:
+        model = auto_class.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, **more
+        )
+    except Exception as error:  # Damaged files fail in many ways.
+        raise InputError(f"{folder} does not load as a model that can be fine-tuned ({one_line(error)}).") from error
+    _check_finite(model, f"{folder} holds damaged weights", "take the model's files anew")
+    return model
+
+
+def _check_finite(model: PreTrainedModel, what: str, remedy: str) -> None:
+    for name, weights in model.named_parameters():
+        if not torch.isfinite(weights).all():
+            raise InputError(f"{what}: {name} is not finite; {remedy}.")
 
 
 def _finetune(
@@ -201,6 +214,12 @@ def _finetune(
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=resumed)
+    # Neither a checkpoint of such a run nor its result may be gone on from.
+    try:
+        _check_finite(trainer.model, f"{out_folder.name} was not learned", "lower its learning_rate")
+    except InputError:
+        shutil.rmtree(checkpoints)
+        raise
     _save(trainer.model, tokenizer, out_folder)
     shutil.rmtree(checkpoints)
 

@@ -11,10 +11,12 @@ from torch.nn.functional import cross_entropy
 from headtypes.attention import Layer, run
 from headtypes.batching import rows_of, run_batches
 from headtypes.errors import InputError
+from headtypes.files import undamaged
 from headtypes.loading import load_model
 from headtypes.pairs import label_names, label_numbers
 from headtypes.progress import progress
 from headtypes.spans import answer_positions
+from headtypes.table_files import read_csv
 from headtypes.windows import Windows
 
 
@@ -109,9 +111,14 @@ def normalise(importance: np.ndarray) -> np.ndarray:
 
 
 def read_importance(path: str | Path) -> np.ndarray:
-    """The normalised importance in a CSV of `measure_importance`'s table: [layer, head]."""
-    table = pd.read_csv(path).sort_values(["layer", "head"])
-    return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
+    """The normalised importance in a CSV of `measure_importance`'s table: [layer, head].
+
+    Raises `InputError` that names a damaged file.
+    """
+    kinds, otherwise = {"layer": int, "head": int, "normalised": float}, "holds no importance of heads"
+    table = read_csv(path, otherwise, kinds, dtype=kinds).sort_values(["layer", "head"])
+    with undamaged(path, otherwise):
+        return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
 
 
 def _losses(output, mask: Tensor, targets: Tensor) -> Tensor:

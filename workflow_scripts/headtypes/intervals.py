@@ -8,14 +8,18 @@ import pandas as pd
 
 from headtypes.bootstrap import RESAMPLES, bounds, resampled_means, score_intervals, sums_by_unit
 from headtypes.errors import InputError
+from headtypes.table_files import read_csv, read_parquet
 
 # Columns of the scores of each question or pair, and the metrics that their means are.
 METRICS = {"exact_match": "exact_match", "f1": "f1", "correct": "accuracy"}
 
 
 def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
-    """Read the scores of each question, of one model under several conditions: the same questions in one order."""
-    read = [pd.read_parquet(path) for path in paths]
+    """Read the scores of each question, of one model under several conditions: the same questions in one order.
+
+    Raises `InputError` that names a damaged file, or one of other questions.
+    """
+    read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
     for path, scores in zip(paths, read, strict=True):
         if not scores["id"].equals(read[0]["id"]):
             raise InputError(f"{path} has other questions than {paths[0]}; delete both and run again.")
@@ -39,9 +43,10 @@ def condition_intervals(
 
 
 def read_intervals(path: str | Path) -> pd.DataFrame:
-    """Read the table of `condition_intervals`."""
+    """Read the table of `condition_intervals`. Raises `InputError` that names a damaged file."""
     # A name may be a number, or what pandas takes for a missing value.
-    return pd.read_csv(path, dtype={"condition": str}, keep_default_na=False, na_values=[""])
+    kinds = {"condition": str}
+    return read_csv(path, "holds no intervals", kinds, dtype=kinds, keep_default_na=False, na_values=[""])
 
 
 def weighted_sums(

@@ -56,6 +56,7 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
             attn_implementation=ATTENTION,
             local_files_only=True,
             use_safetensors=True,
+            trust_remote_code=False,
             # What does not fit is reported below, by its name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,

@@ -6,8 +6,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.errors import InputError
-from headtypes.files import canonical_json, replacing
+from headtypes.files import canonical_json, replacing, undamaged
 
 
 @dataclass(frozen=True)
@@ -49,13 +48,13 @@ def write_maps(path: str | Path, maps: AttentionMaps, made: dict) -> None:
 
 def read_maps(path: str | Path) -> AttentionMaps:
     """Read what `write_maps` wrote. Raises `InputError` that names a damaged file."""
-    try:
-        with h5py.File(path, "r") as file:
-            return AttentionMaps(
-                attention=file["attention"][:].astype(np.float32),
-                tokens=file["token"].asstr()[:].tolist(),
-                sample_id=file.attrs["sample_id"],
-                truncated=bool(file.attrs["truncated"]),
-            )
-    except (OSError, KeyError) as error:
-        raise InputError(f"{path} is damaged or holds no attention maps ({error}); delete it and run again.") from error
+    with undamaged(path, "holds no attention maps"), h5py.File(path, "r") as file:
+        maps = AttentionMaps(
+            attention=file["attention"][:].astype(np.float32),
+            tokens=file["token"].asstr()[:].tolist(),
+            sample_id=file.attrs["sample_id"],
+            truncated=bool(file.attrs["truncated"]),
+        )
+        if maps.attention.shape[2:] != 2 * (len(maps.tokens),):
+            raise ValueError("its tokens are not those of its maps")
+        return maps

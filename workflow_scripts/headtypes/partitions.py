@@ -10,11 +10,17 @@ import numpy as np
 import pandas as pd
 
 from headtypes.columns import attention_groups
-from headtypes.errors import InputError
-from headtypes.files import write_csv
+from headtypes.files import undamaged, write_csv
+from headtypes.table_files import read_csv
 from headtypes.type_names import TYPES
 
-COLUMNS = ["layer", "head", "cluster", "type", "silhouette", "near", "special", "far", "doubtful"]
+_KINDS = {
+    **dict.fromkeys(("layer", "head", "cluster"), int),
+    "type": str,
+    **dict.fromkeys(("silhouette", "near", "special", "far"), float),
+    "doubtful": bool,
+}
+COLUMNS = list(_KINDS)
 
 
 @dataclass(frozen=True)
@@ -103,11 +109,13 @@ def write_partition(path: str | Path, partition: Partition) -> None:
 
 
 def read_partition(path: str | Path) -> Partition:
-    """Read what `write_partition` wrote."""
-    table = pd.read_csv(
-        path, dtype={"type": str, "silhouette": float}, keep_default_na=False, na_values={"silhouette": [""]}
-    )
-    missing = [column for column in COLUMNS if column not in table]
-    if missing:
-        raise InputError(f"{path} is no partition file of ours: it lacks the columns {', '.join(missing)}.")
-    return Partition(table[COLUMNS].sort_values(["layer", "head"], ignore_index=True))
+    """Read what `write_partition` wrote. Raises `InputError` that names a damaged file."""
+    otherwise = "no partition file of ours"
+    table = read_csv(
+        path, otherwise, COLUMNS, dtype=_KINDS, keep_default_na=False, na_values={"silhouette": [""]}
+    ).sort_values(["layer", "head"], ignore_index=True)
+    partition, heads = Partition(table[COLUMNS]), table[["layer", "head"]].to_numpy().tolist()
+    with undamaged(path, otherwise):
+        if len(heads) != np.prod(partition.shape) or heads != np.argwhere(np.ones(partition.shape)).tolist():
+            raise ValueError("it does not have every head once")
+    return partition

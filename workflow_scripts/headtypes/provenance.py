@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from headtypes.files import read_json, sha256_path, write_json
+from headtypes.errors import InputError
+from headtypes.files import leftovers, read_json, sha256_path, write_json
 from headtypes.packages import NUMERIC_PACKAGES, version
 
 RESULTS = Path("results")
@@ -43,21 +44,39 @@ def provenance(rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterab
 
 
 def forget(outputs: Iterable[str]) -> None:
-    """Remove what stands beside results that are about to be made anew."""
+    """Remove what stands beside results that are about to be made anew, and what killed jobs left of them."""
     for path in outputs:
-        beside(path).unlink(missing_ok=True)
+        for left in (beside(path), *leftovers(path), *leftovers(beside(path))):
+            left.unlink(missing_ok=True)
 
 
-def record(made: dict, inputs: Iterable[str], outputs: Iterable[str], threads: int) -> None:
+def verified(inputs: Iterable[str]) -> dict[str, str | None]:
+    """The SHA-256 of each input of a job: {path: digest, or None for a shard, which has checksums of its own}.
+
+    Raises `InputError` where a result is not what was recorded when it was made.
+    """
+    read = {path: None if is_shard(path) else sha256_path(path) for path in inputs}
+    for path, digest in read.items():
+        known = digest and Path(path).is_relative_to(RESULTS) and recorded(path)
+        if known and known.get("sha256", digest) != digest:
+            raise InputError(
+                f"{path} was damaged or changed since it was made: its SHA-256 is not the one in {beside(path)}; "
+                f"delete {path} and run again."
+            )
+    return read
+
+
+def record(made: dict, read: dict[str, str | None], outputs: Iterable[str], threads: int) -> None:
     """Write what made them beside the outputs of a job that has ended well.
 
-    made: as `provenance` gave it. Each record also holds the threads of the job, from how many shards it was joined,
-        and the SHA-256 of its inputs and of the output itself. Shards, which are gone once joined, have no record.
+    made, read: as `provenance` and `verified` gave them. Each record also holds the threads of the job, from how many
+        shards it was joined, and the SHA-256 of its inputs and of the output itself. Shards, which are gone once
+        joined, have no record.
     """
-    inputs, outputs = list(inputs), [path for path in outputs if not is_shard(path)]
-    read = {path: sha256_path(path) for path in inputs if not is_shard(path)}
-    sources, shards = {**made["sources"], **_sources(outputs)}, max(1, sum(map(is_shard, inputs)))
-    whole = {**made, "sources": sources, "threads": threads, "shards": shards, "inputs": read}
+    outputs = [path for path in outputs if not is_shard(path)]
+    inputs = {path: digest for path, digest in read.items() if digest is not None}
+    sources, shards = {**made["sources"], **_sources(outputs)}, max(1, len(read) - len(inputs))
+    whole = {**made, "sources": sources, "threads": threads, "shards": shards, "inputs": inputs}
     for path in outputs:
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from headtypes.choice_tables import read_ways
 from headtypes.intervals import read_scores, weighted_sums
 from headtypes.partitions import Partition
+from headtypes.table_files import read_csv
 
 Key = tuple[str, str]
 
@@ -17,10 +19,11 @@ def by_key(names: Iterable[Iterable[str]], values: Iterable) -> dict:
 
 
 def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:
-    """Tables with the same columns, one below the other; None where there is none."""
+    """Tables of ours with the same columns, one below the other; None where there is none."""
     # A name may be a number, or what pandas takes for a missing value.
     names = dict.fromkeys(("model", "partition", "condition"), str)
-    read = [pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""]) for path in paths]
+    options = {"rows": 0, "dtype": names, "keep_default_na": False, "na_values": [""]}
+    read = [read_csv(path, "no table of ours", ["model"], **options) for path in paths]
     return pd.concat(read, ignore_index=True) if read else None
 
 
@@ -45,7 +48,7 @@ def read_silhouettes(partitions: Iterable[dict], choices: dict[Key, str | Path])
     """
     found = {}
     for each in partitions:
-        ways = pd.read_csv(choices[each["model"], each["task"]])
+        ways = read_ways(choices[each["model"], each["task"]])
         ways = ways[(ways["method"] == each["method"]) & (ways["windows"] == each["windows"])]
         found[each["model"], each["partition"]] = ways.set_index("k")["silhouette"].dropna().to_dict()
     return found

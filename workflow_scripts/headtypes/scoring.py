@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from headtypes.errors import InputError
-from headtypes.files import replacing
+from headtypes.table_files import write_parquet
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -68,10 +68,9 @@ def score_predictions(questions: Sequence[Mapping], predictions: Mapping[str, st
 
 
 def write_scores(path: str | Path, scores: pd.DataFrame, made: dict) -> None:
-    """Write the scores of each question, and what made them, as a whole Parquet file."""
+    """Write the scores of each question, and what made them, as a whole Parquet file with checksums."""
     scores.attrs["made"] = made
-    with replacing(path) as temporary:
-        scores.to_parquet(temporary, index=False)
+    write_parquet(path, scores)
 
 
 def summary(scores: pd.DataFrame) -> dict[str, float | int]:

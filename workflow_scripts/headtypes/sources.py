@@ -43,7 +43,10 @@ def fetch_model(model: str, source: dict) -> dict:
         folder, origin = Path(source["folder"]), {"folder": source["folder"], "revision": None}
     weights = {file.name: sha256_file(file) for file in sorted(folder.glob("model*.safetensors"))}
     if not weights:
-        raise InputError(f"models.{model}: {folder} holds no model.safetensors; save the model as safetensors.")
+        raise InputError(
+            f"models.{model}: {folder} holds no model.safetensors. Weights as a pickle (pytorch_model.bin) are not "
+            "opened, since that can run code; load it where you trust it, and save_pretrained writes safetensors."
+        )
     expected = source.get("sha256")
     if expected is not None and weights.get("model.safetensors") != expected:
         raise InputError(
@@ -69,7 +72,7 @@ def load_tokenizer(record: dict):
     """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none."""
     where = f"models.{record['name']}: {record['folder']}"
     try:
-        tokenizer = AutoTokenizer.from_pretrained(record["folder"], local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(record["folder"], local_files_only=True, trust_remote_code=False)
     except Exception as error:  # Each tokenizer class fails in its own way.
         raise InputError(f"{where} has no tokenizer that loads ({one_line(error)}).") from error
     if not tokenizer.is_fast:
@@ -113,7 +116,7 @@ def _shape(record: dict) -> dict:
     """Layers, heads and limit in tokens; that the tokenizer belongs to the model is checked on the way."""
     where = f"models.{record['name']}: {record['folder']}"
     try:
-        config = AutoConfig.from_pretrained(record["folder"], local_files_only=True)
+        config = AutoConfig.from_pretrained(record["folder"], local_files_only=True, trust_remote_code=False)
     except Exception as error:  # Each configuration class checks in its own way.
         raise InputError(f"{where} has no config.json that loads ({one_line(error)}).") from error
     lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]

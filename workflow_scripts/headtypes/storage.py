@@ -10,7 +10,7 @@ import numpy as np
 
 from headtypes.columns import COLUMNS, FINE_WINDOWS, head_features
 from headtypes.errors import InputError
-from headtypes.files import canonical_json, replacing
+from headtypes.files import canonical_json, replacing, undamaged
 
 # Samples in one chunk: features are read sample by sample, or all of them.
 _CHUNK_SAMPLES = 16
@@ -133,13 +133,10 @@ def read_head_features(path: str | Path, windows: int) -> tuple[np.ndarray, tupl
 
 @contextmanager
 def _opened(path: str | Path):
-    try:
-        # Room for a chunk of a large model, so that one that is read in pieces is unpacked once.
-        with h5py.File(path, "r", rdcc_nbytes=_CACHE) as file:
-            if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
-                raise OSError("it holds no distance features")
-            yield file
-    except FileNotFoundError as error:
-        raise InputError(f"{path} is not there; let the workflow make it.") from error
-    except (OSError, KeyError) as error:
-        raise InputError(f"{path} is damaged or no feature file ({error}); delete it and run again.") from error
+    # Room for a chunk of a large model, so that one that is read in pieces is unpacked once.
+    with undamaged(path, "no feature file"), h5py.File(path, "r", rdcc_nbytes=_CACHE) as file:
+        if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
+            raise ValueError("it holds no distance features")
+        if not len(file["distance"]) == len(file["length"]) == len(file["truncated"]) == len(file["sample_id"]):
+            raise ValueError("its parts are not of the same samples")
+        yield file

@@ -78,7 +78,7 @@ def check_model(record: dict) -> None:
 
 
 def _run_without_numbers(folder: str) -> None:
-    config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if config.is_encoder_decoder:
         raise InputError(
             f"a {config.model_type} model is an encoder with a decoder, which takes two inputs; {_NOT_SUPPORTED}"
@@ -88,7 +88,7 @@ def _run_without_numbers(folder: str) -> None:
     try:
         with torch.device("meta"):
             # Mixtures of experts run in this precision alone.
-            model = AutoModel.from_config(config, dtype=torch.bfloat16)
+            model = AutoModel.from_config(config, dtype=torch.bfloat16, trust_remote_code=False)
             model.eval()
             model.set_attn_implementation(_PROBE)
             ids = torch.zeros((1, 3), dtype=torch.int64)

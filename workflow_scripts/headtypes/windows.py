@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from headtypes.errors import InputError
-from headtypes.files import canonical_json, replacing
+from headtypes.files import canonical_json, replacing, undamaged
 from headtypes.sentences import sentence_of, split_sentences
 
 _TOKEN_ARRAYS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
@@ -251,12 +251,14 @@ def read_windows(path: str | Path) -> Windows:
 
     Raises `InputError` where the file is damaged or is not one of windows.
     """
-    try:
+    with undamaged(path, "no file of windows"):
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}
         question_ids = np.char.decode(arrays.pop("question_ids"), "utf-8").tolist()
-        return Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids)
-    except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{path} is damaged or is not a file of windows ({error}); delete it and make it again."
-        ) from error
+        windows = Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids)
+        of_tokens = [getattr(windows, name) for name in _TOKEN_ARRAYS]
+        if {len(array) for array in of_tokens if array is not None} != {windows.offsets[-1]}:
+            raise ValueError("its arrays are not of the same tokens")
+        if len(windows.offsets) != len(windows.question) + 1:
+            raise ValueError("its arrays are not of the same windows")
+        return windows

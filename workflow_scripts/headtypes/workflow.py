@@ -4,24 +4,27 @@ import json
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from headtypes.errors import InputError
-from headtypes.provenance import forget, provenance, record
+from headtypes.files import check_writable, refusal
+from headtypes.provenance import forget, provenance, record, verified
 
 
 class _Tee:
     """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
 
-    def __init__(self, stream: TextIO, log: TextIO):
-        self._streams = (stream, log)
+    def __init__(self, stream: TextIO, log: BinaryIO):
+        self._stream, self._log = stream, log
 
     def write(self, text: str) -> int:
-        for stream in self._streams:
-            stream.write(text)
-            stream.flush()
+        self._stream.write(text)
+        self._stream.flush()
+        # What is said where the disk is full has been seen all the same.
+        with suppress(OSError):
+            self._log.write(text.encode())
         return len(text)
 
     def flush(self) -> None:
@@ -37,28 +40,43 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
 
     made: what makes the outputs, for formats that can hold it (`headtypes.provenance`); when the job has ended
         well, it stands beside all of them.
-    An `InputError` ends the job with its sentence alone; any other error leaves its traceback in the log.
+    An `InputError` ends the job with its sentence alone, and so does a system that refuses to read or write; any other
+    error leaves its traceback in the log.
     """
     inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
-    log_file = Path(snakemake.log[0])
-    log_file.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        open(log_file, "w", encoding="utf-8") as log,
-        redirect_stdout(_Tee(sys.stdout, log)),
-        redirect_stderr(_Tee(sys.stderr, log)),
-    ):
+    title, wildcards = _title(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
+    with ExitStack() as opened:
         try:
+            log = opened.enter_context(_log(snakemake.log[0]))
+        except OSError as error:
+            sys.exit(f"{title}: {snakemake.log[0]} cannot be written: {error.strerror}; mend that and run again.")
+        opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
+        opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
+        try:
+            for path in outputs:
+                check_writable(path)
             forget(outputs)
-            made = provenance(snakemake.rule, dict(snakemake.wildcards.items()), spec, snakemake.params.code, inputs)
+            read = verified(inputs)
+            made = provenance(snakemake.rule, wildcards, spec, snakemake.params.code, inputs)
             # A copy, since scripts take keys out of it.
             yield snakemake.input, dict(spec), snakemake.output, made
-            record(made, inputs, outputs, snakemake.threads)
+            record(made, read, outputs, snakemake.threads)
         except InputError as error:
-            print(f"{_title(snakemake.rule, snakemake.wildcards)}: {error}", file=sys.stderr)
+            print(f"{title}: {error}", file=sys.stderr)
             sys.exit(1)
-        except Exception:
-            traceback.print_exc()
+        except Exception as error:
+            if why := refusal(error):
+                path = getattr(error, "filename", None) or " or ".join(outputs)
+                print(f"{title}: {path} cannot be read or written: {why}; mend that and run again.", file=sys.stderr)
+            else:
+                traceback.print_exc()
             sys.exit(1)
+
+
+def _log(path: str) -> BinaryIO:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    # Unbuffered: nothing is left over to fail when the log is closed.
+    return open(path, "wb", buffering=0)
 
 
 def warn(made: dict, sentences: Iterable[str]) -> None:
