@@ -4,9 +4,9 @@ Every function raises `InputError`.
 """
 
 import csv
+import os
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from headtypes.config import Config
 from headtypes.config_sources import Finetuned
@@ -68,7 +68,7 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
         key = f"models.{name}.source"
         if source.folder is not None:
             _variables_set(f"{key}.folder", source.folder)
-            if not Path(source.folder, "config.json").is_file():
+            if not os.path.isfile(os.path.join(source.folder, "config.json")):
                 raise InputError(
                     f"config: {key}.folder: {source.folder} holds no config.json; name a folder that "
                     "save_pretrained has written."
@@ -182,7 +182,7 @@ def _variables_set(key: str, path: str) -> None:
 
 def _check_file(key: str, file: str) -> None:
     _variables_set(key, file)
-    if not Path(file).is_file():
+    if not os.path.isfile(file):
         raise InputError(f"config: {key}: there is no file {file}.")
 
 

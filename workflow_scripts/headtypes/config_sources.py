@@ -12,6 +12,8 @@ TaskKind = Literal["question_answering", "sentence_pair"]
 # Names become file names: no separator and no leading dot, so that none can leave the results folder.
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
 Text = Annotated[str, StringConstraints(min_length=1)]
+# Of Linux.
+_LONGEST_PATH = 4096
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 
 
@@ -20,6 +22,8 @@ def _expand(path: str) -> str:
     expanded = os.path.expanduser(os.path.expandvars(path))
     if expanded.splitlines() != [expanded] or "\0" in expanded:
         raise ValueError("a path is one line of text")
+    if len(expanded) > _LONGEST_PATH:
+        raise ValueError(f"a path has at most {_LONGEST_PATH} characters")
     return expanded
 
 

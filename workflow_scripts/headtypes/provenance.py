@@ -82,8 +82,13 @@ def record(made: dict, read: dict[str, str | None], outputs: Iterable[str], thre
 
 
 def recorded(path: str | Path) -> dict | None:
-    """What stands beside a result; None where nothing does."""
-    return read_json(beside(path)) if beside(path).is_file() else None
+    """What stands beside a result; None where nothing does. Raises `InputError` where that is damaged."""
+    if not beside(path).is_file():
+        return None
+    found = read_json(beside(path))
+    if not (isinstance(found, dict) and isinstance(found.get("sources", {}), dict)):
+        raise InputError(f"{beside(path)} is damaged; delete it and {path}, and run again.")
+    return found
 
 
 def shards_of(path: str | Path) -> int | None:

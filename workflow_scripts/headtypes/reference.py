@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from headtypes.errors import InputError
+from headtypes.errors import InputError, one_line
 from headtypes.operations import head_of
 
 _STRICT = ConfigDict(extra="forbid")
@@ -260,8 +260,8 @@ def load_reference(path: str | Path) -> Reference:
     """Read a paper's published figures. Raises `InputError` that names the file and the key that is wrong."""
     try:
         return TypeAdapter(Reference).validate_python(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not valid YAML: {error}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid YAML: {one_line(error)}.") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

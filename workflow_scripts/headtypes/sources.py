@@ -14,11 +14,13 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.errors import InputError, one_line
-from headtypes.files import read_json, sha256_file
+from headtypes.files import read_json, sha256_file, undamaged
 from headtypes.model_files import MODEL_FILES, package_folder
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
 _POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "data2vec-text", "mpnet"}
+
+_RECORDED = ("name", "folder", "model_type", "architectures", "layers", "heads", "limit")
 
 
 def fetch_model(model: str, source: dict) -> dict:
@@ -59,8 +61,12 @@ def fetch_model(model: str, source: dict) -> dict:
 
 
 def read_model_record(path: str | Path) -> dict:
-    """Read what `fetch_model` found. Raises `InputError` where the files have gone since."""
+    """Read what `fetch_model` found. Raises `InputError` where it is damaged, or the files have gone since."""
     record = read_json(path)
+    with undamaged(path, "no record of a model"):
+        lacking = [key for key in _RECORDED if key not in record]
+        if lacking:
+            raise ValueError(f"it lacks {lacking[0]}")
     if not Path(record["folder"]).is_dir():
         raise InputError(
             f"{path}: {record['folder']} is no longer there; delete {path} and run again to fetch the model anew."

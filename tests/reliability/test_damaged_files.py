@@ -1,0 +1,237 @@
+"""Files that were cut off or have wrong bytes: each reader gives data, or one sentence that names the file."""
+
+import csv
+import json
+import os
+import pickle
+import resource
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.attention_maps import AttentionMaps
+from headtypes.brought_partition import import_partition
+from headtypes.choice_tables import AGREEMENT, BEST, TABLE, read_choice
+from headtypes.config_checks import types_in
+from headtypes.contexts import read_contexts, write_contexts
+from headtypes.curve_tables import read_curves
+from headtypes.errors import InputError
+from headtypes.evaluation import read_parts
+from headtypes.files import read_json_lines, write_csv, write_json, write_json_lines
+from headtypes.importance import read_importance
+from headtypes.intervals import read_intervals, read_scores
+from headtypes.loading import load_model
+from headtypes.map_storage import read_maps, write_maps
+from headtypes.partitions import build_partition, read_partition, write_partition
+from headtypes.provenance import beside, provenance, record, shards_of, verified
+from headtypes.reference import load_reference
+from headtypes.results import read_tables
+from headtypes.scoring import write_scores
+from headtypes.sources import fetch_model, read_model_record
+from headtypes.storage import Features, join_features, read_distance, read_features, write_features
+from headtypes.support import check_model
+from headtypes.tasks import fetch_task
+from headtypes.windows import build_windows, read_windows, write_windows
+from tests.contract.workplace import ROOT
+from tests.models import QUESTIONS, tiny_bert
+from tests.tiny import bert_tokenizer
+from tests.workflow.conftest import squad_file
+
+# Of each kind of file. Seconds after which one that is still read counts as a hang.
+EXAMPLES, HANG = 60, 60
+GIB = 2**30
+PAIRS = pd.DataFrame({"sentence1": ["the cat", "a dog"], "sentence2": ["sat", "ran"], "label": [0, 1]})
+RESULT = "results/samples/a.jsonl"
+IDS = [f"sample-{number}" for number in range(5)]
+
+
+def features(path: Path) -> None:
+    distance = np.random.default_rng(0).random((5, 2, 4, 69), dtype=np.float32)
+    write_features(path, Features(distance, np.full(5, 9, np.int32), np.zeros(5, bool), IDS), {"rule": "x"})
+
+
+def windows(path: Path) -> None:
+    questions = [{"id": str(n), "question": q, "context": c} for n, (q, c) in enumerate(QUESTIONS)]
+    write_windows(path, build_windows(questions, bert_tokenizer(), window=64, advance=16, question_tokens=20), {})
+
+
+def partition(path: Path) -> None:
+    types = np.array(["dense", "vertical"] * 4, dtype=object)
+    shares = np.random.default_rng(0).dirichlet(np.ones(21), 8)
+    columns = {"cluster": np.arange(8) % 2, "types": types, "silhouette": np.linspace(-1, 1, 8), "doubtful": False}
+    write_partition(path, build_partition(shares, (2, 4), **columns))
+
+
+def brought(path: Path) -> None:
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([["layer", "head", "type"], *([n // 4, n % 4, "ab"[n % 2]] for n in range(8))])
+
+
+def maps(path: Path) -> None:
+    write_maps(path, AttentionMaps(np.full((2, 4, 3, 3), 1 / 3), ["a", "b", "c"], "s", False), {"rule": "x"})
+
+
+def scores(path: Path) -> None:
+    table = {"id": IDS, "article": ["a"] * 5, "exact_match": np.zeros(5), "f1": np.linspace(0, 100, 5)}
+    write_scores(path, pd.DataFrame(table), {"rule": "x"})
+
+
+def part(path: Path) -> None:
+    write_scores(path, pd.DataFrame({"window": range(5), "score": 1.0, "start": 1, "end": 2}), {"rule": "x"})
+
+
+def table(*columns: str) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        values = {name: [f"{name}{n}" for n in range(3)] if "method" in name else [2, 3, 4] for name in columns}
+        write_csv(path, pd.DataFrame(values))
+
+    return write
+
+
+def importance(path: Path) -> None:
+    layer, head = (index.reshape(-1) for index in np.indices((2, 4)))
+    write_csv(path, pd.DataFrame({"layer": layer, "head": head, "importance": 1.5, "normalised": 0.25}))
+
+
+def curves(path: Path) -> None:
+    rows = {"type": ["dense"] * 3, "order": "random", "draw": 0, "heads": [0, 1, 2], "f1": [80.0, 60.5, 10.0]}
+    write_csv(path, pd.DataFrame(rows))
+
+
+def from_file(task: str, kind: str) -> Callable[[Path], object]:
+    columns = None if kind == "question_answering" else {"first": "sentence1", "second": "sentence2", "label": "label"}
+    return lambda path: fetch_task(task, kind, {"file": str(path)}, columns)
+
+
+def model_record(path: Path) -> None:
+    keys = {"name": "bert", "folder": str(path.parent), "weights": {}, "model_type": "bert", "architectures": None}
+    write_json(path, {**keys, "layers": 2, "heads": 4, "limit": 64})
+
+
+def record_beside(path: Path) -> None:
+    os.chdir(path.parent)
+    write_json_lines(RESULT, [{"id": "a"}])
+    made = provenance("draw_samples", {"task": "a"}, {}, "abc", [])
+    record(made, {}, [RESULT], threads=1)
+    shutil.copy(beside(RESULT), path)
+
+
+def read_record(path: Path) -> object:
+    shutil.copy(path, beside(RESULT))
+    return verified([RESULT]), provenance("x", {}, {}, "abc", [RESULT]), shards_of(RESULT)
+
+
+# How each kind of file is written, and how it is read.
+KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
+    "samples.jsonl": (lambda path: write_json_lines(path, [{"id": id_, "first": "a"} for id_ in IDS]), read_json_lines),
+    "squad.json": (squad_file, from_file("animals", "question_answering")),
+    "pairs.tsv": (lambda path: PAIRS.to_csv(path, sep="\t", index=False), from_file("pairs", "sentence_pair")),
+    "pairs.csv": (lambda path: PAIRS.to_csv(path, index=False), from_file("pairs", "sentence_pair")),
+    "pairs.jsonl": (
+        lambda path: PAIRS.to_json(path, orient="records", lines=True),
+        from_file("pairs", "sentence_pair"),
+    ),
+    "pairs.parquet": (lambda path: PAIRS.to_parquet(path), from_file("pairs", "sentence_pair")),
+    "partition.csv": (partition, read_partition),
+    "brought.csv": (brought, lambda path: import_partition(path, np.full((8, 21), 1 / 21), (2, 4))),
+    "types.csv": (brought, lambda path: types_in("partitions.mine.file", str(path))),
+    "features.h5": (features, read_features),
+    "distance.h5": (features, lambda path: read_distance(path, 16)),
+    "shard.h5": (features, lambda path: join_features(path.with_name("joined.h5"), IDS, [path], {})),
+    "windows.h5": (windows, read_windows),
+    "maps.h5": (maps, read_maps),
+    "contexts.h5": (lambda path: write_contexts(path, np.ones((2, 4, 3), np.float32), {}), read_contexts),
+    "scores.parquet": (scores, lambda path: read_scores([path])),
+    "part.parquet": (part, lambda path: read_parts([path])),
+    "importance.csv": (importance, read_importance),
+    "curves.csv": (curves, read_curves),
+    "intervals.csv": (table("condition", "f1", "f1_low"), read_intervals),
+    "table2.csv": (table("model", "partition", "f1"), lambda path: read_tables([path])),
+    "ways.csv": (table(*TABLE, *AGREEMENT, *BEST), lambda path: read_choice(path, path, path)),
+    "record.json": (model_record, read_model_record),
+    "provenance.json": (record_beside, read_record),
+    "guan.yaml": (lambda path: shutil.copy(ROOT / "reference/guan2020.yaml", path), load_reference),
+}
+
+
+def damages(content: bytes, seed: int) -> list[bytes]:
+    """A file cut off at some place, or with some bytes that are others, drawn from a seed."""
+    rng, found = np.random.default_rng(seed), [b""]
+    for number in range(EXAMPLES - 1):
+        if number % 3 == 0:
+            found.append(content[: rng.integers(len(content))])
+            continue
+        wrong = bytearray(content)
+        for place in rng.integers(len(content), size=rng.integers(1, 5)):
+            wrong[place] ^= 1 << rng.integers(8) if number % 3 == 1 else rng.integers(1, 256)
+        found.append(bytes(wrong))
+    return found
+
+
+def read_all(path: Path, contents: list[bytes], read: Callable[[], object], named: str) -> list[str]:
+    """Read each, and say what came of it that is neither data nor a sentence that names the file.
+
+    In a fork: a library that is not written in Python may end the process, or never return.
+    """
+    told, process = path.with_suffix(".told"), os.fork()
+    if not process:
+        limit = min(16 * GIB, *(each for each in resource.getrlimit(resource.RLIMIT_AS) if each > 0), 16 * GIB)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        wrong = []
+        for number, content in enumerate(contents):
+            told.write_bytes(pickle.dumps([*wrong, f"example {number} ended the process"]))
+            path.write_bytes(content)
+            try:
+                read()
+            except InputError as error:
+                if named not in str(error):
+                    wrong.append(f"example {number} is not named: {error}")
+                if len(str(error).splitlines()) != 1:
+                    wrong.append(f"example {number} takes several lines: {error}")
+            except BaseException as error:
+                wrong.append(f"example {number}: {error!r}")
+        told.write_bytes(pickle.dumps(wrong))
+        os._exit(0)
+    end = time.monotonic() + HANG
+    while os.waitpid(process, os.WNOHANG) == (0, 0):
+        if time.monotonic() > end:
+            os.kill(process, 9)
+            os.waitpid(process, 0)
+            break
+        time.sleep(0.01)
+    return pickle.loads(told.read_bytes())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_file_is_refused_or_read(kind: str, tmp_path: Path):
+    write, read = KINDS[kind]
+    path = tmp_path / kind
+    write(path)
+    content = path.read_bytes()
+    read(path)
+    # What is read beside a result names itself.
+    named = "provenance" if kind == "provenance.json" else kind
+    assert read_all(path, damages(content, seed=len(content)), lambda: read(path), named) == []
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"])
+def test_a_damaged_model_is_refused_or_read(name: str, tmp_path: Path):
+    folder = tmp_path / "model"
+    for each in tiny_bert(layers=1, heads=2, head_size=3):
+        each.save_pretrained(folder)
+    path = folder / name
+    content = path.read_bytes()
+
+    def read() -> None:
+        record = fetch_model("tiny", {"folder": str(folder)})
+        check_model(record)
+        json.dumps(record)
+        load_model(record, "float32")
+
+    read()
+    assert read_all(path, damages(content, seed=1)[:20], read, str(folder)) == []

@@ -1,0 +1,161 @@
+"""Nothing that a model or the data bring is run, and no name of the configuration leaves the folder of results."""
+
+import ast
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from headtypes.config import read_config
+from headtypes.errors import InputError
+from headtypes.loading import load_model
+from headtypes.plan import Plan
+from headtypes.sources import fetch_model, load_tokenizer
+from headtypes.support import check_model
+from tests.configs import full_config
+from tests.contract.workplace import ROOT
+from tests.models import tiny_bert
+
+MODULES = sorted(
+    file for folder in ("workflow_scripts", "commands") for file in (ROOT / folder).rglob("*.py") if file.is_file()
+)
+SNAKEFILES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
+# What would run code of a file, or a line of text.
+RUN = re.compile(
+    r"^(os\.(system|popen|exec\w*|spawn\w*)|eval|exec|compile|(c|cloud)?[pP]ickle\.loads?|torch\.load|joblib\.load"
+    r"|(pd|pandas)\.read_pickle|(pd|pandas)\.eval|\w+\.query|yaml\.(load|full_load|unsafe_load))$"
+)
+NAMES = [
+    "../x",
+    "/x",
+    "",
+    ".",
+    "..",
+    "a/b",
+    "a\\b",
+    ".hidden",
+    "-flag",
+    "_x",
+    "x" * 81,
+    "a\0b",
+    "a\n",
+    "a\nb",
+    " a",
+    "a b",
+    "$HOME",
+    "~",
+    "*",
+    "{x}",
+    "a;b",
+    "a@b",
+    "ä",
+]
+
+
+# Blanks around a type do not count, and some names are none only for how they begin or end.
+NO_TYPES = [name for name in NAMES if not re.fullmatch("[A-Za-z0-9_-]+", name.strip()) or not name]
+
+
+def calls(file: Path) -> list[ast.Call]:
+    return [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+
+
+def arguments(call: ast.Call) -> dict[str, str]:
+    return {argument.arg: ast.unparse(argument.value) for argument in call.keywords if argument.arg}
+
+
+@pytest.mark.parametrize("file", SNAKEFILES, ids=lambda file: file.name)
+def test_no_rule_has_a_line_of_shell(file):
+    assert not re.findall(r"^\s+(shell|run|wrapper|notebook|cwl|shadow)\s*:", file.read_text(), re.MULTILINE)
+    assert not re.findall(r"\b(shell\s*\(|os\.system|subprocess|eval\(|exec\()", file.read_text())
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_no_module_runs_text_or_opens_pickles(file):
+    for call in calls(file):
+        called = ast.unparse(call.func)
+        assert not RUN.match(called) or called == "model.eval", f"{called} in line {call.lineno}"
+        assert "shell" not in arguments(call), f"line {call.lineno}"
+        if called.startswith("subprocess."):
+            # A list of words of ours, not of a line of text.
+            assert isinstance(call.args[0], ast.Name | ast.List), f"line {call.lineno}"
+        assert arguments(call).get("allow_pickle", "False") == "False", f"line {call.lineno}"
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_whatever_is_loaded_is_told_to_run_no_code_and_to_read_safetensors(file):
+    """Without trust_remote_code, Transformers asks on the terminal of a job whether the model's code may run."""
+    for call in calls(file):
+        called = ast.unparse(call.func)
+        if called.endswith((".from_pretrained", ".from_config")):
+            assert arguments(call).get("trust_remote_code") == "False", f"{called} in line {call.lineno}"
+            if called.endswith(".from_pretrained") and not called.startswith(("AutoConfig", "AutoTokenizer")):
+                assert arguments(call).get("use_safetensors") == "True", f"{called} in line {call.lineno}"
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    for part in tiny_bert(layers=1, heads=2, head_size=3):
+        part.save_pretrained(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("beside", [None, "model-of-another.safetensors"])
+def test_pickled_weights_are_not_opened(folder, beside, monkeypatch):
+    """Not even where another file makes the folder look as if it had safetensors."""
+    import torch
+
+    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("a pickle was opened"))
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n")
+    (folder / "model.safetensors").rename(folder / (beside or "weights.safetensors"))
+    sentence = "does not load" if beside else "holds no model.safetensors.*save_pretrained writes safetensors"
+    with pytest.raises(InputError, match=sentence):
+        load_model(fetch_model("tiny", {"folder": str(folder)}), "float32")
+
+
+@pytest.mark.parametrize("kind", ["bert", "a_kind_of_its_own"])
+def test_code_that_a_model_brings_is_not_run(folder, kind, tmp_path, monkeypatch):
+    """Nor is anyone asked whether it may, which would stop a job that has a terminal."""
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked on the terminal"))
+    monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n")
+    own = {"AutoConfig": "own.Own", "AutoModel": "own.Own", "AutoModelForQuestionAnswering": "own.Own"}
+    for name, more in (
+        ("config.json", {"auto_map": own, "model_type": kind}),
+        ("tokenizer_config.json", {"auto_map": {**own, "AutoTokenizer": ["own.Own", "own.Own"]}}),
+    ):
+        (folder / name).write_text(json.dumps(json.loads((folder / name).read_text()) | more))
+
+    def load() -> None:
+        record = fetch_model("tiny", {"folder": str(folder)})
+        check_model(record)
+        load_tokenizer(record)
+        load_model(record, "float32", head="question_answering")
+
+    if kind == "bert":  # Which Transformers has code for.
+        load()
+    else:
+        with pytest.raises(InputError, match=re.escape(str(folder))):
+            load()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("registry", ["models", "tasks", "conditions", "partitions", "readings"])
+def test_no_name_of_the_configuration_leaves_the_results(registry, name, tmp_path):
+    config = full_config(tmp_path)
+    config[registry][name] = next(iter(config[registry].values()))
+    with pytest.raises(InputError, match=f"config: {registry}") as caught:
+        Plan(read_config(config))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", NO_TYPES)
+def test_no_type_of_a_partition_leaves_the_results(name, tmp_path):
+    config = full_config(tmp_path)
+    shutil.copy(tmp_path / "other.csv", tmp_path / "mine.csv")
+    (tmp_path / "mine.csv").write_bytes(f'layer,head,type\n0,0,"{name}"\n0,1,far\n'.encode())
+    with pytest.raises(InputError, match=r"mine\.csv"):
+        Plan(read_config(config))
