@@ -1,5 +1,6 @@
 """Files appear whole or not at all, and what is broken is named."""
 
+import errno
 import math
 import os
 
@@ -8,8 +9,10 @@ import pytest
 from headtypes.errors import InputError, one_line
 from headtypes.files import (
     canonical_json,
+    leftovers,
     read_json,
     read_json_lines,
+    refusal,
     replacing,
     sha256_file,
     write_json,
@@ -112,3 +115,32 @@ def test_what_a_library_says_stands_on_one_line():
     assert one_line(ValueError("first.\n\n  second.\n")) == "first. second"
     assert one_line(ValueError()) == "ValueError"
     assert len(one_line(ValueError("x" * 10_000))) < 400
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        RuntimeError("Can't decrement id ref count (unable to close file, errno = 28, 'No space left on device')"),
+        ValueError("I/O error: No space left on device (os error 28)"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_disk_that_is_full_is_told_in_a_sentence_that_names_the_file(tmp_path, error):
+    path = tmp_path / "file.txt"
+
+    def fail():
+        with replacing(path) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(InputError, match=r"file\.txt cannot be written: No space left on device; mend that"):
+        fail()
+    assert os.listdir(tmp_path) == []
+    assert refusal(KeyError("no space")) is None
+
+
+def test_what_a_killed_process_left_of_a_file_is_found_and_nothing_else(tmp_path):
+    for name in (".a.h5.17.tmp", ".a.h5.json.17.tmp", ".ba.h5.17.tmp", "a.h5"):
+        (tmp_path / name).touch()
+    assert [left.name for left in leftovers(tmp_path / "a.h5")] == [".a.h5.17.tmp"]

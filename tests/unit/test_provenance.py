@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from headtypes.errors import InputError
 from headtypes.figures.style import save_figure
 from headtypes.files import canonical_json, sha256_path, write_json, write_text
 from headtypes.map_storage import AttentionMaps, write_maps
@@ -127,3 +128,20 @@ def test_a_result_holds_what_made_it_where_its_format_can(kind):
     made = provenance("draw_heads", {"model": "bert"}, {"seed": 3}, "abc", [])
     found = written(kind, made)
     assert (json.loads(found) if isinstance(found, str) else found) == made
+
+
+@pytest.mark.parametrize("content", ["", "x", FEATURES.upper()])
+def test_a_result_that_is_not_what_was_recorded_is_refused(content):
+    job("extract_features", [], [FEATURES])
+    assert verified([FEATURES]) == {FEATURES: sha256_path(FEATURES)}
+    write_text(FEATURES, content)
+    with pytest.raises(InputError, match=f"{FEATURES} was damaged or changed since .* delete {FEATURES} and run again"):
+        verified([FEATURES])
+    beside(FEATURES).unlink()
+    assert verified([FEATURES]) == {FEATURES: sha256_path(FEATURES)}
+
+
+def test_what_a_killed_job_left_goes_when_it_runs_again(folder):
+    write_text("results/features/bert/.squad.h5.17.tmp", "half")
+    forget([FEATURES])
+    assert list((folder / "results/features/bert").iterdir()) == []

@@ -1,7 +1,9 @@
 """A job: what a script gets of Snakemake, and what the user sees when it fails."""
 
+import errno
 import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -143,3 +145,21 @@ def test_an_interrupted_job_is_not_taken_for_a_failed_one(snakemake):
 
     with pytest.raises(KeyboardInterrupt):
         run(snakemake, action)
+
+
+def test_a_system_that_refuses_ends_the_job_with_a_sentence(snakemake, capsys):
+    def action(inputs, spec, outputs):
+        raise OSError(errno.EROFS, "Read-only file system", "results/elsewhere")
+
+    with pytest.raises(SystemExit) as ended:
+        run(snakemake, action)
+    assert ended.value.code == 1
+    said = "results/elsewhere cannot be read or written: Read-only file system; mend that and run again.\n"
+    assert capsys.readouterr().err == f"cluster_heads bert squad-kmeans-k4: {said}"
+
+
+def test_a_log_that_takes_nothing_more_ends_no_job(snakemake, monkeypatch, capsys):
+    monkeypatch.setattr("headtypes.workflow._log", lambda path: Path("/dev/full").open("wb", buffering=0))  # noqa: SIM115
+    run(snakemake, lambda *_: print("said"))
+    assert capsys.readouterr().out == "said\n"
+    assert recorded("results/out.csv")

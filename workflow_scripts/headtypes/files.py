@@ -47,7 +47,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 def leftovers(path: str | Path) -> list[Path]:
     """What processes that were killed while they wrote `path` have left beside it."""
-    return list(Path(path).parent.glob(f".{glob.escape(Path(path).name)}.*.tmp"))
+    return list(Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp"))
 
 
 def check_writable(path: str | Path) -> None:
