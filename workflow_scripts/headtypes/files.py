@@ -119,7 +119,10 @@ def write_json_lines(path: str | Path, rows: list[dict]) -> None:
 
 
 def read_json_lines(path: str | Path) -> list[dict]:
-    """Read one JSON object per line, blank lines left out. Raises `InputError` that names a broken line."""
+    """Read one JSON object per line, blank lines left out.
+
+    Raises `InputError` that names a broken line, or a file without rows.
+    """
     rows = []
     with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -134,6 +137,8 @@ def read_json_lines(path: str | Path) -> list[dict]:
             if not isinstance(row, dict):
                 raise InputError(f"{path}, line {number} is no JSON object.")
             rows.append(row)
+    if not rows:
+        raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
     return rows
 
 
