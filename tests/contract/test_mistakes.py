@@ -72,11 +72,11 @@ SEEN = {
     ),
     "a rule that reads the configuration": (
         (RULES, BEFORE, 'threads: config["stability"]["models"]\n    '),
-        (checks.snakefiles, "clustering.smk:21: reads the configuration"),
+        (checks.snakefiles, "clustering.smk:23: reads the configuration"),
     ),
     "a rule that reads it from the plan": (
         (RULES, BEFORE, "threads: plan.config.stability.models\n    "),
-        (checks.snakefiles, "clustering.smk:21: reads the configuration"),
+        (checks.snakefiles, "clustering.smk:23: reads the configuration"),
     ),
     "a shell line that formats the configuration": (
         (RULES, SCRIPT, 'shell:\n        "echo {config[seed]} > {output}"'),
