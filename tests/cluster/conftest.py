@@ -1,7 +1,6 @@
 """A Slurm for all tests of this folder, and a working directory whose jobs go to it."""
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -14,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.slurm import Slurm, install, missing, running, until
+from tests.cluster.slurm import Slurm, install, missing, running
 from tests.workflow.conftest import ROOT, Workdir, tiny_config  # noqa: F401 (a fixture)
 
 # The environment beside the one that runs the tests, in which the executor is installed.
 PYTHON = Path(f"{sys.prefix}-slurm", "bin", "python")
-TABLES = "results/tables/table2.csv"
 
 
 def absent(reason: str) -> None:
@@ -77,63 +75,25 @@ class ClusterWorkdir(Workdir):
                     run.kill()
                     run.wait()
 
-    def states_of(self, rule: str) -> dict[str, str]:
-        """The state of every job of a rule, by its id, as they were submitted."""
-        jobs = self.slurm.jobs_of(rule, self.path)
-        states = self.slurm.states()
-        return {job: states[job] for job in jobs}
-
-    def reading(self, rule: str, attempt: int = 1) -> str:
-        """Wait until a job of a rule that has had so many loads its libraries; return it."""
-        found: list[str] = []
-
-        def job() -> bool:
-            states = self.states_of(rule)
-            found[:] = [each for each, state in states.items() if state == "RUNNING"]
-            return bool(len(states) >= attempt and found and self.slurm.environments_of(f"{rule}.py"))
-
-        until(job, f"{rule}, attempt {attempt}", 300)
-        return found[0]
-
-    def slurm_log(self, rule: str, job: str) -> str:
-        """What Slurm has said of a job."""
-        (log,) = (self.path / ".snakemake/slurm_logs" / f"rule_{rule}").rglob(f"{job}.log")
-        return log.read_text()
-
     def printed(self) -> str:
         """What the workflow has printed, its end."""
         return (self.path / "snakemake.out").read_text()[-6000:]
 
 
-@pytest.fixture(scope="session")
-def config(tiny_config, tmp_path_factory) -> dict:  # noqa: F811
-    """The tiny config, with as few jobs as make a table, and so many questions that each of eight shards has some."""
-    squad = json.loads(Path(tiny_config["tasks"]["animals"]["source"]["file"]).read_text())
-    (article,) = squad["data"]
-    article["paragraphs"] = [_renamed(each, copy) for copy in range(20) for each in article["paragraphs"]]
-    file = tmp_path_factory.mktemp("inputs") / "squad.json"
-    file.write_text(json.dumps(squad))
-    return {
-        **tiny_config,
-        "tasks": {"animals": {"source": {"file": str(file)}, "samples": 100}},
-        "compute": {"batch_tokens": 512},
-        "controls": {"draws": 0},
-        "curves": {"orders": 0},
-        "select": {**tiny_config["select"], "conditions": ["baseline", "zero-dense"]},
-    }
+@pytest.fixture
+def config(tiny_config) -> dict:  # noqa: F811
+    """The tiny config, with as few jobs as make a table."""
+    select = {**tiny_config["select"], "conditions": ["baseline", "zero-dense"]}
+    return {**tiny_config, "controls": {"draws": 0}, "curves": {"orders": 0}, "select": select}
 
 
-def _renamed(paragraph: dict, copy: int) -> dict:
-    return {**paragraph, "qas": [{**each, "id": f"{each['id']}-{copy}"} for each in paragraph["qas"]]}
-
-
-@pytest.fixture(scope="session")
-def local(tmp_path_factory, config) -> Path:
-    """The results of a local run, in which one job makes each."""
-    made = Workdir(tmp_path_factory.mktemp("local"))
+@pytest.fixture
+def workdir(tmp_path, config) -> Workdir:
+    """An empty working directory for a local run."""
+    made = Workdir(tmp_path / "local")
+    made.path.mkdir()
     made.configure(config)
-    made.snakemake("--", TABLES)
-    return made.path / "results"
+    return made
 
 
 @pytest.fixture

@@ -88,44 +88,21 @@ class Slurm:
         """The state of every job, of those that have ended too, by its id."""
         return dict(line.split() for line in self.ask("squeue", "--states=all", "-ho", "%i %T").splitlines())
 
-    def jobs_of(self, rule: str, workdir: Path) -> list[str]:
-        """The ids of the jobs that Snakemake has submitted for a rule in a folder, as they were submitted."""
-        lines = self.ask("squeue", "--states=all", "--sort=i", "-ho", "%i %k %Z").splitlines()
-        return [
-            job
-            for job, comment, folder in map(str.split, lines)
-            if Path(folder) == workdir and re.match(rf"rule_{rule}(_wildcards_|$)", comment)
-        ]
-
-    def told(self, job: str, what: str) -> str:
-        """What Slurm knows of a job under a name such as TimeLimit."""
-        return re.search(rf"\b{what}=(\S*)", self.ask("scontrol", "show", "job", job))[1]
+    def jobs_of(self, rule: str) -> list[str]:
+        """The ids of the jobs that Snakemake has submitted for a rule, as they were submitted."""
+        lines = self.ask("squeue", "--states=all", "--sort=i", "-ho", "%i %k").splitlines()
+        return [job for job, comment in map(str.split, lines) if re.match(rf"rule_{rule}(_wildcards_|$)", comment)]
 
     def environments_of(self, name: str) -> list[dict[str, str]]:
         """The environments of the processes, started by jobs, whose command line names a file."""
         found = []
-        for process in self.processes_that_name(name):
+        for process in processes_of(self):
             # It may end while we look.
             with contextlib.suppress(OSError):
-                variables = Path(f"/proc/{process}/environ").read_text().split("\0")
-                found.append(dict(each.split("=", 1) for each in variables if "=" in each))
-        return found
-
-    def processes_that_name(self, name: str) -> list[int]:
-        """The processes, started by jobs, whose command line names a file."""
-        found = []
-        for process in processes_of(self):
-            with contextlib.suppress(OSError):
                 if name in Path(f"/proc/{process}/cmdline").read_text():
-                    found.append(process)
+                    variables = Path(f"/proc/{process}/environ").read_text().split("\0")
+                    found.append(dict(each.split("=", 1) for each in variables if "=" in each))
         return found
-
-    def overrun(self, job: str, name: str) -> None:
-        """Let a job's processes that name a file hang, and the time of the job be over."""
-        for process in self.processes_that_name(name):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGSTOP)
-        self.ask("scontrol", "update", f"JobId={job}", "EndTime=now")
 
     def wait(self, job: str, states: Sequence[str] = ENDED, seconds: float = 60) -> str:
         """Wait until a job is in one of the states; return which."""
