@@ -54,7 +54,7 @@ def full_config(folder: Path) -> dict:
         },
         "models": {
             "base": {
-                "source": {"hub": "some/model", "revision": "main", "sha256": "0" * 64},
+                "source": {"hub": "some/model", "revision": "main", "sha256": "0" * 64, "pickle": True},
                 "tasks": ["squad", "pairs"],
                 "evaluate": "pairs",
                 "published": "pre-trained",

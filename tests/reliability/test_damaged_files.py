@@ -110,7 +110,7 @@ def from_file(task: str, kind: str) -> Callable[[Path], object]:
 
 def model_record(path: Path) -> None:
     keys = {"name": "bert", "folder": str(path.parent), "weights": {}, "model_type": "bert", "architectures": None}
-    write_json(path, {**keys, "layers": 2, "heads": 4, "limit": 64})
+    write_json(path, {**keys, "pickle": False, "layers": 2, "heads": 4, "limit": 64})
 
 
 def record_beside(path: Path) -> None:

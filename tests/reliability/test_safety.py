@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file
 
 from headtypes.config import read_config
 from headtypes.errors import InputError
@@ -27,6 +28,8 @@ RUN = re.compile(
     r"^(os\.(system|popen|exec\w*|spawn\w*)|eval|exec|compile|(c|cloud)?[pP]ickle\.loads?|torch\.load|joblib\.load"
     r"|(pd|pandas)\.read_pickle|(pd|pandas)\.eval|\w+\.query|yaml\.(load|full_load|unsafe_load))$"
 )
+# What `use_safetensors` is: the second and third are of a model whose pickle the configuration allows.
+ALLOWED = ("True", "not record['pickle']", "not pickle")
 NAMES = [
     "../x",
     "/x",
@@ -92,7 +95,7 @@ def test_whatever_is_loaded_is_told_to_run_no_code_and_to_read_safetensors(file)
         if called.endswith((".from_pretrained", ".from_config")):
             assert arguments(call).get("trust_remote_code") == "False", f"{called} in line {call.lineno}"
             if called.endswith(".from_pretrained") and not called.startswith(("AutoConfig", "AutoTokenizer")):
-                assert arguments(call).get("use_safetensors") == "True", f"{called} in line {call.lineno}"
+                assert arguments(call).get("use_safetensors") in ALLOWED, f"{called} in line {call.lineno}"
 
 
 @pytest.fixture
@@ -110,9 +113,41 @@ def test_pickled_weights_are_not_opened(folder, beside, monkeypatch):
     monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("a pickle was opened"))
     (folder / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n")
     (folder / "model.safetensors").rename(folder / (beside or "weights.safetensors"))
-    sentence = "does not load" if beside else "holds no model.safetensors.*save_pretrained writes safetensors"
+    sentence = "does not load" if beside else "holds no model.safetensors.*say so with models.tiny.source.pickle: true"
     with pytest.raises(InputError, match=sentence):
         load_model(fetch_model("tiny", {"folder": str(folder)}), "float32")
+
+
+def test_pickled_weights_are_opened_where_the_configuration_says_so(folder, tmp_path):
+    """And then without what a pickle may run; where there are safetensors, those are taken."""
+    import torch
+
+    allowed = {"folder": str(folder), "pickle": True}
+    safe = fetch_model("tiny", allowed)
+    assert not safe["pickle"]
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(weights, folder / "pytorch_model.bin")
+    record = fetch_model("tiny", allowed)
+    assert record["pickle"]
+    assert list(record["weights"]) == ["pytorch_model.bin"]
+    assert record["parameters"] == safe["parameters"]
+    loaded = load_model(record, "float32", head="question_answering").state_dict()
+    assert all(torch.equal(loaded[name].cpu(), weights[name]) for name in weights)
+    torch.save({**weights, "own": Evil(tmp_path / "ran")}, folder / "pytorch_model.bin")
+    with pytest.raises(InputError, match=r"pytorch_model\.bin is damaged"):
+        fetch_model("tiny", allowed)
+    assert not (tmp_path / "ran").exists()
+
+
+class Evil:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, made: Path):
+        self.made = made
+
+    def __reduce__(self):
+        return Path.touch, (self.made,)
 
 
 @pytest.mark.parametrize("kind", ["bert", "a_kind_of_its_own"])

@@ -113,6 +113,7 @@ MISTAKES = [
     ("models/base/source", {}, ["models.base.source", "exactly one of", "found none"]),
     ("models/packed/source/revision", "x", ["models.packed.source", "revision belongs to a source with hub"]),
     ("tasks/squad/source/split", "x", ["tasks.squad.source", "split belongs to a source with hub"]),
+    ("models/trained/source/pickle", True, ["models.trained.source", "pickle belongs to a source with files"]),
     ("tasks/squad/columns", {}, ["tasks.squad:", "columns belongs to a task of kind sentence_pair"]),
     ("tasks/made/kind", "sentence_pair", ["tasks.made", "does not fit the world's question_answering"]),
     ("windows/tokens", 50, ["windows:", "50 < 30 + 4 + 20"]),

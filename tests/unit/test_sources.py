@@ -9,6 +9,7 @@ import huggingface_hub
 import pytest
 import torch
 from huggingface_hub import errors
+from safetensors.torch import load_file
 from transformers import (
     AutoModelForQuestionAnswering,
     BertConfig,
@@ -75,6 +76,7 @@ def test_a_local_model_is_recorded_with_its_shape_and_hashes(folder):
         "folder": str(folder),
         "revision": None,
         "weights": weights,
+        "pickle": False,
         "model_type": "bert",
         "architectures": ["BertForQuestionAnswering"],
         "layers": 2,
@@ -152,7 +154,7 @@ def test_a_package_that_is_not_there_or_is_a_single_module_is_refused(package):
 class TestFilesThatAreNotAModel:
     def test_no_weights(self, folder):
         (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-        assert "holds no model.safetensors. Weights as a pickle" in refusal(lambda: fetch(folder))
+        assert "holds no model.safetensors, and a pickle" in refusal(lambda: fetch(folder))
 
     def test_no_folder(self, tmp_path):
         assert str(tmp_path / "none") in refusal(lambda: fetch(tmp_path / "none"))
@@ -272,7 +274,26 @@ def test_a_model_of_the_hub_is_recorded_with_the_commit_that_was_had(saved, tmp_
     record = fetch_model("bert", {"hub": "some/model", "revision": "main"})
     assert (record["hub"], record["revision"], record["folder"]) == ("some/model", commit, str(snapshot))
     fetch_model("bert", {"hub": "some/model"})
-    assert asked == [("some/model", "main"), ("some/model", None)]
+    fetch_model("bert", {"hub": "some/model", "pickle": True})
+    assert asked == [("some/model", "main"), ("some/model", None), ("some/model", None)]
+
+
+def test_a_pickle_of_the_hub_is_had_where_it_is_allowed_and_all_there_is(saved, tmp_path, monkeypatch):
+    commit = "c0ffee" * 6 + "1234"
+    snapshot = tmp_path / "snapshots" / commit
+    asked = []
+
+    def download(repository, revision, allow_patterns):
+        asked.append(revision)
+        safe = "config.json" in allow_patterns
+        shutil.copytree(saved, snapshot, dirs_exist_ok=True, ignore=lambda *_: {"model.safetensors"})
+        if not safe:
+            torch.save(load_file(saved / "model.safetensors"), snapshot / "pytorch_model.bin")
+        return str(snapshot)
+
+    monkeypatch.setattr(sources, "snapshot_download", download)
+    assert fetch_model("bert", {"hub": "some/model", "pickle": True})["pickle"]
+    assert asked == [None, commit]
 
 
 # What the Hub's errors carry of the answer that they come from.

@@ -90,7 +90,9 @@ class ModelSource(Strict):
     subfolder: Text = "."
     """Folder of the model's files inside the package."""
     sha256: Sha256 | None = None
-    """Expected SHA-256 of model.safetensors."""
+    """Expected SHA-256 of model.safetensors, or of pytorch_model.bin."""
+    pickle: bool = False
+    """Whether the weights may be a pickle (pytorch_model.bin) where there are no safetensors; a pickle can run code."""
     finetuned: Finetuned | None = None
     """Made by the workflow from another model."""
 
@@ -99,6 +101,8 @@ class ModelSource(Strict):
         _exactly_one(self, "hub", "folder", "package", "finetuned")
         _only_with(self, "hub", "revision")
         _only_with(self, "package", "subfolder")
+        if self.finetuned is not None and self.pickle:
+            raise ValueError("the key pickle belongs to a source with files; models made here are safetensors")
         return self
 
 

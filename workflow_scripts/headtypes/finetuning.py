@@ -89,13 +89,12 @@ def finetune_model(record: dict, rows: Sequence[dict], out_folder: str | Path, *
         )
     tokenizer = load_tokenizer(record)
     if kind == "question_answering":
-        finetune_question_answering(record["folder"], tokenizer, rows, out_folder, chosen)
+        finetune_question_answering(record["folder"], tokenizer, rows, out_folder, chosen, record["pickle"])
     else:
         labels = sorted({row["label"] for row in rows})
         numbered = [{**row, "label": labels.index(row["label"])} for row in rows]
-        finetune_sentence_pairs(
-            record["folder"], tokenizer, numbered, [str(each) for each in labels], out_folder, chosen
-        )
+        names = [str(each) for each in labels]
+        finetune_sentence_pairs(record["folder"], tokenizer, numbered, names, out_folder, chosen, record["pickle"])
 
 
 def finetune_question_answering(
@@ -104,11 +103,13 @@ def finetune_question_answering(
     questions: Sequence[dict],
     out_folder: str | Path,
     settings: FinetuningSettings = QUESTION_ANSWERING,
+    pickle: bool = False,
 ) -> None:
     """Fine-tune a model to mark answers in contexts, and save it with its tokenizer as `out_folder`.
 
     model: a folder in the Hugging Face layout, or a loaded question-answering model, which is trained in
-    place. questions: as `squad.read_squad` returns them. Nothing is fetched from the network.
+    place. questions: as `squad.read_squad` returns them. pickle: whether the folder's weights are one. Nothing is
+    fetched from the network.
     Killed and called again with the same arguments, it goes on from its last whole checkpoint.
     """
     features = encode_questions(
@@ -117,7 +118,7 @@ def finetune_question_answering(
     # Trainer seeds the global generator of torch.
     with torch.random.fork_rng():
         if not isinstance(model, PreTrainedModel):
-            model = _load(AutoModelForQuestionAnswering, model, settings.seed)
+            model = _load(AutoModelForQuestionAnswering, model, settings.seed, pickle)
         _finetune(model, tokenizer, features, Path(out_folder), settings)
 
 
@@ -128,6 +129,7 @@ def finetune_sentence_pairs(
     labels: Sequence[str],
     out_folder: str | Path,
     settings: FinetuningSettings = SENTENCE_PAIRS,
+    pickle: bool = False,
 ) -> None:
     """Fine-tune a model to classify sentence pairs, and save it with its tokenizer as `out_folder`.
 
@@ -141,16 +143,22 @@ def finetune_sentence_pairs(
         if not isinstance(model, PreTrainedModel):
             names = dict(enumerate(labels))
             numbers = {name: number for number, name in names.items()}
-            model = _load(AutoModelForSequenceClassification, model, settings.seed, id2label=names, label2id=numbers)
+            labelled = {"id2label": names, "label2id": numbers}
+            model = _load(AutoModelForSequenceClassification, model, settings.seed, pickle, **labelled)
         _finetune(model, tokenizer, features, Path(out_folder), settings)
 
 
-def _load(auto_class, folder: str | Path, seed: int, **more) -> PreTrainedModel:
+def _load(auto_class, folder: str | Path, seed: int, pickle: bool, **more) -> PreTrainedModel:
     """Load a model; what its checkpoint lacks (the new head) is drawn from `seed`."""
     torch.manual_seed(seed)
     try:
         model = auto_class.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, **more
+            folder,
+            dtype=torch.float32,
+            local_files_only=True,
+            use_safetensors=not pickle,
+            trust_remote_code=False,
+            **more,
         )
     except Exception as error:  # Damaged files fail in many ways.
         raise InputError(f"{folder} does not load as a model that can be fine-tuned ({one_line(error)}).") from error

@@ -55,7 +55,7 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
             dtype=getattr(torch, precision),
             attn_implementation=ATTENTION,
             local_files_only=True,
-            use_safetensors=True,
+            use_safetensors=not record["pickle"],
             trust_remote_code=False,
             # What does not fit is reported below, by its name.
             ignore_mismatched_sizes=True,

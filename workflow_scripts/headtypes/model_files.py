@@ -15,11 +15,20 @@ MODEL_FILES = (
     "merges.txt",
     "*.model",
 )
+# Weights whose reading can run code, unless the reader takes care.
+PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 
-def model_files(folder: str | Path) -> list[Path]:
-    """The files of a model's folder that loading it reads, sorted."""
-    return sorted({file for pattern in MODEL_FILES for file in Path(folder).glob(pattern)})
+def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
+    """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one."""
+    patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
+    return sorted({file for pattern in patterns for file in Path(folder).glob(pattern)})
+
+
+def weight_files(folder: str | Path, pickle: bool = False) -> list[Path]:
+    """The weights in a model's folder, sorted: safetensors, or, where there are none, pickles if they are allowed."""
+    safe = sorted(Path(folder).glob("model*.safetensors"))
+    return safe or (sorted(Path(folder).glob("pytorch_model*.bin")) if pickle else [])
 
 
 def package_folder(package: str) -> Path | None:

@@ -204,8 +204,9 @@ class Plan:
         """The files of a model on this machine, so that a change of them is seen; none for other sources."""
         if self.finetuned(model):
             return [f"results/models/{model}"]
-        folder = self.config.models[model].source.folder
-        return [] if folder is None else [str(file) for file in model_files(folder)]
+        source = self.config.models[model].source
+        files = [] if source.folder is None else model_files(source.folder, source.pickle)
+        return [str(file) for file in files]
 
     def task_files(self, task: str) -> list[str]:
         """The file of a task's data, so that a change of it is seen; none for other sources."""

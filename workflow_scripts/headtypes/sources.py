@@ -10,29 +10,31 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.errors import InputError, one_line
 from headtypes.files import read_json, sha256_file, undamaged
-from headtypes.model_files import MODEL_FILES, package_folder
+from headtypes.model_files import MODEL_FILES, PICKLES, package_folder, weight_files
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
 _POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "data2vec-text", "mpnet"}
 
-_RECORDED = ("name", "folder", "model_type", "architectures", "layers", "heads", "limit")
+_RECORDED = ("name", "folder", "pickle", "model_type", "architectures", "layers", "heads", "limit")
 
 
 def fetch_model(model: str, source: dict) -> dict:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
-    source: as in the configuration: hub with revision, or folder, or package with subfolder; and sha256.
+    source: as in the configuration: hub with revision, or folder, or package with subfolder; sha256 and pickle.
     returns the record that `load_tokenizer` and `load_model` read: name, source, revision as resolved, folder,
-        SHA-256 and number of the weights, and the shape (model_type, layers, heads, width, limit in tokens).
+        SHA-256 and number of the weights, whether they are a pickle, and the shape (model_type, layers, heads, width,
+        limit in tokens).
     Raises `InputError` when the files cannot be had, or are not a Transformer with a fast tokenizer that fits.
     """
+    pickle = source.get("pickle", False)
     if "hub" in source:
-        folder = _download(model, source["hub"], source.get("revision"))
+        folder = _download(model, source["hub"], source.get("revision"), pickle)
         # The cache names a snapshot's folder by its commit.
         origin = {"hub": source["hub"], "revision": folder.name}
     elif "package" in source:
@@ -43,20 +45,25 @@ def fetch_model(model: str, source: dict) -> dict:
         origin = {"package": source["package"], "revision": None}
     else:
         folder, origin = Path(source["folder"]), {"folder": source["folder"], "revision": None}
-    weights = {file.name: sha256_file(file) for file in sorted(folder.glob("model*.safetensors"))}
-    if not weights:
-        raise InputError(
-            f"models.{model}: {folder} holds no model.safetensors. Weights as a pickle (pytorch_model.bin) are not "
-            "opened, since that can run code; load it where you trust it, and save_pretrained writes safetensors."
+    files = weight_files(folder, pickle)
+    if not files:
+        remedy = (
+            "nor a pytorch_model.bin."
+            if pickle
+            else "and a pickle (pytorch_model.bin) can run code when it is opened; where you trust that of this model, "
+            f"say so with models.{model}.source.pickle: true."
         )
+        raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
+    weights = {file.name: sha256_file(file) for file in files}
     expected = source.get("sha256")
-    if expected is not None and weights.get("model.safetensors") != expected:
+    if expected is not None and list(weights.values()) != [expected]:
         raise InputError(
-            f"models.{model}: the SHA-256 of {folder / 'model.safetensors'} is "
-            f"{weights.get('model.safetensors')}, not {expected} as models.{model}.source.sha256 says."
+            f"models.{model}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {expected} as "
+            f"models.{model}.source.sha256 says."
         )
     record = {"name": model, **origin, "folder": str(folder), "weights": weights}
-    record["parameters"] = sum(_numbers(model, folder / name) for name in weights)
+    record["pickle"] = files[0].suffix == ".bin"
+    record["parameters"] = sum(_numbers(model, file) for file in files)
     return {**record, **_shape(record)}
 
 
@@ -89,10 +96,14 @@ def load_tokenizer(record: dict):
     return tokenizer
 
 
-def _download(model: str, repository: str, revision: str | None) -> Path:
+def _download(model: str, repository: str, revision: str | None, pickle: bool) -> Path:
     key = f"models.{model}.source"
     try:
-        return Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
+        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
+        if pickle and not weight_files(folder):
+            # The same commit, beside the files that are there.
+            snapshot_download(repository, revision=folder.name, allow_patterns=list(PICKLES))
+        return folder
     except RevisionNotFoundError as error:
         raise InputError(f"{key}.revision: {repository} has no revision {revision} on the Hub.") from error
     except GatedRepoError as error:
@@ -110,12 +121,21 @@ def _download(model: str, repository: str, revision: str | None) -> Path:
 
 
 def _numbers(model: str, file: Path) -> int:
-    """How many numbers a file of weights holds, whatever their precision; read from its header."""
+    """How many numbers a file of weights holds, whatever their precision; of safetensors, read from the header."""
     try:
+        if file.suffix == ".bin":
+            return _numbers_of_pickle(file)
         with safe_open(file, "np") as weights:
             return sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.offset_keys())
-    except SafetensorError as error:
+    except Exception as error:  # Each format fails in its own ways.
         raise InputError(f"models.{model}: {file} is damaged ({one_line(error)}); get it anew.") from error
+
+
+def _numbers_of_pickle(file: Path) -> int:
+    # Loads PyTorch, which no other model needs here.
+    from transformers.modeling_utils import load_state_dict
+
+    return sum(tensor.numel() for tensor in load_state_dict(file, weights_only=True).values())
 
 
 def _shape(record: dict) -> dict:
