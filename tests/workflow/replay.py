@@ -119,7 +119,7 @@ def _run(job: Any) -> None:
     if not process:
         status = 1
         try:
-            _work(job)
+            work(job)
             status = 0
         except SystemExit as ended:
             status = int(bool(ended.code))
@@ -133,7 +133,8 @@ def _run(job: Any) -> None:
         Path(folder, ".snakemake_timestamp").touch()
 
 
-def _work(job: Any) -> None:
+def work(job: Any) -> None:
+    """Run the script of a job, in this process, as Snakemake would."""
     import torch
     from threadpoolctl import threadpool_limits
 

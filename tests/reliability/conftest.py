@@ -1,0 +1,231 @@
+"""A small workflow in which everything has been made, and a bench on which its jobs run once more, with faults."""
+
+import contextlib
+import csv
+import fcntl
+import json
+import os
+import shutil
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.planning import Job, take_as_made
+from tests.contract.workplace import Workplace
+from tests.models import QUESTIONS, tiny_bert
+from tests.reliability.bench import Bench
+from tests.workflow.conftest import squad_file
+
+# Ids as data may have them: none may become the name of a file.
+IDS = ["../../escaped", "/tmp/escaped", "a/b", "$(touch escaped)", "; touch escaped", "q\nescaped"]
+
+
+def small_config(folder: Path) -> dict:
+    """A configuration in which every rule has a job; the model and data that it names are put into `folder`."""
+    folder.mkdir(parents=True)
+    model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
+    for part in (model, tokenizer):
+        part.save_pretrained(folder / "model")
+    squad = squad_file(folder / "squad.json")
+    data = json.loads(squad.read_text())
+    asked = [question for paragraph in data["data"][0]["paragraphs"] for question in paragraph["qas"]]
+    assert len(asked) == len(IDS) == 2 * len(QUESTIONS)
+    for question, id_ in zip(asked, IDS, strict=True):
+        question["id"] = id_
+    data["data"][0]["title"] = "../animals"
+    squad.write_text(json.dumps(data))
+    shutil.copy(squad, folder / "training.json")
+    with open(folder / "mine.csv", "w", newline="") as file:
+        csv.writer(file).writerows(
+            [["layer", "head", "type"], *([n // 4, n % 4, ("dense", "odd")[n % 2]] for n in range(8))]
+        )
+    source = {"file": str(squad), "training_file": str(folder / "training.json")}
+    made = {"base": "tiny", "task": "animals", "batch_size": 8, "epochs": 1.0, "max_length": 48}
+    return {
+        "tasks": {"animals": {"source": source, "samples": 5}},
+        "models": {
+            "tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals"], "evaluate": "animals"},
+            "made": {"source": {"finetuned": made}, "tasks": ["animals"]},
+        },
+        "windows": {"tokens": 40, "advance": 10, "question_tokens": 12},
+        "clustering": {"restarts": 2},
+        "stability": {"models": 2},
+        "partitions": {"mine": {"file": str(folder / "mine.csv"), "model": "tiny", "task": "animals"}},
+        "conditions": {"baseline": {}, "mixed": {"dense": "mean"}},
+        "readings": {"segments": {"sentences": "segments"}},
+        "controls": {"draws": 1, "questions": 3},
+        "curves": {"orders": 1, "questions": 3},
+        # More than one batch, so that there is something to share.
+        "compute": {"batch_tokens": 512},
+        "select": {"partitions": ["animals-kmeans-k4", "mine"]},
+    }
+
+
+@dataclass
+class Finished:
+    """The finished workflow, and its jobs."""
+
+    place: Workplace
+    bench: Bench
+    lock: Path
+    """Held by who changes the sources, which the processes that run tests share."""
+    _changing: bool = False
+
+    @cached_property
+    def of_rule(self) -> dict[str, str]:
+        """A job of each case; see `cases`."""
+        return cases(self.bench)
+
+    def job(self, case: str) -> dict:
+        """The job of a case: a rule, or one of those that join what was shared."""
+        return self.bench.jobs[self.of_rule[case]]
+
+    def inputs(self, case: str) -> list[str]:
+        """The files and folders that the job reads."""
+        return [path for paths in self.job(case)["inputs"].values() for path in paths]
+
+    def before(self, case: str, folder: Path) -> Path:
+        """Make a folder as it is before a job of the case runs."""
+        (folder / "results").mkdir(parents=True)
+        for path in self.inputs(case):
+            if not os.path.isabs(path):
+                self._bring(path, folder)
+            if path.startswith("results/"):
+                record = f"results/provenance/{path.removeprefix('results/')}.json"
+                if (self.place.folder / record).exists():
+                    self._bring(record, folder)
+        return folder
+
+    def _bring(self, path: str, folder: Path) -> None:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        source = self.place.folder / path
+        if source.is_dir():
+            shutil.copytree(source, folder / path, copy_function=os.link)
+        else:
+            os.link(source, folder / path)
+
+    def run(self, case: str, folder: Path, how: str = "plainly") -> Any:
+        """Run the job of a case in a folder."""
+        with contextlib.nullcontext() if self._changing else held(self.lock, fcntl.LOCK_SH):
+            return self.bench.run(self.of_rule[case], folder, how)
+
+    def copied(self, folder: Path) -> Workplace:
+        """A copy of the finished workflow, in which files may be changed; those of `before` are links."""
+        return Workplace(Path(shutil.copytree(self.place.folder, folder)), self.place.config)
+
+    def runs_again(self, place: Workplace) -> set[tuple[str, ...]]:
+        """The outputs of each job that Snakemake would run in a place now."""
+        with held(self.lock, fcntl.LOCK_SH):
+            return {outputs_of(job) for job in place.scheduled()}
+
+    @contextlib.contextmanager
+    def replaced(self, source: Path, content: bytes) -> Iterator[None]:
+        """Another file in the place of a source, for a `with` block in which no other process runs a job."""
+        kept = source.with_name(f".{source.name}.kept")
+        with held(self.lock, fcntl.LOCK_EX):
+            self._changing = True
+            shutil.move(source, kept)
+            try:
+                source.write_bytes(content)
+                yield
+            finally:
+                shutil.move(kept, source)
+                self._changing = False
+
+    def after(self, outputs: set[str]) -> set[tuple[str, ...]]:
+        """The outputs of each job, by Snakemake's plan, that reads these files, or what is made of them."""
+        found: set[tuple[str, ...]] = set()
+        for name, job in self.bench.jobs.items():
+            reads = {path for paths in job["inputs"].values() for path in paths}
+            if not name.endswith(", shared") and reads & outputs:
+                found.add(tuple(job["outputs"]))
+                outputs = outputs | set(job["outputs"])
+        return found
+
+
+@contextlib.contextmanager
+def held(lock: Path, how: int) -> Iterator[None]:
+    """A lock, for a `with` block, held alone (`LOCK_EX`) or with others (`LOCK_SH`)."""
+    with open(lock, "w") as file:
+        fcntl.flock(file, how)
+        yield
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Iterator[Finished]:
+    """The small workflow with everything made but the last figures, once for all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reliability"
+    shared.mkdir(exist_ok=True)
+    lock = shared / "lock"
+    with held(lock, fcntl.LOCK_EX):
+        if not (shared / "config.json").exists():
+            (shared / "config.json").write_text(json.dumps(small_config(shared / "inputs")))
+    config = json.loads((shared / "config.json").read_text())
+    bench = Bench(Workplace.copied(base / "planned", config).folder)
+    with held(lock, fcntl.LOCK_EX):
+        folder = shared / "finished"
+        if not (shared / "done").exists():
+            Workplace.copied(folder, config)
+            make(bench, folder)
+            (shared / "done").touch()
+    yield Finished(Workplace(folder, config), bench, lock)
+    bench.close()
+
+
+def cases(bench: Bench) -> dict[str, str]:
+    """A job of each rule, and one of each rule that joins what others have shared."""
+    found: dict[str, str] = {}
+    for name, job in bench.jobs.items():
+        joins = name.endswith(", shared") and not job["rule"].endswith("_shard")
+        found.setdefault(f"{job['rule']}, shared" if joins else job["rule"], name)
+    return found
+
+
+def make(bench: Bench, folder: Path) -> None:
+    """Run the jobs that those of the cases need, and have Snakemake record that all have run."""
+    wanted = {path for name in cases(bench).values() for paths in bench.jobs[name]["inputs"].values() for path in paths}
+    needed = []
+    for name, job in reversed(bench.jobs.items()):
+        joins = name.endswith(", shared") and not job["rule"].endswith("_shard")
+        if wanted & set(job["outputs"]) and not joins:
+            wanted.update(path for paths in job["inputs"].values() for path in paths)
+            needed.insert(0, name)
+    for name in needed:
+        came = bench.run(name, folder)
+        assert came["status"] == 0, f"{name}: {came['printed']}"
+    for path in [path for job in bench.jobs.values() for path in job["outputs"]]:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if (folder / path).is_dir():
+            # As Snakemake does.
+            (folder / path / ".snakemake_timestamp").touch()
+        elif not path.startswith("results/shards"):
+            (folder / path).touch()
+    take_as_made(folder)
+
+
+def mark_as_running(folder: Path, outputs: list[str]) -> None:
+    """Leave Snakemake's mark of a job that has begun and not ended."""
+    for path in outputs:
+        marks = folder / ".snakemake" / "incomplete"
+        marks.mkdir(parents=True, exist_ok=True)
+        name = urlsafe_b64encode(path.encode()).decode()
+        assert len(name) < 255
+        (marks / name).write_text('{"external_jobid": null}')
+
+
+def touch(folder: Path, paths: Iterable[str]) -> None:
+    """Make files that are empty where they are not there."""
+    for path in paths:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).touch()
+
+
+def outputs_of(job: Job) -> tuple[str, ...]:
+    """The outputs of a job of a plan, without its benchmark."""
+    return tuple(path.rstrip("/") for path in job.outputs if not path.endswith("benchmark.tsv"))

@@ -1,0 +1,268 @@
+"""Every fault at every rule that computes: nothing half-written is taken for a result, and one sentence says why.
+
+`docs/reliability.md` has the table of what is tested here; `test_the_table_says_what_is_tested` compares the two.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load, save
+
+from tests.contract.planning import take_as_made
+from tests.contract.workplace import ROOT
+from tests.reliability.bench import WHILE_WRITING, WHOLE
+from tests.reliability.conftest import IDS, Finished, mark_as_running, touch
+from tests.reliability.disks import mounts_allowed
+
+RULES = sorted(script.stem for script in (ROOT / "workflow_scripts").glob("*.py"))
+JOINING = ["evaluate_condition, shared", "extract_features, shared"]
+CASES = [*RULES, *JOINING]
+# Rules that read no result: what they read is the user's.
+FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_training"]
+RUN_A_MODEL = [
+    "evaluate_condition",
+    "evaluate_controls",
+    "evaluate_curves",
+    "evaluate_shard",
+    "extract_features",
+    "extract_shard",
+    "finetune_model",
+    "map_attention",
+    "measure_contexts",
+    "measure_importance",
+]
+# Rules that draw or read samples or questions, by the input that holds them.
+READ_SAMPLES = {
+    "draw_questions": "rows",
+    "draw_samples": "rows",
+    "evaluate_condition": "questions",
+    "evaluate_controls": "questions",
+    "evaluate_curves": "questions",
+    "evaluate_shard": "questions",
+    "extract_features": "samples",
+    "extract_shard": "samples",
+    "finetune_model": "rows",
+    "map_attention": "samples",
+    "measure_contexts": "samples",
+    "measure_importance": "questions",
+    "prepare_windows": "questions",
+}
+# The rules of each fault, as the table in the documentation has them.
+TABLE = {
+    **dict.fromkeys(WHILE_WRITING, RULES),
+    "read-only results": RULES,
+    "damaged result": [rule for rule in RULES if rule not in FROM_OUTSIDE],
+    "damaged source": [*FROM_OUTSIDE, "import_partition"],
+    "weights that are not finite": RUN_A_MODEL,
+    "empty sample": sorted([*READ_SAMPLES, "fetch_task", "fetch_training"]),
+}
+
+
+def refused(came: dict, *fragments: str) -> None:
+    """A job has ended with one sentence, without a traceback, that has these fragments."""
+    assert came["status"] == 1, came
+    assert "Traceback" not in came["printed"], came["printed"]
+    *_, sentence = [line for line in came["printed"].splitlines() if line.strip()]
+    for fragment in fragments:
+        assert fragment in sentence, came["printed"]
+    assert sentence.endswith("."), came["printed"]
+    # Beside it there may be bars of progress and nothing else.
+    others = [line for line in came["printed"].splitlines() if line.strip() and line != sentence]
+    assert all(re.search(r"elapsed|warning: ", line) for line in others), came["printed"]
+
+
+def test_every_rule_has_a_job_here(finished: Finished):
+    assert set(finished.of_rule) == set(CASES)
+    assert {rule for rules in TABLE.values() for rule in rules} == set(RULES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_half_written_is_taken_for_a_result(finished: Finished, case: str, tmp_path: Path):
+    """Killed, or without room or right to write: each output is not there or whole, and none is on record."""
+    job = finished.job(case)
+    folder = finished.before(case, tmp_path / "here")
+    inputs = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+    came = finished.run(case, folder, "while writing")
+    whole = came.pop(WHOLE)
+    assert whole["status"] == 0, whole["printed"]
+    assert set(whole["outputs"]) == set(job["outputs"])
+    assert set(came) == set(WHILE_WRITING)
+    for fault, found in came.items():
+        left = set(found["files"]) - inputs
+        recorded = {path for path in left if path.startswith("results/provenance/") and not path.endswith(".tmp")}
+        assert not recorded, fault
+        assert found["outputs"].items() <= whole["outputs"].items(), fault
+        assert len(found["outputs"]) < len(job["outputs"]) or fault == "killed between two files", fault
+        # What is neither an output nor hidden would be taken for one.
+        inside = {path for path in left if any(path.startswith(f"{output}/") for output in found["outputs"])}
+        others = {path for path in left - inside if not any(part.startswith(".") for part in Path(path).parts)}
+        assert others <= {*found["outputs"], "results/filler"}, fault
+        if fault.startswith("killed"):
+            assert found["status"] < 0, f"{fault}: {found}"
+        else:
+            refused(found, "results/", "cannot be")
+    if mounts_allowed():
+        refused(came["full disk"], "No space left on device")
+        refused(came["disk turned read-only"], "Read-only file system")
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.skipif(os.geteuid() == 0 and not mounts_allowed(), reason="root may write anywhere but on a mounted disk")
+def test_read_only_results_are_told_before_anything_is_computed(finished: Finished, case: str, tmp_path: Path):
+    folder = finished.before(case, tmp_path / "here")
+    came = finished.run(case, folder, "read-only")
+    refused(came, finished.job(case)["outputs"][0], "cannot be written", "is read-only")
+
+
+def damaged(path: Path, how: str) -> None:
+    """Give a file other content; the one it is linked to keeps its own."""
+    content = bytearray(path.read_bytes())
+    path.unlink()
+    if how == "cut off":
+        content = content[: len(content) // 2]
+    else:
+        content[len(content) // 2] ^= 0x10
+    path.write_bytes(content)
+
+
+def results_read(finished: Finished, case: str) -> dict[str, str]:
+    """One result of each kind that a job reads: of each named input the first."""
+    named = finished.job(case)["inputs"].items()
+    return {name: path for name, (path, *_) in named if path.startswith("results/")}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.partition(",")[0] in TABLE["damaged result"]])
+def test_a_damaged_result_is_refused(finished: Finished, case: str, tmp_path: Path):
+    """Cut off, or with a bit flipped: by what was recorded when it was made, or by checksums of its own."""
+    read = results_read(finished, case).values()
+    assert read
+    for number, path in enumerate(read):
+        for how in ("cut off", "bit flipped"):
+            folder = finished.before(case, tmp_path / f"{number} {how}")
+            file = folder / path
+            damaged(file / "model.safetensors" if file.is_dir() else file, how)
+            came = finished.run(case, folder)
+            if came["status"] == 0 and how == "bit flipped" and path.startswith("results/shards/"):
+                # In the foot of a Parquet file, which has no checksum; its data have.
+                continue
+            refused(came, path, "damaged", "delete")
+            assert not [output for output in finished.job(case)["outputs"] if (folder / output).exists()]
+
+
+@pytest.mark.parametrize("case", TABLE["damaged source"])
+def test_a_damaged_source_is_refused(finished: Finished, case: str, tmp_path: Path):
+    """The user's files: nothing is recorded of them, so a flipped bit may make another file that is as good."""
+    sources = [Path(path) for path in finished.inputs(case) if os.path.isabs(path)]
+    assert sources
+    for source in sources:
+        content = source.read_bytes()
+        for how, left in (("cut off", content[: len(content) // 2]), ("emptied", b"")):
+            folder = finished.before(case, tmp_path / f"{source.name} {how}")
+            with finished.replaced(source, left):
+                came = finished.run(case, folder)
+            # The first may be had without; weights are opened by those that run the model, and refused then.
+            if source.name in ("tokenizer_config.json", "model.safetensors") and came["status"] == 0:
+                continue
+            refused(came, str(source.parent))
+            assert not [output for output in finished.job(case)["outputs"] if (folder / output).exists()]
+
+
+@pytest.mark.parametrize("case", RUN_A_MODEL)
+def test_weights_that_are_not_finite_give_no_result(finished: Finished, case: str, tmp_path: Path):
+    folder = finished.before(case, tmp_path / "here")
+    model = Path(finished.place.config["models"]["tiny"]["source"]["folder"]) / "model.safetensors"
+    weights = load(model.read_bytes())
+    name = next(name for name in weights if name.endswith("layer.1.attention.self.value.weight"))
+    key = name.replace("value", "key")
+    weights[name][0, 0] = weights[key][0, 0] = np.nan
+    with finished.replaced(model, save(weights, metadata={"format": "pt"})):
+        came = finished.run(case, folder)
+    refused(came, "tiny" if case != "finetune_model" else str(model.parent))
+    assert re.search("finite|does not sum to one|is not a number", came["printed"])
+    assert not [output for output in finished.job(case)["outputs"] if (folder / output).exists()]
+
+
+@pytest.mark.parametrize("case", READ_SAMPLES)
+def test_an_empty_sample_is_refused(finished: Finished, case: str, tmp_path: Path):
+    """A file of no rows that nothing is recorded of, as if it had been made so."""
+    folder = finished.before(case, tmp_path / "here")
+    (path,) = finished.job(case)["inputs"][READ_SAMPLES[case]]
+    for file in (folder / path, folder / f"results/provenance/{path.removeprefix('results/')}.json"):
+        file.unlink()
+    (folder / path).write_text("")
+    came = finished.run(case, folder)
+    refused(came, "no ")
+    assert not [output for output in finished.job(case)["outputs"] if (folder / output).exists()]
+
+
+@pytest.mark.parametrize("case", ["fetch_task", "fetch_training"])
+def test_data_without_questions_are_refused(finished: Finished, case: str, tmp_path: Path):
+    (source,) = map(Path, finished.inputs(case))
+    folder = finished.before(case, tmp_path / "here")
+    with finished.replaced(source, b'{"version": "1.1", "data": []}'):
+        came = finished.run(case, folder)
+    refused(came, str(source), "has no questions")
+
+
+@pytest.mark.parametrize("case", [rule for rule in RULES if not rule.endswith("_shard")])
+def test_only_the_affected_jobs_run_again(finished: Finished, case: str, tmp_path: Path):
+    """After a kill of the whole run, Snakemake plans the job that was running, and those that read what it makes."""
+    outputs = finished.job(case)["outputs"]
+    place = finished.copied(tmp_path / "here")
+    expected = {tuple(outputs)} | finished.after(set(outputs))
+    mark_as_running(place.folder, outputs)
+    assert finished.runs_again(place) == expected
+
+
+@pytest.mark.parametrize(("case", "joining"), [("evaluate_shard", JOINING[0]), ("extract_shard", JOINING[1])])
+def test_a_lost_shard_is_the_only_one_that_runs_again(finished: Finished, case: str, joining: str, tmp_path: Path):
+    """With the joining of all shards, and what follows from that."""
+    (lost,), joined = finished.job(case)["outputs"], finished.job(joining)["outputs"]
+    shards = finished.inputs(joining)
+    place = finished.copied(tmp_path / "here")
+    for path in joined:
+        (place.folder / path).unlink()
+    with place.configured({**place.config, "jobs": {"shards": 2}}):
+        # Twice, since Snakemake removes them when it takes them as joined.
+        touch(place.folder, shards)
+        take_as_made(place.folder)
+        touch(place.folder, shards)
+        (place.folder / lost).unlink()
+        mark_as_running(place.folder, [lost])
+        assert finished.runs_again(place) == {(lost,), tuple(joined)} | finished.after(set(joined))
+
+
+def test_a_deleted_result_is_made_again_with_what_follows(finished: Finished, tmp_path: Path):
+    """What the sentence about a damaged result asks for."""
+    place = finished.copied(tmp_path / "here")
+    assert finished.runs_again(place) == set()
+    outputs, refusing = (finished.job(case)["outputs"] for case in ("prepare_windows", "evaluate_condition"))
+    for path in (*outputs, *refusing):
+        (place.folder / path).unlink()
+    assert finished.runs_again(place) == {tuple(outputs)} | finished.after(set(outputs))
+
+
+def test_what_the_data_name_names_no_file(finished: Finished):
+    """Ids of questions and titles of articles are data; `conftest.IDS` tries to get out with them."""
+    folder = finished.place.folder
+    names = {file.name for file in folder.rglob("*")} | {file.name for file in folder.parent.iterdir()}
+    assert not [name for name in names if "escaped" in name]
+    assert not os.path.exists("/tmp/escaped")
+    written = (folder / "results/samples/animals.jsonl").read_text()
+    assert sum(id_.replace("\n", "\\n") in written for id_ in IDS) == 5
+
+
+def test_the_table_says_what_is_tested():
+    text = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    faults = {cells[0]: cells for cells in rows if cells[0] in TABLE}
+    assert list(faults) == list(TABLE)
+    here = {name for name in globals() if name.startswith("test_")}
+    for fault, (_, rules, *_, test) in faults.items():
+        named = re.findall("`([a-z_]+)`", rules)
+        found = sorted(set(RULES) - set(named)) if rules.startswith("all") else named
+        assert found == TABLE[fault], fault
+        assert set(re.findall("`(test_[a-z_]+)`", test)) <= here, fault
