@@ -1,6 +1,7 @@
 """A Slurm for all tests of this folder, and a working directory whose jobs go to it."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -13,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.slurm import Slurm, install, missing, running
+from tests.cluster.slurm import Slurm, install, missing, running, until
 from tests.workflow.conftest import ROOT, Workdir, tiny_config  # noqa: F401 (a fixture)
 
 # The environment beside the one that runs the tests, in which the executor is installed.
 PYTHON = Path(f"{sys.prefix}-slurm", "bin", "python")
+SHARDS = 4
 
 
 def absent(reason: str) -> None:
@@ -75,16 +77,54 @@ class ClusterWorkdir(Workdir):
                     run.kill()
                     run.wait()
 
+    def states_of(self, rule: str) -> dict[str, str]:
+        """The state of every job of a rule, by its id, as they were submitted."""
+        jobs = self.slurm.jobs_of(rule, self.path)
+        states = self.slurm.states()
+        return {job: states[job] for job in jobs}
+
+    def next_job(self, rule: str, *known: str) -> str:
+        """Wait until a job of a rule, another than those that are known, loads its libraries; return it."""
+        found: list[str] = []
+
+        def job() -> bool:
+            running = [job for job, state in self.states_of(rule).items() if state == "RUNNING" and job not in known]
+            found[:] = [job for job in running if self.slurm.processes_of(job, f"{rule}.py")]
+            return bool(found)
+
+        until(job, f"a job of {rule}", 300)
+        return found[0]
+
+    def slurm_log(self, rule: str, job: str) -> str:
+        """What Slurm has said of a job."""
+        (log,) = (self.path / ".snakemake/slurm_logs" / f"rule_{rule}").rglob(f"{job}.log")
+        return log.read_text()
+
     def printed(self) -> str:
         """What the workflow has printed, its end."""
         return (self.path / "snakemake.out").read_text()[-6000:]
 
 
 @pytest.fixture
-def config(tiny_config) -> dict:  # noqa: F811
-    """The tiny config, with as few jobs as make a table."""
-    select = {**tiny_config["select"], "conditions": ["baseline", "zero-dense"]}
-    return {**tiny_config, "controls": {"draws": 0}, "curves": {"orders": 0}, "select": select}
+def config(tiny_config, tmp_path) -> dict:  # noqa: F811
+    """The tiny config, with as few jobs as make a table, and so many questions that every shard has some."""
+    squad = json.loads(Path(tiny_config["tasks"]["animals"]["source"]["file"]).read_text())
+    (article,) = squad["data"]
+    article["paragraphs"] = [_renamed(each, copy) for copy in range(20) for each in article["paragraphs"]]
+    file = tmp_path / "squad.json"
+    file.write_text(json.dumps(squad))
+    return {
+        **tiny_config,
+        "tasks": {"animals": {"source": {"file": str(file)}, "samples": 100}},
+        "compute": {"batch_tokens": 512},
+        "controls": {"draws": 0},
+        "curves": {"orders": 0},
+        "select": {**tiny_config["select"], "conditions": ["baseline", "zero-dense"]},
+    }
+
+
+def _renamed(paragraph: dict, copy: int) -> dict:
+    return {**paragraph, "qas": [{**each, "id": f"{each['id']}-{copy}"} for each in paragraph["qas"]]}
 
 
 @pytest.fixture
@@ -98,8 +138,8 @@ def workdir(tmp_path, config) -> Workdir:
 
 @pytest.fixture
 def cluster_workdir(tmp_path, config, slurm) -> ClusterWorkdir:
-    """An empty working directory for a run on Slurm, with the same config."""
+    """An empty working directory for a run on Slurm, with the same config, but that jobs are shared."""
     made = ClusterWorkdir(tmp_path / "cluster", slurm)
     made.path.mkdir()
-    made.configure(config)
+    made.configure({**config, "jobs": {"shards": SHARDS}})
     return made

@@ -50,7 +50,7 @@ JobAcctGatherParams=OverMemoryKill
 AccountingStorageType=accounting_storage/none
 OverTimeLimit=0
 KillWait=2
-MinJobAge=300
+MinJobAge=3600
 ReturnToService=1
 PropagateResourceLimits=NONE
 SchedulerParameters=sched_interval=2,bf_interval=2,batch_sched_delay=0
@@ -88,21 +88,41 @@ class Slurm:
         """The state of every job, of those that have ended too, by its id."""
         return dict(line.split() for line in self.ask("squeue", "--states=all", "-ho", "%i %T").splitlines())
 
-    def jobs_of(self, rule: str) -> list[str]:
-        """The ids of the jobs that Snakemake has submitted for a rule, as they were submitted."""
-        lines = self.ask("squeue", "--states=all", "--sort=i", "-ho", "%i %k").splitlines()
-        return [job for job, comment in map(str.split, lines) if re.match(rf"rule_{rule}(_wildcards_|$)", comment)]
+    def jobs_of(self, rule: str, workdir: Path) -> list[str]:
+        """The ids of the jobs that Snakemake has submitted for a rule in a folder, as they were submitted."""
+        lines = self.ask("squeue", "--states=all", "--sort=i", "-ho", "%i %k %Z").splitlines()
+        return [
+            job
+            for job, comment, folder in map(str.split, lines)
+            if Path(folder) == workdir and re.match(rf"rule_{rule}(_wildcards_|$)", comment)
+        ]
 
-    def environments_of(self, name: str) -> list[dict[str, str]]:
-        """The environments of the processes, started by jobs, whose command line names a file."""
-        found = []
+    def about(self, job: str) -> str:
+        """All that Slurm tells of a job."""
+        return self.ask("scontrol", "show", "job", job)
+
+    def told(self, job: str, what: str) -> str:
+        """What Slurm tells of a job under a name such as TimeLimit."""
+        return re.search(rf"\b{what}=(\S*)", self.about(job))[1]
+
+    def processes_of(self, job: str, name: str) -> dict[int, dict[str, str]]:
+        """The processes of a job whose command line names a file, with their environments."""
+        found = {}
         for process in processes_of(self):
             # It may end while we look.
             with contextlib.suppress(OSError):
-                if name in Path(f"/proc/{process}/cmdline").read_text():
-                    variables = Path(f"/proc/{process}/environ").read_text().split("\0")
-                    found.append(dict(each.split("=", 1) for each in variables if "=" in each))
+                variables = Path(f"/proc/{process}/environ").read_text().split("\0")
+                environment = dict(each.split("=", 1) for each in variables if "=" in each)
+                if environment.get("SLURM_JOB_ID") == job and name in Path(f"/proc/{process}/cmdline").read_text():
+                    found[process] = environment
         return found
+
+    def overrun(self, job: str, name: str) -> None:
+        """Let a job's processes that name a file hang, and the time of the job be over."""
+        for process in self.processes_of(job, name):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGSTOP)
+        self.ask("scontrol", "update", f"JobId={job}", "EndTime=now")
 
     def wait(self, job: str, states: Sequence[str] = ENDED, seconds: float = 60) -> str:
         """Wait until a job is in one of the states; return which."""
