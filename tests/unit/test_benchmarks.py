@@ -13,6 +13,7 @@ FILES = sorted((Path(__file__).parents[2] / "benchmarks").glob("*.py"))
 SMALLEST = {
     "attention.py": "--shape minilm --layers 1 --tokens 16 --spread 3 --samples 2 --pairs 1 --threads 1 "
     "--ways extraction zero drop_intra masks bincount",
+    "dry_run.py": "1 2",
     "job.py": "2 1",
 }
 

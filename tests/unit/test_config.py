@@ -75,7 +75,7 @@ MISTAKES = [
     ("models", DELETE, ['the config needs the key "models"']),
     ("models/base/source", DELETE, ['models.base needs the key "source"']),
     # A value of the wrong type.
-    ("seed", "1", ["seed:", "valid integer", "found '1'"]),
+    ("seed", "1", ["seed:", "valid integer", "found '1'; write it without quotes"]),
     ("seed", True, ["seed:", "valid integer", "found True"]),
     ("seed", -1, ["seed:", "greater than or equal to 0", "found -1"]),
     ("controls/draws", -1, ["controls.draws:", "greater than or equal to 0", "found -1"]),

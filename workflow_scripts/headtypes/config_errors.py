@@ -15,6 +15,15 @@ _IN_WORDS = {
     SHA256: "64 hexadecimal digits in lower case are needed",
 }
 _UNKNOWN = ("extra_forbidden", "invalid_key")
+_UNQUOTED = "; write it without quotes, and into a file for --configfile where --config gave it"
+# What to do where the value is text.
+_FOR_TEXT = {
+    # YAML takes 1e-4 for text.
+    "float_type": "; write a decimal point, as in 1.0e-4",
+    # And Snakemake everything in a mapping that --config gives.
+    "int_type": _UNQUOTED,
+    "bool_type": _UNQUOTED,
+}
 _SHOWN = 80  # characters of a wrong value
 
 
@@ -59,8 +68,7 @@ def _explain(problem: dict, root: type[BaseModel]) -> str:
         return f"{key}: {found} cannot be used; {_wanted(problem)}."
     if kind in ("model_type", "dict_type"):
         return f"{key}: a mapping of keys is needed; found {found}."
-    # YAML takes 1e-4 for text.
-    advice = "; write a decimal point, as in 1.0e-4" if kind == "float_type" and isinstance(value, str) else ""
+    advice = _FOR_TEXT.get(kind, "") if isinstance(value, str) else ""
     return f"{key}: {_lower(problem['msg'])}; found {found}{advice}."
 
 
