@@ -55,14 +55,15 @@ def fetch_model(model: str, source: dict) -> dict:
         )
         raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
     weights = {file.name: sha256_file(file) for file in files}
+    pickled = files[0].suffix == ".bin"
+    whole = "pytorch_model.bin" if pickled else "model.safetensors"
     expected = source.get("sha256")
-    if expected is not None and list(weights.values()) != [expected]:
+    if expected is not None and weights.get(whole) != expected:
         raise InputError(
-            f"models.{model}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {expected} as "
+            f"models.{model}: the SHA-256 of {folder / whole} is {weights.get(whole)}, not {expected} as "
             f"models.{model}.source.sha256 says."
         )
-    record = {"name": model, **origin, "folder": str(folder), "weights": weights}
-    record["pickle"] = files[0].suffix == ".bin"
+    record = {"name": model, **origin, "folder": str(folder), "weights": weights, "pickle": pickled}
     record["parameters"] = sum(_numbers(model, file) for file in files)
     return {**record, **_shape(record)}
 
