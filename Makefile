@@ -47,4 +47,6 @@ clean:
 	$(BIN)/python -m venv --clear --without-pip .venv-slurm
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo .venv-slurm/lib/python3*/site-packages)/run.pth
 	$(BIN)/pip --python .venv-slurm/bin/python install --quiet --disable-pip-version-check --requirement $<
+	printf '#!/bin/sh\nexec "$${0%%/*}/python" -m snakemake "$$@"\n' > .venv-slurm/bin/snakemake
+	chmod +x .venv-slurm/bin/snakemake
 	@touch $@

@@ -78,6 +78,9 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
             dag = workflow.dag(
                 DAGSettings(
                     targets=set(settings.targets),
+                    until=settings.until,
+                    omit_from=settings.omit_from,
+                    forcetargets=settings.force,
                     forceall=settings.forceall,
                     forcerun=settings.forcerun,
                     rerun_triggers=settings.rerun_triggers,

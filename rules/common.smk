@@ -78,16 +78,27 @@ def needs(rule):
     def gpu(wildcards, input):
         return gpus_of_a_model() if resources.runs_model(rule, input) else 0
 
+    def gpu_model(wildcards, input):
+        # Snakemake's executor for Slurm asks for GPUs wherever a model of them is named, were it for none of them.
+        named = default_resource("gpu_model").raw
+        return named.strip("'\"") if named and gpu(wildcards, input) else None
+
     return {
         "mem_mb": lambda wildcards, input, attempt: resources.grown(of_job(wildcards, input).mem_mb, attempt),
         "runtime": lambda wildcards, input, attempt: resources.grown(of_job(wildcards, input).minutes, attempt),
         "gpu": gpu,
+        "gpu_model": gpu_model,
     }
+
+
+def default_resource(name):
+    """What `default-resources` say of a resource, if anything."""
+    return workflow.resource_settings._parsed_default_resources.get(name)
 
 
 def gpus_of_a_model():
     """GPUs for a job that runs a model: as `default-resources` say; else one, if it runs here and here is one."""
-    default = workflow.resource_settings._parsed_default_resources.get("gpu")
+    default = default_resource("gpu")
     if default.is_evaluable():
         return 1
     if default.value is not None:

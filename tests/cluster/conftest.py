@@ -18,7 +18,7 @@ from tests.cluster.slurm import Slurm, install, missing, running, until
 from tests.workflow.conftest import ROOT, Workdir, tiny_config  # noqa: F401 (a fixture)
 
 # The environment beside the one that runs the tests, in which the executor is installed.
-PYTHON = Path(f"{sys.prefix}-slurm", "bin", "python")
+SNAKEMAKE = Path(f"{sys.prefix}-slurm", "bin", "snakemake")
 SHARDS = 4
 
 
@@ -32,8 +32,8 @@ def absent(reason: str) -> None:
 @pytest.fixture(scope="session")
 def slurm():
     """A running Slurm."""
-    if not PYTHON.exists():
-        absent(f"{PYTHON} is not there (make .venv-slurm/installed)")
+    if not SNAKEMAKE.exists():
+        absent(f"{SNAKEMAKE} is not there (make .venv-slurm/installed)")
     if os.geteuid() != 0:
         absent("a Slurm is started by root alone")
     if missing():
@@ -57,7 +57,7 @@ class ClusterWorkdir(Workdir):
     @contextlib.contextmanager
     def started(self, *arguments: str) -> Iterator[subprocess.Popen]:
         """Start the workflow with profiles/slurm; it is ended with the `with` block."""
-        command = [str(PYTHON), "-m", "snakemake", "--profile", "profiles/slurm"]
+        command = [str(SNAKEMAKE), "--profile", "profiles/slurm"]
         command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml")]
         # Jobs take seconds here.
         command += ["--slurm-init-seconds-before-status-checks", "1", *arguments]

@@ -1,5 +1,6 @@
 """No way round `spec` and `code`: what `checks` looks for is not there, and rules get what the tables hold."""
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +16,16 @@ from tests.contract.workplace import ROOT
 from tests.job_specs import all_specs
 
 SCRIPTS = sorted((ROOT / "workflow_scripts").glob("*.py"))
+RUN_A_MODEL = {
+    "evaluate_condition",
+    "evaluate_controls",
+    "evaluate_curves",
+    "extract_features",
+    "finetune_model",
+    "map_attention",
+    "measure_contexts",
+    "measure_importance",
+}
 
 
 @pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
@@ -55,3 +66,15 @@ def test_the_command_schedules_what_the_tables_say(place):
             expected[name.partition(" ")[0]] += count
     assert expected <= Counter(printed)
     assert printed.keys() - expected.keys() == {"all", "tables", "ablations", "total"} & printed.keys()
+
+
+def test_gpus_of_a_kind_are_asked_for_by_jobs_that_run_a_model_and_no_others(place):
+    """Of rules whose jobs go to a cluster; a kind without a number would be enough to be given one."""
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
+    command += ["--default-resources", "gpu=1", "gpu_model=a100"]
+    run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
+    asked = re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", run.stdout, re.MULTILINE | re.DOTALL)
+    assert len(asked) > 50
+    kinds = {rule: ("gpu=1" in asks, "gpu_model=a100" in asks) for rule, asks in asked if "runtime=" in asks}
+    assert {rule for rule, kind in kinds.items() if kind == (True, True)} == RUN_A_MODEL
+    assert {kind for rule, kind in kinds.items() if rule not in RUN_A_MODEL} == {(False, False)}
