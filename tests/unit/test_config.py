@@ -1,13 +1,16 @@
 """The configuration: every mistake is told in one line that names the key and says what is allowed there."""
 
 import copy
+import re
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from headtypes import specs
 from headtypes.config import Config, Strict, json_schema, read_config
@@ -15,6 +18,7 @@ from headtypes.errors import InputError
 from headtypes.files import canonical_json
 from headtypes.plan import Plan
 from tests.configs import DELETE, edited, full_config
+from tests.contract.workplace import ROOT
 
 
 @pytest.fixture
@@ -309,3 +313,22 @@ def test_any_edit_is_either_accepted_or_refused_in_one_line(full, data, kind):
     except InputError as error:
         message = str(error)
     assert message.splitlines() == [message]
+
+
+def test_the_documentation_has_every_setting_with_its_default():
+    text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?`) \| (`.*?`) \|", text.partition("## Settings")[2], re.MULTILINE)
+    told = {}
+    for keys, defaults in rows:
+        names, section = [], ""
+        for key in re.findall("`(.*?)`", keys):
+            section = key.partition(".")[0] or section
+            names.append(section + key[key.index(".") :] if "." in key else key)
+        told |= dict(zip(names, map(yaml.safe_load, re.findall("`(.*?)`", defaults)), strict=True))
+    entries = {"tasks", "models", "partitions", "conditions", "select"}
+    settings = {name: field.default for name, field in Config.model_fields.items() if name not in entries}
+    expected = {}
+    for name, default in settings.items():
+        parts = default.model_dump() if isinstance(default, BaseModel) else None
+        expected |= {name: default} if parts is None else {f"{name}.{part}": value for part, value in parts.items()}
+    assert told == expected
