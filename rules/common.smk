@@ -38,7 +38,7 @@ def lift_stale_locks():
     """Remove the locks that a killed run left in the working directory; return what keeps a live run's locks.
 
     Snakemake cannot tell a lock of a killed run from that of a live one. The kernel can: it takes back a file lock
-    when its process ends, however it ends. So whoever gets ours is alone, and jobs of a live run do not get it.
+    when its process ends, however it ends. Every live run has a share of ours, so whoever gets it whole is alone.
     """
     folder = Path(".snakemake", "locks")
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,9 +46,11 @@ def lift_stale_locks():
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return held
-    for left in folder.glob("*.lock"):
-        left.unlink()
+        pass
+    else:
+        for left in folder.glob("*.lock"):
+            left.unlink()
+    fcntl.flock(held, fcntl.LOCK_SH)
     return held
 
 

@@ -30,12 +30,15 @@ class Workdir:
         """Read it."""
         return yaml.safe_load((self.path / "tiny.yaml").read_text())
 
+    def arguments(self, *further: str) -> list[str]:
+        """The command that runs the workflow, as a list."""
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+        return [*command, "--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *further]
+
     def snakemake(self, *arguments: str, check: bool = True) -> str:
         """Run the workflow without network and return what it printed."""
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
-        command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *arguments]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-        run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1200)
+        run = subprocess.run(self.arguments(*arguments), capture_output=True, text=True, env=environment, timeout=1200)
         printed = run.stdout + run.stderr
         if check:
             assert run.returncode == 0, printed[-6000:]

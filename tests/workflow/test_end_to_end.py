@@ -2,6 +2,8 @@
 
 import fcntl
 import json
+import subprocess
+import time
 
 import h5py
 import numpy as np
@@ -151,10 +153,30 @@ def test_the_locks_of_a_live_run_hold(workdir):
     locks.mkdir(parents=True)
     (locks / "0.output.lock").write_text("results/tables/table2.csv\n")
     with open(workdir.path / ".snakemake" / "run.lock", "w") as live:
-        fcntl.flock(live, fcntl.LOCK_EX)
+        fcntl.flock(live, fcntl.LOCK_SH)
         printed = workdir.snakemake(check=False)
     assert "cannot be locked" in printed
     assert not (workdir.path / "results").exists()
+
+
+def test_a_run_that_began_beside_another_keeps_its_locks_when_that_one_has_ended(workdir):
+    """Such as a dry run, which takes long where the plan is large."""
+    locks = workdir.path / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    with open(workdir.path / ".snakemake" / "run.lock", "w") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)
+        run = subprocess.Popen(workdir.arguments(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            end = time.monotonic() + 60
+            while not any(locks.iterdir()):
+                assert time.monotonic() < end
+                time.sleep(0.05)
+            fcntl.flock(other, fcntl.LOCK_UN)
+            workdir.snakemake("--dry-run")
+            assert any(locks.iterdir())
+        finally:
+            run.kill()
+            run.wait()
 
 
 def test_a_model_without_the_head_ends_in_a_sentence(workdir, tmp_path):
