@@ -20,6 +20,7 @@ from transformers import (
 )
 
 from headtypes import finetuning
+from headtypes.errors import InputError
 from headtypes.finetuning import FinetuningSettings, finetune_question_answering, finetune_sentence_pairs
 from headtypes.finetuning_inputs import encode_pairs, encode_questions, pad_batch, plan_order
 from headtypes.squad import questions_of
@@ -34,6 +35,27 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+def test_a_process_has_its_gpu_before_cuda_starts(encoder, tokenizer, questions, tmp_path, monkeypatch):
+    """To save the generators of random numbers starts it, on all GPUs that are visible then."""
+    done, fork = [], torch.random.fork_rng
+    monkeypatch.setattr(finetuning, "keep_to_one_gpu", lambda: done.append("gpu"))
+    monkeypatch.setattr(torch.random, "fork_rng", lambda: (done.append("cuda"), fork())[1])
+    finetune_question_answering(encoder, tokenizer, questions[:8], tmp_path / "made", replace(SETTINGS, steps=1))
+    pairs = [{"first": "the", "second": "was", "label": 0}] * 4
+    settings = replace(finetuning.SENTENCE_PAIRS, steps=1)
+    finetune_sentence_pairs(encoder, tokenizer, pairs, ["no", "yes"], tmp_path / "other", settings)
+    assert done == ["gpu", "cuda"] * 2
+
+
+def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tokenizer, tmp_path):
+    config = json.loads((encoder / "config.json").read_text())
+    (encoder / "config.json").write_text(json.dumps({**config, "pad_token_id": None}))
+    pairs = [{"first": "the", "second": "was", "label": 0}] * 4
+    with pytest.raises(InputError, match=f"^{encoder} has no pad_token_id"):
+        finetune_sentence_pairs(encoder, tokenizer, pairs, ["no", "yes"], tmp_path / "made", SETTINGS)
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.fixture(scope="module")

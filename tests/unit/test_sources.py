@@ -16,8 +16,11 @@ from transformers import (
     BertModel,
     DebertaV2Config,
     DebertaV2Model,
+    EsmConfig,
+    RobertaPreLayerNormConfig,
     ViTConfig,
     ViTModel,
+    XmodConfig,
 )
 
 from headtypes import sources
@@ -122,6 +125,14 @@ def test_positions_that_roberta_numbers_after_its_padding_are_not_counted(tmp_pa
     with torch.inference_mode():
         output = run(load_model(record, "float32").cpu(), inputs, lambda number, layer: layer.context())
     assert output.last_hidden_state.shape[1] == record["limit"]
+
+
+@pytest.mark.parametrize("kind", [RobertaPreLayerNormConfig, XmodConfig, EsmConfig])
+def test_nor_those_of_its_relatives(kind, folder):
+    """In whose code, as in RoBERTa's, the first token stands at the place after the padding's id."""
+    shape = {"vocab_size": len(TOKENIZER), "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    kind(**shape, intermediate_size=8, max_position_embeddings=40, pad_token_id=3).save_pretrained(folder)
+    assert fetch(folder)["limit"] == 40 - 4
 
 
 def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers(tmp_path):

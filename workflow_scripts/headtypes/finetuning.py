@@ -6,7 +6,8 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -36,7 +37,7 @@ from headtypes.finetuning_inputs import (
 from headtypes.gpus import keep_to_one_gpu
 from headtypes.progress import progress
 from headtypes.silence import silence_transformers
-from headtypes.sources import load_tokenizer
+from headtypes.sources import check_padding, load_tokenizer
 
 silence_transformers()
 
@@ -115,8 +116,7 @@ def finetune_question_answering(
     features = encode_questions(
         tokenizer, questions, settings.max_length, settings.max_question_length, settings.advance
     )
-    # Trainer seeds the global generator of torch.
-    with torch.random.fork_rng():
+    with _own_generators():
         if not isinstance(model, PreTrainedModel):
             model = _load(AutoModelForQuestionAnswering, model, settings.seed, pickle)
         _finetune(model, tokenizer, features, Path(out_folder), settings)
@@ -138,14 +138,25 @@ def finetune_sentence_pairs(
     `finetune_question_answering`.
     """
     features = encode_pairs(tokenizer, pairs, settings.max_length)
-    # Trainer seeds the global generator of torch.
-    with torch.random.fork_rng():
+    with _own_generators():
         if not isinstance(model, PreTrainedModel):
             names = dict(enumerate(labels))
             numbers = {name: number for number, name in names.items()}
             labelled = {"id2label": names, "label2id": numbers}
             model = _load(AutoModelForSequenceClassification, model, settings.seed, pickle, **labelled)
+        check_padding(model.config, model.name_or_path)
         _finetune(model, tokenizer, features, Path(out_folder), settings)
+
+
+@contextmanager
+def _own_generators() -> Iterator[None]:
+    """Generators of random numbers as they were before, since Trainer seeds the global ones.
+
+    To look at those of CUDA starts it, so this process takes its GPU first.
+    """
+    keep_to_one_gpu()
+    with torch.random.fork_rng():
+        yield
 
 
 def _load(auto_class, folder: str | Path, seed: int, pickle: bool, **more) -> PreTrainedModel:
@@ -185,7 +196,6 @@ def _finetune(
     order = plan_order(lengths, settings.batch_size, steps, np.random.default_rng(settings.seed))
     checkpoints = out_folder.parent / f".{out_folder.name}.checkpoints"
     resumed = _last_checkpoint(checkpoints, _fingerprint(model, features, settings))
-    keep_to_one_gpu()
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         max_steps=steps,

@@ -12,6 +12,7 @@ from headtypes.attention import ATTENTION
 from headtypes.errors import InputError, one_line
 from headtypes.gpus import keep_to_one_gpu
 from headtypes.silence import silence_transformers
+from headtypes.sources import check_padding
 
 silence_transformers()
 
@@ -77,11 +78,8 @@ def load_model(record: dict, precision: str, head: str | None = None) -> torch.n
             f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
             f"{'fine-tuned for the task' if head else 'saved whole'}."
         )
-    if head == "sequence_classification" and model.config.pad_token_id is None:
-        raise InputError(
-            f"{where} has no pad_token_id in its config.json, by which a classification head finds the end of a text; "
-            "add it."
-        )
+    if head == "sequence_classification":
+        check_padding(model.config, where)
     # Nothing is generated here; keys and values of all layers would only fill the memory.
     model.config.use_cache = False
     model = model if head else model.base_model

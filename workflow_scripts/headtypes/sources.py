@@ -11,14 +11,24 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from safetensors import safe_open
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
 from headtypes.errors import InputError, one_line
 from headtypes.files import read_json, sha256_file, undamaged
 from headtypes.model_files import MODEL_FILES, PICKLES, package_folder, weight_files
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
-_POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "data2vec-text", "mpnet"}
+_POSITIONS_AFTER_PADDING = {
+    "camembert",
+    "data2vec-text",
+    "esm",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+}
 
 _RECORDED = ("name", "folder", "pickle", "model_type", "architectures", "layers", "heads", "limit")
 
@@ -95,6 +105,15 @@ def load_tokenizer(record: dict):
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         raise InputError(f"{where} has a tokenizer without words; add tokenizer.json.")
     return tokenizer
+
+
+def check_padding(config: PreTrainedConfig, where: str) -> None:
+    """Raise `InputError` where a classification head would not find the ends of texts in a batch; where: names them."""
+    if config.pad_token_id is None:
+        raise InputError(
+            f"{where} has no pad_token_id in its config.json, by which a classification head finds the end of a text; "
+            "add it."
+        )
 
 
 def _download(model: str, repository: str, revision: str | None, pickle: bool) -> Path:
