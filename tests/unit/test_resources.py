@@ -3,9 +3,11 @@
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from headtypes.config import read_config
+from headtypes.config import Windows, read_config
+from headtypes.curves import growing_sets
 from headtypes.plan import Plan
 from headtypes.resources import (
     UNKNOWN,
@@ -18,6 +20,7 @@ from headtypes.resources import (
     model_size,
     needs,
     runs_model,
+    sets_of_curves,
     tables,
     texts_of,
     training,
@@ -124,6 +127,15 @@ def test_the_sizes_are_those_of_the_files(inputs):
     assert found.cut(100).longest == 100
 
 
+def test_windows_of_a_long_text_overlap(tmp_path):
+    """At most: one window, and another for each advance that the text is longer."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("x" * 399 + "\n" + "x" * 3999 + "\n")
+    windows = Windows(tokens=384, advance=128)
+    assert texts_of(rows).tokens == 100 + 1000
+    assert texts_of(rows, windows) == Texts(rows=2, longest=1000, tokens=100 + 384 + 5 * 384)
+
+
 def test_a_record_that_is_damaged_is_left_to_the_job_to_tell(tmp_path):
     for text in ("", "{", '{"layers": 6}'):
         (tmp_path / "model.json").write_text(text)
@@ -144,10 +156,11 @@ def test_rules_that_run_a_model_ask_for_what_it_needs(plan, inputs):
     texts, compute = texts_of(inputs("samples").samples), plan.config.compute
     once = forward(MINILM, texts.cut(100), compute.batch_tokens, compute.precision)
     asked = needs(plan, "evaluate_condition", of_partition, inputs("model", "questions", parts=[]))
-    assert asked == once
+    windows = texts_of(inputs("questions").questions, plan.config.windows)
+    assert asked == forward(MINILM, windows.cut(100), compute.batch_tokens, compute.precision)
     assert needs(plan, "extract_features", of_task, inputs("model", "samples")).mem_mb >= once.mem_mb
     importance = needs(plan, "measure_importance", of_task, inputs("model", "questions"))
-    assert importance == gradients(MINILM, texts.cut(100), compute.batch_tokens, compute.precision)
+    assert importance == gradients(MINILM, windows.cut(100), compute.batch_tokens, compute.precision)
     made = plan.finetuned("taught")
     taught = needs(plan, "finetune_model", SimpleNamespace(model="taught"), inputs("base", "rows"))
     assert taught == training(MINILM, texts.cut(made.max_length), made.batch_size, made.epochs)
@@ -168,8 +181,9 @@ def test_what_is_read_several_times_takes_longer(plan, inputs, tmp_path):
     many = tmp_path / "many.jsonl"
     many.write_text(("x" * 999 + "\n") * 20_000)
     files = inputs("model", questions=str(many))
+    wildcards = SimpleNamespace(model="base", partition="pairs-kmeans-k4")
     once, controls, curves = (
-        needs(plan, rule, SimpleNamespace(), files).minutes
+        needs(plan, rule, wildcards, files).minutes
         for rule in ("evaluate_condition", "evaluate_controls", "evaluate_curves")
     )
     # Two draws of five questions, and curves of six, are little of 20,000.
@@ -177,11 +191,22 @@ def test_what_is_read_several_times_takes_longer(plan, inputs, tmp_path):
     config = full_config(tmp_path)
     config["controls"]["questions"] = config["curves"]["questions"] = "all"
     controls, curves = (
-        needs(Plan(read_config(config)), rule, SimpleNamespace(), files).minutes
+        needs(Plan(read_config(config)), rule, wildcards, files).minutes
         for rule in ("evaluate_controls", "evaluate_curves")
     )
     assert controls - 10 == pytest.approx(2 * (once - 10), abs=2)
     assert curves > controls
+
+
+def test_curves_have_no_more_sets_than_time_is_asked_for():
+    rng = np.random.default_rng(0)
+    for types in (2, 4, 8, 16):
+        heads = np.argwhere(np.ones((24, 16)))
+        of_type = rng.integers(types, size=len(heads))
+        numbers = np.bincount(of_type)
+        sets = sum(len(growing_sets(heads[of_type == each])) for each in range(types))
+        sets += len(growing_sets(heads, also=numbers))
+        assert 0.9 * sets_of_curves(types) < sets <= sets_of_curves(types)
 
 
 def test_what_joins_shards_or_reads_tables_runs_no_model(plan, inputs):

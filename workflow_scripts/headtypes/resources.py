@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headtypes.config import Windows
 from headtypes.errors import InputError
 from headtypes.files import read_json
 from headtypes.plan import Plan
@@ -42,8 +43,8 @@ _OF_QUESTIONS = {
     "measure_importance",
 }
 _AGAIN = {"evaluate_controls": "controls", "evaluate_curves": "curves"}
-# Curves: of each type and of all heads; and the sets of heads in each.
-_CURVES, _SETS = 5, 10
+# Sets of heads on a curve, as `curves.growing_sets` makes them.
+_SETS = 6
 
 
 class Needs(NamedTuple):
@@ -92,7 +93,7 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
     Raises `FileNotFoundError` where an input is not there yet.
     """
     if rule == "prepare_windows":
-        return encoding(texts_of(inputs.questions))
+        return encoding(texts_of(inputs.questions, plan.config.windows))
     if not runs_model(rule, inputs):
         size_mb = sum(Path(file).stat().st_size for file in inputs) / _MB
         return tables(size_mb, _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB)
@@ -105,10 +106,10 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
     if rule in _OF_SAMPLES:
         texts, longest = texts_of(inputs.samples), model.limit
     else:
-        texts, longest = texts_of(inputs.questions), plan.config.windows.tokens
+        texts, longest = texts_of(inputs.questions, plan.config.windows), plan.config.windows.tokens
     if rule == "measure_importance":
         return gradients(model, texts.cut(longest), batch_tokens, precision, on_gpu)
-    passes = _passes(plan, rule, texts.rows) / int(getattr(wildcards, "shards", 1))
+    passes = _passes(plan, rule, wildcards, texts.rows) / int(getattr(wildcards, "shards", 1))
     return forward(model, texts.cut(longest), batch_tokens, precision, passes, on_gpu)
 
 
@@ -126,20 +127,27 @@ def model_size(record: str | Path) -> ModelSize:
         return UNKNOWN
 
 
-def texts_of(rows: str | Path) -> Texts:
-    """The size of a file with one text, or pair of texts, per line."""
+def texts_of(rows: str | Path, windows: Windows | None = None) -> Texts:
+    """The size of a file with one text, or pair of texts, per line; of all windows that longer ones are cut into."""
     state = Path(rows).stat()
-    return _texts_of(str(rows), state.st_mtime_ns, state.st_size)
+    return _texts_of(str(rows), state.st_mtime_ns, state.st_size, windows)
 
 
 @lru_cache
-def _texts_of(rows: str, _changed: int, size: int) -> Texts:
+def _texts_of(rows: str, _changed: int, _size: int, windows: Windows | None) -> Texts:
     with open(rows, "rb") as file:
-        lengths = [len(line) for line in file]
-    return Texts(len(lengths), max(lengths, default=0) // _BYTES_PER_TOKEN, size // _BYTES_PER_TOKEN)
+        lengths = [math.ceil(len(line) / _BYTES_PER_TOKEN) for line in file]
+    tokens = sum(lengths if windows is None else (_in_windows(length, windows) for length in lengths))
+    return Texts(len(lengths), max(lengths, default=0), tokens)
 
 
-def _passes(plan: Plan, rule: str, rows: int) -> float:
+def _in_windows(length: int, windows: Windows) -> int:
+    """Tokens of all windows of a text, which overlap but for what each advances."""
+    further = math.ceil(max(0, length - windows.tokens) / windows.advance)
+    return min(length, windows.tokens) + further * windows.tokens
+
+
+def _passes(plan: Plan, rule: str, wildcards: Any, rows: int) -> float:
     """How often a job reads all of its texts."""
     if rule == "map_attention":
         return 0  # Of all samples, it reads one.
@@ -147,7 +155,16 @@ def _passes(plan: Plan, rule: str, rows: int) -> float:
         return 1
     again = getattr(plan.config, _AGAIN[rule])
     share = 1 if again.questions == "all" else min(1, again.questions / max(rows, 1))
-    return share * (again.draws if rule == "evaluate_controls" else _CURVES * _SETS * (1 + again.orders))
+    if rule == "evaluate_controls":
+        return share * again.draws
+    types = plan.partitions[wildcards.model, wildcards.partition].types
+    return share * (1 + again.orders) * sets_of_curves(len(types))
+
+
+def sets_of_curves(types: int) -> int:
+    """Sets of heads that are left out in one order, at most (`curves.growing_sets`): of each type and of all heads."""
+    # For each type, all heads have a set besides, of as many.
+    return (types + 1) * _SETS + types
 
 
 def forward(
@@ -207,7 +224,8 @@ def _kept(model: ModelSize, length: int) -> float:
 def _operations(model: ModelSize, texts: Texts) -> float:
     """Multiplications and additions of a forward pass over texts (Kaplan et al. 2020, section 2.1)."""
     weights = 12 * model.layers * model.width**2
-    return 2 * texts.tokens * (weights + model.layers * texts.longest * model.width)
+    # Twice theirs of attention, which is that of a model whose tokens see but those before them.
+    return 2 * texts.tokens * (weights + 2 * model.layers * texts.longest * model.width)
 
 
 def _needs(model: ModelSize, batch: float, precision: int, text: float, operations: float, on_gpu: bool) -> Needs:
