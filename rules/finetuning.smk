@@ -37,7 +37,7 @@ rule finetune_model:
     benchmark:
         "results/models/{model}.benchmark.tsv"
     wildcard_constraints:
-        model=any_of(name for name in plan.models if plan.finetuned(name)),
+        model=any_of(name for name in plan.config.models if plan.finetuned(name)),
     conda:
         "../envs/headtypes.yaml"
     resources:

@@ -9,6 +9,7 @@ import pytest
 
 from headtypes.digest import code_parts
 from headtypes.packages import NUMERIC_PACKAGES
+from tests.configs import edited
 from tests.contract import checks
 from tests.contract.planning import planned_jobs
 from tests.contract.tables import leaf_rows, promised, with_leaf
@@ -66,6 +67,14 @@ def test_the_command_schedules_what_the_tables_say(place):
             expected[name.partition(" ")[0]] += count
     assert expected <= Counter(printed)
     assert printed.keys() - expected.keys() == {"all", "tables", "ablations", "total"} & printed.keys()
+
+
+def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(place):
+    """And the training data of that one are looked for before anything runs."""
+    config = edited(place.config, "select", {"models": ["schooled"], "tasks": ["made"]})
+    with place.configured(config):
+        jobs = [(job.rule, *job.wildcards) for job in planned_jobs(place.folder)]
+    assert {("finetune_model", "taught"), ("finetune_model", "schooled"), ("fetch_model", "base")} <= set(jobs)
 
 
 def test_gpus_of_a_kind_are_asked_for_by_jobs_that_run_a_model_and_no_others(place):

@@ -130,6 +130,7 @@ MISTAKES = [
         for name in ("..", ".", ".hidden", "a\\b", "a b", "", "a\n", "{a}", "ä", "-n")
     ],
     ("models/new", "a" * 300, ["models: the name 'aaa", "at most 80 characters"]),
+    ("tasks/squad.best", {"source": {"hub": "x"}}, ["tasks.squad.best", "a file about tasks.squad has this name"]),
     # Entries that are not there.
     ("models/base/tasks/0", "squadd", ["models.base.tasks", 'no "squadd"', 'Did you mean "squad"?', "Known: asked"]),
     ("models/base/tasks", [], ["models.base.tasks:", "at least 1 item"]),

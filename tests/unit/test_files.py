@@ -143,4 +143,6 @@ def test_a_disk_that_is_full_is_told_in_a_sentence_that_names_the_file(tmp_path,
 def test_what_a_killed_process_left_of_a_file_is_found_and_nothing_else(tmp_path):
     for name in (".a.h5.17.tmp", ".a.h5.json.17.tmp", ".ba.h5.17.tmp", "a.h5"):
         (tmp_path / name).touch()
+    # Of a folder that is called a.h5.2.
+    (tmp_path / ".a.h5.2.tmp").mkdir()
     assert [left.name for left in leftovers(tmp_path / "a.h5")] == [".a.h5.17.tmp"]

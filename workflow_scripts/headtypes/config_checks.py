@@ -61,9 +61,9 @@ def check_partitions(config: Config) -> None:
 
 def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -> None:
     """The local files, folders and packages of these models and tasks are there."""
+    models = dict.fromkeys([*models, *(base for name in models for base in _bases(config, name))])
     made = [config.models[name].source.finetuned for name in models]
-    bases = [base for name in models for base in _bases(config, name)]
-    for name in dict.fromkeys([*models, *bases]):
+    for name in models:
         source = config.models[name].source
         key = f"models.{name}.source"
         if source.folder is not None:
@@ -83,6 +83,14 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
     for name in [each.task for each in made if each is not None]:
         if (file := config.tasks[name].source.training_file) is not None:
             _check_file(f"tasks.{name}.source.training_file", file)
+
+
+def check_tasks(config: Config) -> None:
+    """No task has the name of a file about another one."""
+    for name in config.tasks:
+        for part in ("agreement", "best"):
+            if f"{name}.{part}" in config.tasks:
+                raise InputError(f"config: tasks.{name}.{part}: a file about tasks.{name} has this name; rename one.")
 
 
 def check_readings(config: Config) -> None:

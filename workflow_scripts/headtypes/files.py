@@ -47,7 +47,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 def leftovers(path: str | Path) -> list[Path]:
     """What processes that were killed while they wrote `path` have left beside it."""
-    return list(Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp"))
+    found = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
+    # A folder is one of another name, which has a dot and a digit.
+    return [each for each in found if each.is_file()]
 
 
 def check_writable(path: str | Path) -> None:

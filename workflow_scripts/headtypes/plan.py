@@ -12,6 +12,7 @@ from headtypes.config_checks import (
     check_readings,
     check_selection,
     check_sources,
+    check_tasks,
     clusterings,
     parent_of,
     types_in,
@@ -72,6 +73,7 @@ class Plan:
         self.readings = list(config.readings)
         check_models(config)
         check_partitions(config)
+        check_tasks(config)
         check_readings(config)
         check_sources(config, self.models, self.tasks)
         read = [each.types for each in self.partitions.values() if each.file is not None]
