@@ -1,5 +1,7 @@
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,6 +49,24 @@ def test_a_process_has_its_gpu_before_cuda_starts(encoder, tokenizer, questions,
     settings = replace(finetuning.SENTENCE_PAIRS, steps=1)
     finetune_sentence_pairs(encoder, tokenizer, pairs, ["no", "yes"], tmp_path / "other", settings)
     assert done == ["gpu", "cuda"] * 2
+
+
+def test_the_disk_has_a_checkpoint_before_training_goes_on(encoder, tokenizer, questions, tmp_path, monkeypatch):
+    """Else its state could be there after a loss of power, and its weights not."""
+    held, fsync = set(), os.fsync
+
+    def noted(descriptor):
+        held.add(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+
+    def train():
+        finetune_question_answering(encoder, tokenizer, questions[:8], tmp_path / "made", replace(SETTINGS, steps=3))
+
+    killed_at(monkeypatch, 2, train)
+    (checkpoint,) = (tmp_path / ".made.checkpoints").glob("checkpoint-*")
+    assert set(checkpoint.iterdir()) <= held
 
 
 def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tokenizer, tmp_path):

@@ -45,6 +45,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def reach_disk(folder: str | Path) -> None:
+    """Wait until the disk has the files in a folder."""
+    for path in Path(folder).iterdir():
+        with open(path, "rb") as written:
+            os.fsync(written.fileno())
+
+
 def leftovers(path: str | Path) -> list[Path]:
     """What processes that were killed while they wrote `path` have left beside it."""
     found = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -24,8 +23,9 @@ from transformers import (
 )
 from transformers.trainer_callback import PrinterCallback
 
+from headtypes.checkpoints import Checkpoints, last_checkpoint
 from headtypes.errors import InputError, one_line
-from headtypes.files import canonical_json, read_json, write_json
+from headtypes.files import canonical_json, reach_disk
 from headtypes.finetuning_inputs import (
     Features,
     PlannedSamples,
@@ -195,7 +195,7 @@ def _finetune(
     lengths = [len(feature["input_ids"]) for feature in features]
     order = plan_order(lengths, settings.batch_size, steps, np.random.default_rng(settings.seed))
     checkpoints = out_folder.parent / f".{out_folder.name}.checkpoints"
-    resumed = _last_checkpoint(checkpoints, _fingerprint(model, features, settings))
+    resumed = last_checkpoint(checkpoints, _fingerprint(model, features, settings))
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         max_steps=steps,
@@ -228,7 +228,7 @@ def _finetune(
         args=arguments,
         train_dataset=PlannedSamples(features, order),
         data_collator=lambda batch: pad_batch(tokenizer, batch),
-        callbacks=[_Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)],
+        callbacks=[Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=resumed)
@@ -254,25 +254,6 @@ def _fingerprint(model: PreTrainedModel, features: list[Features], settings: Fin
     return digest.hexdigest()
 
 
-def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
-    """The last whole checkpoint of this very run; None, and an empty folder, where there is none.
-
-    Trainer writes trainer_state.json last and removes the checkpoint before only then, so a checkpoint whose
-    state can be read is whole.
-    """
-    plan = checkpoints / "run.json"
-    if checkpoints.exists() and (not plan.exists() or read_json(plan) != fingerprint):
-        shutil.rmtree(checkpoints)
-    write_json(plan, fingerprint)
-    whole = []
-    for folder in checkpoints.glob("checkpoint-*"):
-        try:
-            whole.append((json.loads((folder / "trainer_state.json").read_text())["global_step"], str(folder)))
-        except (FileNotFoundError, json.JSONDecodeError):
-            shutil.rmtree(folder)
-    return max(whole)[1] if whole else None
-
-
 def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out_folder: Path) -> None:
     """Write the folder under a temporary name and move it into place whole."""
     temporary = out_folder.with_name(f".{out_folder.name}.tmp")
@@ -282,29 +263,10 @@ def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out_folder
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(temporary)
-    for path in temporary.iterdir():
-        with open(path, "rb") as written:
-            os.fsync(written.fileno())
+    reach_disk(temporary)
     if out_folder.exists():
         shutil.rmtree(out_folder)
     os.replace(temporary, out_folder)
-
-
-class _Checkpoints(TrainerCallback):
-    """Asks for a checkpoint by the clock rather than by steps, whose length differs from machine to machine."""
-
-    def __init__(self, seconds: float):
-        self._seconds = seconds
-        self._last = time.monotonic()
-
-    def on_train_begin(self, args, state, control, **kwargs):
-        self._last = time.monotonic()
-
-    def on_step_end(self, args, state, control, **kwargs):
-        control.should_save = state.global_step < state.max_steps and time.monotonic() - self._last >= self._seconds
-
-    def on_save(self, args, state, control, **kwargs):
-        self._last = time.monotonic()
 
 
 class _Progress(TrainerCallback):

@@ -5,7 +5,8 @@ A job that needed more is tried again with more (`grown`). No result depends on 
 
 Measured on a CPU, in MB: MiniLM (6 layers, 22.6 million numbers, batches of 4,096 tokens) on 300 questions of up to
 120 tokens: extraction 670, evaluation 830, importance 1,260, fine-tuning 2,080; on the 10,570 questions of SQuAD, in
-windows of 384: evaluation 2,570 and 650 to 2,600 s, importance 3,870 and 3,100 s. On a GPU nothing was measured.
+windows of 384: evaluation 2,570 and 550 to 2,600 s (beside other programs), importance 3,870 and 3,100 s. On a GPU
+nothing was measured.
 """
 
 import math
