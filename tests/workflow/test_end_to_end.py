@@ -148,6 +148,14 @@ def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
     assert not (workdir.path / "results").exists()
 
 
+def test_the_preview_is_of_what_the_same_arguments_make(workdir):
+    for arguments in (["--until", "extract_features"], ["--omit-from", "cluster_heads"]):
+        planned = workdir.planned(*arguments)
+        rows = [line.split() for line in workdir.command("preview", *arguments).splitlines()]
+        assert {row[0]: int(row[1]) for row in rows if row and row[0] in planned} == planned
+        assert not [row for row in rows if row and row[0] == "tabulate_ablations"]
+
+
 def test_the_locks_of_a_live_run_hold(workdir):
     locks = workdir.path / ".snakemake" / "locks"
     locks.mkdir(parents=True)
