@@ -45,8 +45,11 @@ def lift_stale_locks():
     held = open(folder.with_name("run.lock"), "w")
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         pass
+    except OSError:
+        # A file system without such locks: nobody can know here that he is alone.
+        return held
     else:
         for left in folder.glob("*.lock"):
             left.unlink()
