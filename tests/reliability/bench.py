@@ -82,13 +82,8 @@ def planned(workflow: Path) -> dict[str, Any]:
 
 
 def _in_order(dag: Any) -> list[Any]:
-    ordered: list[Any] = []
-    waiting = [job for job in dag.jobs if not job.rule.norun]
-    while waiting:
-        ready = [job for job in waiting if not set(dag.dependencies[job]) & set(waiting)]
-        ordered += ready
-        waiting = [job for job in waiting if job not in ready]
-    return ordered
+    levels = (sorted(level, key=_name) for level in dag.toposorted())
+    return [job for level in levels for job in level if not job.rule.norun]
 
 
 def _name(job: Any) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from headtypes.provenance import beside
 from tests.contract.planning import Job, take_as_made
 from tests.contract.workplace import Workplace
 from tests.models import QUESTIONS, tiny_bert
@@ -96,12 +97,12 @@ class Finished:
             if not os.path.isabs(path):
                 self._bring(path, folder)
             if path.startswith("results/"):
-                record = f"results/provenance/{path.removeprefix('results/')}.json"
+                record = beside(path)
                 if (self.place.folder / record).exists():
                     self._bring(record, folder)
         return folder
 
-    def _bring(self, path: str, folder: Path) -> None:
+    def _bring(self, path: str | Path, folder: Path) -> None:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         source = self.place.folder / path
         if source.is_dir():
@@ -178,12 +179,16 @@ def finished(tmp_path_factory) -> Iterator[Finished]:
     bench.close()
 
 
+def joins(name: str, job: dict) -> bool:
+    """Whether a job joins what others have shared."""
+    return name.endswith(", shared") and not job["rule"].endswith("_shard")
+
+
 def cases(bench: Bench) -> dict[str, str]:
     """A job of each rule, and one of each rule that joins what others have shared."""
     found: dict[str, str] = {}
     for name, job in bench.jobs.items():
-        joins = name.endswith(", shared") and not job["rule"].endswith("_shard")
-        found.setdefault(f"{job['rule']}, shared" if joins else job["rule"], name)
+        found.setdefault(f"{job['rule']}, shared" if joins(name, job) else job["rule"], name)
     return found
 
 
@@ -192,8 +197,7 @@ def make(bench: Bench, folder: Path) -> None:
     wanted = {path for name in cases(bench).values() for paths in bench.jobs[name]["inputs"].values() for path in paths}
     needed = []
     for name, job in reversed(bench.jobs.items()):
-        joins = name.endswith(", shared") and not job["rule"].endswith("_shard")
-        if wanted & set(job["outputs"]) and not joins:
+        if wanted & set(job["outputs"]) and not joins(name, job):
             wanted.update(path for paths in job["inputs"].values() for path in paths)
             needed.insert(0, name)
     for name in needed:

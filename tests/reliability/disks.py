@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from typing import Any
 _DISK = 4_000_000
 
 
+@cache
 def mounts_allowed() -> bool:
     """Whether file systems can be mounted here."""
     probe = 'mount -t tmpfs none "$0" && umount "$0"'

@@ -11,29 +11,19 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
+from headtypes.provenance import beside
 from tests.contract.planning import take_as_made
 from tests.contract.workplace import ROOT
 from tests.reliability.bench import WHILE_WRITING, WHOLE
 from tests.reliability.conftest import IDS, Finished, mark_as_running, touch
 from tests.reliability.disks import mounts_allowed
+from tests.rules import RUN_A_MODEL
 
 RULES = sorted(script.stem for script in (ROOT / "workflow_scripts").glob("*.py"))
 JOINING = ["evaluate_condition, shared", "extract_features, shared"]
 CASES = [*RULES, *JOINING]
 # Rules that read no result: what they read is the user's.
 FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_training"]
-RUN_A_MODEL = [
-    "evaluate_condition",
-    "evaluate_controls",
-    "evaluate_curves",
-    "evaluate_shard",
-    "extract_features",
-    "extract_shard",
-    "finetune_model",
-    "map_attention",
-    "measure_contexts",
-    "measure_importance",
-]
 # Rules that draw or read samples or questions, by the input that holds them.
 READ_SAMPLES = {
     "draw_questions": "rows",
@@ -56,7 +46,7 @@ TABLE = {
     "read-only results": RULES,
     "damaged result": [rule for rule in RULES if rule not in FROM_OUTSIDE],
     "damaged source": [*FROM_OUTSIDE, "import_partition"],
-    "weights that are not finite": RUN_A_MODEL,
+    "weights that are not finite": sorted(RUN_A_MODEL),
     "empty sample": sorted([*READ_SAMPLES, "fetch_task", "fetch_training"]),
 }
 
@@ -170,7 +160,7 @@ def test_a_damaged_source_is_refused(finished: Finished, case: str, tmp_path: Pa
             assert not [output for output in finished.job(case)["outputs"] if (folder / output).exists()]
 
 
-@pytest.mark.parametrize("case", RUN_A_MODEL)
+@pytest.mark.parametrize("case", sorted(RUN_A_MODEL))
 def test_weights_that_are_not_finite_give_no_result(finished: Finished, case: str, tmp_path: Path):
     folder = finished.before(case, tmp_path / "here")
     model = Path(finished.place.config["models"]["tiny"]["source"]["folder"]) / "model.safetensors"
@@ -190,7 +180,7 @@ def test_an_empty_sample_is_refused(finished: Finished, case: str, tmp_path: Pat
     """A file of no rows that nothing is recorded of, as if it had been made so."""
     folder = finished.before(case, tmp_path / "here")
     (path,) = finished.job(case)["inputs"][READ_SAMPLES[case]]
-    for file in (folder / path, folder / f"results/provenance/{path.removeprefix('results/')}.json"):
+    for file in (folder / path, folder / beside(path)):
         file.unlink()
     (folder / path).write_text("")
     came = finished.run(case, folder)

@@ -10,6 +10,7 @@ import pytest
 
 import headtypes
 from headtypes.digest import reached_modules
+from tests.rules import RUN_A_MODEL
 
 PACKAGE = Path(headtypes.__file__).parent
 SCRIPTS = sorted(PACKAGE.parent.glob("*.py"))
@@ -83,20 +84,7 @@ def test_planning_loads_no_heavy_library():
 
 
 # Scripts that run a model, or load its configuration or its tokenizer.
-WITH_A_MODEL = {
-    "evaluate_condition",
-    "evaluate_controls",
-    "evaluate_curves",
-    "evaluate_shard",
-    "extract_features",
-    "extract_shard",
-    "fetch_model",
-    "finetune_model",
-    "map_attention",
-    "measure_contexts",
-    "measure_importance",
-    "prepare_windows",
-}
+WITH_A_MODEL = RUN_A_MODEL | {"fetch_model", "prepare_windows"}
 
 
 @pytest.mark.parametrize(
