@@ -12,7 +12,7 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
 	$(BIN)/snakemake --report results/report.html
-	@echo "Open results/report.html in a browser: all tables and figures. The files are in results/tables and results/figures."
+	@echo "Open results/report.html in a browser: all tables and figures. The files are in results/guan2020 and results/guan2020."
 
 test: lint .venv-slurm/installed
 	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(CORES) --dist worksteal
@@ -24,7 +24,7 @@ lint: .venv/tests.installed
 	$(BIN)/snakemake --lint
 
 schema: .venv/run.installed
-	cd workflow_scripts && ../$(BIN)/python -m headtypes.config > ../schemas/config.schema.json
+	cd workflow_scripts && ../$(BIN)/python -m headtypes.config.schema > ../schemas/config.schema.json
 
 clean:
 	rm -rf .venv .venv-slurm .snakemake results logs

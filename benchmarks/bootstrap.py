@@ -24,10 +24,10 @@ import pandas as pd
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from headtypes.bootstrap import mean_intervals, resampled_means, score_intervals
-from headtypes.clustering import METHODS, cluster_heads, partition_of
-from headtypes.confidence import head_confidence
-from headtypes.markdown import markdown_table
+from headtypes.base.bootstrap import mean_intervals, resampled_means, score_intervals
+from headtypes.papers.markdown import markdown_table
+from headtypes.types.clustering import METHODS, cluster_heads, partition_of
+from headtypes.types.confidence import head_confidence
 
 # Questions of each of the 48 articles of SQuAD v1.1 dev.
 SIZES = (

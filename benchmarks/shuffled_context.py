@@ -13,11 +13,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
-from headtypes.evaluation import Settings, evaluate_all, summary
-from headtypes.files import read_json_lines
-from headtypes.sentences import split_sentences
-from headtypes.sources import load_tokenizer, read_model_record
-from headtypes.windows import build_windows
+from headtypes.ablation.evaluation import Settings, evaluate_all, summary
+from headtypes.base.files import read_json_lines
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.records import read_model_record
+from headtypes.tasks.sentences import split_sentences
+from headtypes.tasks.windows import build_windows
 
 
 def shuffled(questions: list[dict], seed: int = 0) -> list[dict]:
@@ -35,8 +36,8 @@ def shuffled(questions: list[dict], seed: int = 0) -> list[dict]:
 def main(model_name: str = "minilm-qa", task: str = "qa") -> None:
     """Print both figures."""
     record = read_model_record(f"results/sources/models/{model_name}.json")
-    tokenizer, settings = load_tokenizer(record), Settings(precision="float32", batch_tokens=4096, answer_tokens=30)
-    keep = np.full((record["layers"], record["heads"]), "keep", dtype=object)
+    tokenizer, settings = load_tokenizer(record), Settings(precision="float32", batch_tokens=4096, max_answer_length=30)
+    keep = np.full((record.layers, record.heads), "keep", dtype=object)
     questions = read_json_lines(f"results/questions/{task}.jsonl")
     for name, asked in (("as they are", questions), ("sentences shuffled among passages", shuffled(questions))):
         ((_, scores),) = evaluate_all(asked, build_windows(asked, tokenizer), record, [keep], None, settings, name)

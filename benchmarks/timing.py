@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from ways import DEVICE, NUMPY, WINDOWS, Case, Ways
+from ways import BINS, DEVICE, NUMPY, Case, Ways
 
-from headtypes.columns import head_features
+from headtypes.features.columns import head_features
 
 
 @torch.inference_mode()
@@ -37,7 +37,7 @@ def time_row(case: Case, names: list[str], pairs: int, seconds: float) -> dict[s
 def _compare(results: dict[str, object], case: Case) -> None:
     """See that what is measured gives the same features."""
     for name in results.keys() & {*NUMPY}:
-        wrong = np.abs(results[name] - head_features(results["extraction"], WINDOWS)).max()
+        wrong = np.abs(results[name] - head_features(results["extraction"], BINS)).max()
         assert wrong < (1e-5 if case.precision == "float32" else 2e-2), f"{name}: features differ by {wrong}"
 
 

@@ -1,8 +1,8 @@
 """The ways to run a model that `attention.py` measures side by side.
 
 plain:      the model with Transformers' default attention (`scaled_dot_product_attention`): the limit.
-extraction: the distance features of every head, with `headtypes.distance`, in 69 columns.
-zero, ...:  one ablation of a share of the heads of each layer, with `headtypes.ablation`.
+extraction: the distance features of every head, with `headtypes.features.distance`, in 69 columns.
+zero, ...:  one ablation of a share of the heads of each layer, with `headtypes.ablation.ablate`.
 masks:      `output_attentions=True`, all maps kept and copied to NumPy; then, for each sample, the maps of all heads
             are multiplied by the mask of one bucket after another and summed, as the code of Clark et al. (2019) does
             for its classes of tokens. The 21 numbers of the paper.
@@ -20,11 +20,11 @@ import numpy as np
 import torch
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
-from headtypes.ablation import Ablation
-from headtypes.attention import ATTENTION, run
-from headtypes.columns import SELF_AND_SPECIAL
-from headtypes.distance import DistanceReader
-from headtypes.operations import Reading
+from headtypes.ablation.ablate import Ablation
+from headtypes.ablation.operations import Reading
+from headtypes.attention.hook import ATTENTION, run
+from headtypes.features.columns import SELF_AND_SPECIAL
+from headtypes.features.distance import DistanceReader
 
 # Hidden size, heads, inner size of the feed-forward layers, and layers of the model of that name.
 SHAPES = {"minilm": (384, 12, 1536, 6), "bert-base": (768, 12, 3072, 12), "bert-large": (1024, 16, 4096, 24)}
@@ -32,7 +32,7 @@ ABLATIONS = ("zero", "uniform", "mean", "drop_intra", "drop_inter")
 NUMPY = ("masks", "bincount")
 KEEP_MAPS = (*NUMPY, "TransformerLens")
 # Windows of the paper, which is what is done instead computes; extraction stores finer ones.
-WINDOWS = 16
+BINS = 16
 VOCABULARY = 1000
 # Tokens of a sentence, and one special token in so many.
 SENTENCE, SPECIAL = 25, 9
@@ -163,19 +163,19 @@ def bucket_of(kinds: np.ndarray) -> np.ndarray:
     """The bucket of every pair of a sample's tokens: [query, key] int, in the order of the paper's 21 numbers."""
     length = len(kinds)
     distance = np.abs(np.arange(length)[:, None] - np.arange(length))
-    bucket = np.where(distance == 0, WINDOWS, distance * WINDOWS // length)
-    return np.where(kinds > 0, WINDOWS + kinds, bucket)
+    bucket = np.where(distance == 0, BINS, distance * BINS // length)
+    return np.where(kinds > 0, BINS + kinds, bucket)
 
 
 def with_masks(maps: np.ndarray, bucket: np.ndarray) -> np.ndarray:
     """Share of each head's attention in each bucket, [layer, head, 21], of maps [layer, head, query, key]."""
-    masks = [(bucket == number).astype(maps.dtype) for number in range(WINDOWS + len(SELF_AND_SPECIAL))]
+    masks = [(bucket == number).astype(maps.dtype) for number in range(BINS + len(SELF_AND_SPECIAL))]
     return np.stack([(maps * mask).sum(-1).sum(-1) for mask in masks], axis=-1) / len(bucket)
 
 
 def with_bincount(maps: np.ndarray, bucket: np.ndarray) -> np.ndarray:
     """What `with_masks` gives."""
-    features = np.empty((*maps.shape[:2], WINDOWS + len(SELF_AND_SPECIAL)), maps.dtype)
+    features = np.empty((*maps.shape[:2], BINS + len(SELF_AND_SPECIAL)), maps.dtype)
     for head in itertools.product(*map(range, maps.shape[:2])):
         features[head] = np.bincount(bucket.ravel(), maps[head].ravel(), features.shape[-1])
     return features / len(bucket)

@@ -16,8 +16,8 @@ from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings
 SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from headtypes.config import Config  # noqa: E402
-from headtypes.jobs import Job  # noqa: E402
+from headtypes.config.schema import Config  # noqa: E402
+from headtypes.workflow.jobs import Job  # noqa: E402
 
 
 @dataclass(frozen=True)

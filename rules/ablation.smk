@@ -2,16 +2,16 @@
 
 
 localrules:
-    draw_questions,
+    sample_questions,
 
 
-rule draw_questions:
+rule sample_questions:
     input:
         rows=rules.fetch_task.output.rows,
     output:
         questions="results/questions/{task}.jsonl",
     log:
-        "logs/draw_questions/{task}.log",
+        "logs/sample_questions/{task}.log",
     benchmark:
         "results/questions/{task}.benchmark.tsv"
     conda:
@@ -19,16 +19,16 @@ rule draw_questions:
     resources:
         gpu=0,
     params:
-        spec=spec("draw_questions"),
-        code=code("draw_questions"),
+        spec=spec("sample_questions"),
+        code=code("sample_questions"),
     script:
-        "../workflow_scripts/draw_questions.py"
+        "../workflow_scripts/sample_questions.py"
 
 
 rule prepare_windows:
     input:
         model=rules.fetch_model.output.model,
-        questions=rules.draw_questions.output.questions,
+        questions=rules.sample_questions.output.questions,
     output:
         windows="results/windows/{model}/{task}.h5",
     log:
@@ -46,32 +46,32 @@ rule prepare_windows:
         "../workflow_scripts/prepare_windows.py"
 
 
-rule measure_contexts:
+rule measure_head_outputs:
     input:
         model=rules.fetch_model.output.model,
-        samples=rules.draw_samples.output.samples,
+        samples=rules.sample_inputs.output.samples,
     output:
         contexts="results/contexts/{model}/{task}.h5",
     log:
-        "logs/measure_contexts/{model}/{task}.log",
+        "logs/measure_head_outputs/{model}/{task}.log",
     benchmark:
         "results/contexts/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     resources:
-        **needs("measure_contexts"),
+        **needs("measure_head_outputs"),
     params:
-        spec=spec("measure_contexts"),
-        code=code("measure_contexts"),
+        spec=spec("measure_head_outputs"),
+        code=code("measure_head_outputs"),
     script:
-        "../workflow_scripts/measure_contexts.py"
+        "../workflow_scripts/measure_head_outputs.py"
 
 
 rule evaluate_shard:
     input:
         model=rules.fetch_model.output.model,
         partition="results/partitions/{model}/{partition}.csv",
-        questions=of_task(rules.draw_questions.output.questions),
+        questions=of_task(rules.sample_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
         contexts=contexts_of,
     output:
@@ -95,7 +95,7 @@ rule evaluate_condition:
     input:
         model=rules.fetch_model.output.model,
         partition="results/partitions/{model}/{partition}.csv",
-        questions=of_task(rules.draw_questions.output.questions),
+        questions=of_task(rules.sample_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
         contexts=contexts_of,
         parts=parts_of(

@@ -9,16 +9,17 @@ from snakemake.exceptions import WorkflowError
 SCRIPTS = Path(workflow.basedir) / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from headtypes import resources, specs
-from headtypes.config import read_config
-from headtypes.digest import code_digest
-from headtypes.errors import InputError
-from headtypes.files import canonical_json
-from headtypes.gpus import number_of_gpus
-from headtypes.jobs import remember_code
-from headtypes.plan import Plan
-from headtypes.preview import remember_config
-from headtypes.provenance import shards_of
+from headtypes.workflow import resources
+from headtypes.workflow import specs
+from headtypes.config.schema import read_config
+from headtypes.workflow.digest import code_digest
+from headtypes.base.errors import InputError
+from headtypes.base.files import canonical_json
+from headtypes.models.gpus import number_of_gpus
+from headtypes.workflow.jobs import remember_code
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.preview import remember_config
+from headtypes.workflow.provenance import shards_of
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for it.

@@ -5,7 +5,7 @@ rule evaluate_controls:
     input:
         model=rules.fetch_model.output.model,
         partition="results/partitions/{model}/{partition}.csv",
-        questions=of_task(rules.draw_questions.output.questions),
+        questions=of_task(rules.sample_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
         contexts=contexts_of,
     output:
@@ -28,7 +28,7 @@ rule evaluate_controls:
 rule measure_importance:
     input:
         model=rules.fetch_model.output.model,
-        questions=rules.draw_questions.output.questions,
+        questions=rules.sample_questions.output.questions,
         windows=rules.prepare_windows.output.windows,
     output:
         importance="results/importance/{model}/{task}.csv",
@@ -51,7 +51,7 @@ rule evaluate_curves:
     input:
         model=rules.fetch_model.output.model,
         partition="results/partitions/{model}/{partition}.csv",
-        questions=of_task(rules.draw_questions.output.questions),
+        questions=of_task(rules.sample_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
         importance=of_task(rules.measure_importance.output.importance),
     output:

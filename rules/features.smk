@@ -2,16 +2,16 @@
 
 
 localrules:
-    draw_samples,
+    sample_inputs,
 
 
-rule draw_samples:
+rule sample_inputs:
     input:
         rows=rules.fetch_task.output.rows,
     output:
         samples="results/samples/{task}.jsonl",
     log:
-        "logs/draw_samples/{task}.log",
+        "logs/sample_inputs/{task}.log",
     benchmark:
         "results/samples/{task}.benchmark.tsv"
     conda:
@@ -19,16 +19,16 @@ rule draw_samples:
     resources:
         gpu=0,
     params:
-        spec=spec("draw_samples"),
-        code=code("draw_samples"),
+        spec=spec("sample_inputs"),
+        code=code("sample_inputs"),
     script:
-        "../workflow_scripts/draw_samples.py"
+        "../workflow_scripts/sample_inputs.py"
 
 
 rule extract_shard:
     input:
         model=rules.fetch_model.output.model,
-        samples=rules.draw_samples.output.samples,
+        samples=rules.sample_inputs.output.samples,
     output:
         features=temp("results/shards/features/{model}/{task}/{shard}-of-{shards}.h5"),
     log:
@@ -49,7 +49,7 @@ rule extract_shard:
 rule extract_features:
     input:
         model=rules.fetch_model.output.model,
-        samples=rules.draw_samples.output.samples,
+        samples=rules.sample_inputs.output.samples,
         parts=parts_of("results/features/{model}/{task}.h5", rules.extract_shard.output.features),
     output:
         features="results/features/{model}/{task}.h5",

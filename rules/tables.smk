@@ -5,7 +5,7 @@ localrules:
     tabulate_stability,
     tabulate_ablations,
     tabulate_readings,
-    compare_with_paper,
+    compare_with_guan,
     tables,
 
 
@@ -15,10 +15,10 @@ rule tabulate_stability:
         stabilities=[f"results/stability/{each.model}/{each.name}.json" for each in clustered()],
         reference=GUAN,
     output:
-        csv="results/tables/table1.csv",
-        markdown="results/tables/table1.md",
+        csv="results/guan2020/table1.csv",
+        markdown="results/guan2020/table1.md",
         html=report(
-            "results/tables/table1.html",
+            "results/guan2020/table1.html",
             caption="../report/table1.rst",
             category="Tables",
             labels={"table": "1", "content": "stability and shares of the types"},
@@ -26,7 +26,7 @@ rule tabulate_stability:
     log:
         "logs/tabulate_stability.log",
     benchmark:
-        "results/tables/stability.benchmark.tsv"
+        "results/guan2020/stability.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     resources:
@@ -48,18 +48,18 @@ rule tabulate_ablations:
         baselines=[baseline_of(each) for each in plan.controlled],
         reference=GUAN,
     output:
-        csv_2="results/tables/table2.csv",
-        markdown_2="results/tables/table2.md",
+        csv_2="results/guan2020/table2.csv",
+        markdown_2="results/guan2020/table2.md",
         html_2=report(
-            "results/tables/table2.html",
+            "results/guan2020/table2.html",
             caption="../report/table2.rst",
             category="Tables",
             labels={"table": "2", "content": "types left out or made uniform"},
         ),
-        csv_3="results/tables/table3.csv",
-        markdown_3="results/tables/table3.md",
+        csv_3="results/guan2020/table3.csv",
+        markdown_3="results/guan2020/table3.md",
         html_3=report(
-            "results/tables/table3.html",
+            "results/guan2020/table3.html",
             caption="../report/table3.rst",
             category="Tables",
             labels={"table": "3", "content": "attention within and between sentences"},
@@ -67,7 +67,7 @@ rule tabulate_ablations:
     log:
         "logs/tabulate_ablations.log",
     benchmark:
-        "results/tables/ablations.benchmark.tsv"
+        "results/guan2020/ablations.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     resources:
@@ -86,10 +86,10 @@ rule tabulate_readings:
         scores=[scores_of(each) for each in plan.ablations],
         reference=GUAN,
     output:
-        csv="results/tables/readings.csv",
-        markdown="results/tables/readings.md",
+        csv="results/guan2020/readings.csv",
+        markdown="results/guan2020/readings.md",
         html=report(
-            "results/tables/readings.html",
+            "results/guan2020/readings.html",
             caption="../report/readings.rst",
             category="Tables",
             labels={"table": "readings", "content": "the paper's claims under other readings"},
@@ -97,7 +97,7 @@ rule tabulate_readings:
     log:
         "logs/tabulate_readings.log",
     benchmark:
-        "results/tables/readings.benchmark.tsv"
+        "results/guan2020/readings.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     resources:
@@ -109,7 +109,7 @@ rule tabulate_readings:
         "../workflow_scripts/tabulate_readings.py"
 
 
-rule compare_with_paper:
+rule compare_with_guan:
     input:
         partitions=[f"results/partitions/{each.model}/{each.name}.csv" for each in plan.partitions.values()],
         stability=[rules.tabulate_stability.output.csv] if clustered() else [],
@@ -120,27 +120,27 @@ rule compare_with_paper:
         choices=[f"results/choice/{model}/{task}.csv" for model, task in plan.features],
         reference=GUAN,
     output:
-        csv="results/comparison.csv",
-        markdown="results/comparison.md",
+        csv="results/guan2020/comparison.csv",
+        markdown="results/guan2020/comparison.md",
         html=report(
-            "results/comparison.html",
+            "results/guan2020/comparison.html",
             caption="../report/comparison.rst",
             category="Comparison",
             labels={"table": "comparison", "content": "ours beside the paper's, and its claims"},
         ),
     log:
-        "logs/compare_with_paper.log",
+        "logs/compare_with_guan.log",
     benchmark:
-        "results/comparison.benchmark.tsv"
+        "results/guan2020/comparison.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     resources:
         gpu=0,
     params:
-        spec=spec("compare_with_paper"),
-        code=code("compare_with_paper"),
+        spec=spec("compare_with_guan"),
+        code=code("compare_with_guan"),
     script:
-        "../workflow_scripts/compare_with_paper.py"
+        "../workflow_scripts/compare_with_guan.py"
 
 
 rule tables:
@@ -148,4 +148,4 @@ rule tables:
         rules.tabulate_stability.output if clustered() else [],
         rules.tabulate_ablations.output if plan.ablations else [],
         rules.tabulate_readings.output if plan.readings and plan.ablations else [],
-        rules.compare_with_paper.output if plan.partitions else [],
+        rules.compare_with_guan.output if plan.partitions else [],

@@ -1,12 +1,12 @@
-from headtypes.clustering import cluster_heads, partition_of
-from headtypes.files import write_json
-from headtypes.partitions import write_partition
-from headtypes.storage import read_head_features
-from headtypes.workflow import job, warn
+from headtypes.base.files import write_json
+from headtypes.features.feature_files import read_head_features
+from headtypes.types.clustering import cluster_heads, partition_of
+from headtypes.types.partitions import write_partition
+from headtypes.workflow.job import job, warn
 
-with job(snakemake) as (inputs, spec, outputs, made):
-    features, shape = read_head_features(inputs.features, spec.pop("windows"))
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    features, shape = read_head_features(inputs.features, spec.pop("distance_bins"))
     clustering = cluster_heads(features, **spec)
-    warn(made, clustering.naming.warnings)
-    write_json(outputs.naming, {**clustering.naming.as_dict(), "made": made})
+    warn(provenance, clustering.naming.warnings)
+    write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})
     write_partition(outputs.partition, partition_of(clustering, features, shape))

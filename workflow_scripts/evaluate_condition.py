@@ -1,13 +1,13 @@
-from headtypes.contexts import read_contexts
-from headtypes.evaluation import evaluate_condition, read_parts, summary
-from headtypes.files import read_json_lines, write_json
-from headtypes.partitions import read_partition
-from headtypes.scoring import write_scores
-from headtypes.sources import read_model_record
-from headtypes.windows import read_windows
-from headtypes.workflow import job
+from headtypes.ablation.evaluation import evaluate_condition, read_parts, summary
+from headtypes.ablation.head_outputs import read_contexts
+from headtypes.base.files import read_json_lines, write_json
+from headtypes.models.records import read_model_record
+from headtypes.tasks.scoring import write_scores
+from headtypes.tasks.windows import read_windows
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
 
-with job(snakemake) as (inputs, spec, outputs, made):
+with job(snakemake) as (inputs, spec, outputs, provenance):
     predictions, scores = evaluate_condition(
         read_json_lines(inputs.questions),
         read_windows(inputs.windows),
@@ -18,5 +18,5 @@ with job(snakemake) as (inputs, spec, outputs, made):
         **spec,
     )
     write_json(outputs.predictions, predictions)
-    write_scores(outputs.per_question, scores, made)
-    write_json(outputs.metrics, {**summary(scores), "made": made})
+    write_scores(outputs.per_question, scores, provenance)
+    write_json(outputs.metrics, {**summary(scores), "provenance": provenance})

@@ -1,13 +1,13 @@
-from headtypes.contexts import read_contexts
-from headtypes.controls import evaluate_controls
-from headtypes.files import read_json_lines
-from headtypes.partitions import read_partition
-from headtypes.scoring import write_scores
-from headtypes.sources import read_model_record
-from headtypes.windows import read_windows
-from headtypes.workflow import job
+from headtypes.ablation.controls import evaluate_controls
+from headtypes.ablation.head_outputs import read_contexts
+from headtypes.base.files import read_json_lines
+from headtypes.models.records import read_model_record
+from headtypes.tasks.scoring import write_scores
+from headtypes.tasks.windows import read_windows
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
 
-with job(snakemake) as (inputs, spec, outputs, made):
+with job(snakemake) as (inputs, spec, outputs, provenance):
     scores = evaluate_controls(
         read_json_lines(inputs.questions),
         read_windows(inputs.windows),
@@ -16,4 +16,4 @@ with job(snakemake) as (inputs, spec, outputs, made):
         read_contexts(inputs.contexts),
         **spec,
     )
-    write_scores(outputs.scores, scores, made)
+    write_scores(outputs.scores, scores, provenance)

@@ -1,10 +1,10 @@
-from headtypes.curves import evaluate_curves
-from headtypes.files import read_json_lines, write_csv
-from headtypes.importance import read_importance
-from headtypes.partitions import read_partition
-from headtypes.sources import read_model_record
-from headtypes.windows import read_windows
-from headtypes.workflow import job
+from headtypes.ablation.curves import evaluate_curves
+from headtypes.ablation.importance import read_importance
+from headtypes.base.files import read_json_lines, write_csv
+from headtypes.models.records import read_model_record
+from headtypes.tasks.windows import read_windows
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     curves = evaluate_curves(

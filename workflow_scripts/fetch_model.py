@@ -1,9 +1,9 @@
-from headtypes.files import write_json
-from headtypes.sources import fetch_model
-from headtypes.support import check_model
-from headtypes.workflow import job
+from headtypes.models.architectures import check_model
+from headtypes.models.fetching import fetch_model
+from headtypes.models.records import write_model_record
+from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     model = fetch_model(**spec)
     check_model(model)
-    write_json(outputs.model, model)
+    write_model_record(outputs.model, model)

@@ -1,7 +1,7 @@
-from headtypes.brought_partition import import_partition
-from headtypes.partitions import write_partition
-from headtypes.storage import read_head_features
-from headtypes.workflow import job
+from headtypes.features.feature_files import read_head_features
+from headtypes.types.brought import import_partition
+from headtypes.types.partitions import write_partition
+from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     features, shape = read_head_features(inputs.features, **spec)

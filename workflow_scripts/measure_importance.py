@@ -1,8 +1,8 @@
-from headtypes.files import read_json_lines, write_csv
-from headtypes.importance import measure_importance
-from headtypes.sources import read_model_record
-from headtypes.windows import read_windows
-from headtypes.workflow import job
+from headtypes.ablation.importance import measure_importance
+from headtypes.base.files import read_json_lines, write_csv
+from headtypes.models.records import read_model_record
+from headtypes.tasks.windows import read_windows
+from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     questions, windows = read_json_lines(inputs.questions), read_windows(inputs.windows)

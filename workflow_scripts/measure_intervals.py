@@ -1,6 +1,6 @@
-from headtypes.files import write_csv
-from headtypes.intervals import condition_intervals, read_scores
-from headtypes.workflow import job
+from headtypes.base.files import write_csv
+from headtypes.base.intervals import condition_intervals, read_scores
+from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     write_csv(outputs.intervals, condition_intervals(read_scores(inputs.scores), **spec))

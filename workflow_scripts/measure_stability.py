@@ -1,10 +1,10 @@
-from headtypes.files import write_json
-from headtypes.partitions import read_partition
-from headtypes.stability import measure_stability
-from headtypes.storage import read_distance
-from headtypes.workflow import job
+from headtypes.base.files import write_json
+from headtypes.features.feature_files import read_distance
+from headtypes.types.partitions import read_partition
+from headtypes.types.stability import measure_stability
+from headtypes.workflow.job import job
 
-with job(snakemake) as (inputs, spec, outputs, made):
-    distance = read_distance(inputs.features, spec.pop("windows"))
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    distance = read_distance(inputs.features, spec.pop("distance_bins"))
     labels = read_partition(inputs.partition).table["cluster"].to_numpy()
-    write_json(outputs.stability, {**measure_stability(distance, labels, **spec), "made": made})
+    write_json(outputs.stability, {**measure_stability(distance, labels, **spec), "provenance": provenance})

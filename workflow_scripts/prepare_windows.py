@@ -1,10 +1,13 @@
-from headtypes.files import read_json_lines
-from headtypes.pairs import prepare_windows
-from headtypes.sources import load_tokenizer, read_model_record
-from headtypes.windows import write_windows
-from headtypes.workflow import job
+from headtypes.base.files import read_json_lines
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.records import read_model_record
+from headtypes.tasks.pairs import prepare_windows
+from headtypes.tasks.windows import write_windows
+from headtypes.workflow.job import job
 
-with job(snakemake) as (inputs, spec, outputs, made):
+with job(snakemake) as (inputs, spec, outputs, provenance):
     model = read_model_record(inputs.model)
-    windows = prepare_windows(read_json_lines(inputs.questions), load_tokenizer(model), limit=model["limit"], **spec)
-    write_windows(outputs.windows, windows, made)
+    windows = prepare_windows(
+        read_json_lines(inputs.questions), load_tokenizer(model), max_length=model.max_length, **spec
+    )
+    write_windows(outputs.windows, windows, provenance)

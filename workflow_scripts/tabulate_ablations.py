@@ -1,14 +1,14 @@
-from headtypes.control_drops import read_control_drops
-from headtypes.files import read_json, write_csv, write_text
-from headtypes.intervals import read_intervals
-from headtypes.markdown import to_html
-from headtypes.partitions import read_partition
-from headtypes.reference import load_reference
-from headtypes.results import by_key
-from headtypes.tables import ablation_page, ablation_table
-from headtypes.workflow import job
+from headtypes.ablation.control_drops import read_control_drops
+from headtypes.base.files import read_json, write_csv, write_text
+from headtypes.base.intervals import read_intervals
+from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.results import by_key
+from headtypes.papers.guan2020.tables import ablation_page, ablation_table
+from headtypes.papers.markdown import to_html
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
 
-with job(snakemake) as (inputs, spec, outputs, made):
+with job(snakemake) as (inputs, spec, outputs, provenance):
     partitions = by_key(spec["partitions"], map(read_partition, inputs.partitions))
     table = ablation_table(
         spec["rows"],
@@ -22,4 +22,4 @@ with job(snakemake) as (inputs, spec, outputs, made):
         page = ablation_page(table, partitions, number)
         write_csv(outputs[f"csv_{number}"], table[table["table"] == number])
         write_text(outputs[f"markdown_{number}"], page)
-        write_text(outputs[f"html_{number}"], to_html(page, made))
+        write_text(outputs[f"html_{number}"], to_html(page, provenance))

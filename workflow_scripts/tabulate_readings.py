@@ -1,12 +1,12 @@
-from headtypes.files import read_json, write_csv, write_text
-from headtypes.markdown import to_html
-from headtypes.partitions import read_partition
-from headtypes.readings import readings_page, readings_table
-from headtypes.reference import load_reference
-from headtypes.results import by_key, read_intervals_of
-from headtypes.workflow import job
+from headtypes.base.files import read_json, write_csv, write_text
+from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.readings import readings_page, readings_table
+from headtypes.papers.guan2020.results import by_key, read_intervals_of
+from headtypes.papers.markdown import to_html
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
 
-with job(snakemake) as (inputs, spec, outputs, made):
+with job(snakemake) as (inputs, spec, outputs, provenance):
     table = readings_table(
         spec["rows"],
         spec["readings"],
@@ -18,4 +18,4 @@ with job(snakemake) as (inputs, spec, outputs, made):
     page = readings_page(table)
     write_csv(outputs.csv, table)
     write_text(outputs.markdown, page)
-    write_text(outputs.html, to_html(page, made))
+    write_text(outputs.html, to_html(page, provenance))

@@ -1,11 +1,11 @@
-from headtypes.files import read_json, write_csv, write_text
-from headtypes.markdown import to_html
-from headtypes.partitions import read_partition
-from headtypes.reference import load_reference
-from headtypes.tables import stability_page, stability_table
-from headtypes.workflow import job
+from headtypes.base.files import read_json, write_csv, write_text
+from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.tables import stability_page, stability_table
+from headtypes.papers.markdown import to_html
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
 
-with job(snakemake) as (inputs, spec, outputs, made):
+with job(snakemake) as (inputs, spec, outputs, provenance):
     reference = load_reference(inputs.reference)
     partitions = [read_partition(path) for path in inputs.partitions]
     stabilities = [read_json(path) for path in inputs.stabilities]
@@ -13,4 +13,4 @@ with job(snakemake) as (inputs, spec, outputs, made):
     page = stability_page(table, reference)
     write_csv(outputs.csv, table)
     write_text(outputs.markdown, page)
-    write_text(outputs.html, to_html(page, made))
+    write_text(outputs.html, to_html(page, provenance))

@@ -12,7 +12,7 @@ from tests.workflow.replay import differences
 pytestmark = pytest.mark.cluster
 
 JOINED = ("provenance/ablation/tiny/animals-kmeans-k4/", "provenance/features/tiny/")
-TABLES = "results/tables/table2.csv"
+TABLES = "results/guan2020/table2.csv"
 # As a user would set them, but for the memory, which is too little at first.
 LITTLE_MEMORY = ["--set-resources", "prepare_windows:mem_mb=200 * 8 ** (attempt - 1)"]
 ON_GPU = ["--default-resources", "gpu=1"]
@@ -57,7 +57,7 @@ def test_shards_of_which_some_fail_in_every_way_make_the_tables_of_one_job(slurm
     for rule in ("extract_features", "cluster_heads", "evaluate_condition", "measure_intervals"):
         assert not any("gpu" in slurm.about(job) for job in cluster_workdir.states_of(rule))
     assert all("gpu:1" in slurm.about(job) for job in shards)
-    for rule in ("fetch_model", "fetch_task", "draw_samples", "draw_questions", "tabulate_ablations"):
+    for rule in ("fetch_model", "fetch_task", "sample_inputs", "sample_questions", "tabulate_ablations"):
         assert not cluster_workdir.states_of(rule)
     assert not cluster_workdir.states_of("evaluate_shard")
     assert set(slurm.states().values()) <= set(ENDED)

@@ -12,7 +12,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.contract.planning import jobs_of_another_python, planned_jobs, rules_of
+from tests.support.planning import jobs_of_another_python, planned_jobs, rules_of
 
 # What a job may know of Snakemake: its files and its two parameters; the others name it in messages and records.
 OF_A_JOB = {"input", "output", "log", "params", "rule", "threads", "wildcards"}

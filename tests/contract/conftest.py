@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.workplace import Workplace
+from tests.support.workplace import Workplace
 
 
 @pytest.fixture(scope="session")

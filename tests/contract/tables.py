@@ -1,9 +1,9 @@
 """The contract as two tables: what runs when a leaf of the configuration or a module is edited, and why.
 
-`leaves.yaml` has a row for every leaf of the full configuration of tests/configs.py: another value, and the jobs that
-run when it takes that value, by the reason for which they do (`planning.Job`). `modules.yaml` has one for every script
-and module. `python -m tests.contract.tables` renews both, and says which leaf has no value to try yet; what it changes
-has to be read row by row, since a table that was only generated promises nothing.
+`leaves.yaml` has a row for every leaf of the full configuration (tests/support/configs.py): another value, and the
+jobs that run when it takes that value, by the reason for which they do (`planning.Job`). `modules.yaml` has one for
+every script and module. `python -m tests.contract.tables` renews both, and says which leaf has no value to try yet;
+what it changes has to be read row by row, since a table that was only generated promises nothing.
 """
 
 import sys
@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from tests.configs import edited, leaves
-from tests.contract.planning import Job, PlanningError
-from tests.contract.workplace import Workplace
+from tests.support.configs import edited, leaves
+from tests.support.planning import Job, PlanningError
+from tests.support.workplace import Workplace
 
 FOLDER = Path(__file__).parent
 REASONS = ("new", "spec", "code", "input", "follow")
@@ -104,7 +104,7 @@ def _renew() -> list[str]:
 
 
 LEAVES_HEADING = """\
-# What runs when a leaf of the full configuration (tests/configs.py) takes another value, everything having been made.
+# What runs when a leaf of the full configuration (tests/support/configs.py) takes another value, when all is made.
 # Jobs of each rule, by reason: `new`, an output is not there; `spec`, the rule's part of the configuration changed;
 # `input`, it has other inputs; `follow`, a job before it runs. A row without any runs nothing; `refused` is the answer
 # to a value that does not fit the rest. Renewed by `python -m tests.contract.tables`, then read.

@@ -11,7 +11,6 @@ from collections import Counter
 
 import pytest
 
-from tests.configs import edited, swapped
 from tests.contract.tables import (
     by_reason,
     leaf_paths,
@@ -21,7 +20,8 @@ from tests.contract.tables import (
     observed_module,
     promised,
 )
-from tests.contract.workplace import PARTS, Workplace, copy_workflow
+from tests.support.configs import edited, swapped
+from tests.support.workplace import PARTS, Workplace, copy_workflow
 
 LEAVES = leaf_rows()
 MODULES = module_rows()
@@ -76,8 +76,8 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
                 "tabulate_stability": 1,
                 "tabulate_ablations": 1,
                 "tabulate_readings": 1,
-                "compare_with_paper": 1,
-                "draw_models": 2,
+                "compare_with_guan": 1,
+                "plot_models": 2,
             }
         }
         assert by_reason(place.scheduled()) == expected
@@ -149,7 +149,7 @@ def test_touched_inputs_schedule_nothing(place):
         "inputs/train.json": {"fetch_training": 1},
         "inputs/model/config.json": {"fetch_model": 1},
         "inputs/mine.csv": {"import_partition": 1},
-        # compare_with_paper reads it too, and follows the tables anyway.
+        # compare_with_guan reads it too, and follows the tables anyway.
         "reference/guan2020.yaml": {"tabulate_stability": 1, "tabulate_ablations": 1, "tabulate_readings": 1},
     }.items(),
 )
@@ -160,14 +160,16 @@ def test_a_changed_input_schedules_its_readers(place, name, readers):
 
 # Two leaves that a swap leaves well-formed, and the jobs that must see it themselves.
 SWAPS = {
-    ("tasks/squad/samples", "tasks/squad/questions"): {"draw_samples": 1, "draw_questions": 1},
-    ("tasks/squad/questions", "tasks/pairs/questions"): {"draw_questions": 2},
+    ("tasks/squad/samples", "tasks/squad/questions"): {"sample_inputs": 1, "sample_questions": 1},
+    ("tasks/squad/questions", "tasks/pairs/questions"): {"sample_questions": 2},
     ("tasks/squad/source/file", "tasks/squad/source/training_file"): {"fetch_task": 1, "fetch_training": 1},
     ("tasks/asked/source/split", "tasks/asked/source/training_split"): {"fetch_task": 1, "fetch_training": 1},
     ("tasks/pairs/columns/first", "tasks/pairs/columns/second"): {"fetch_task": 1},
     ("models/base/source", "models/packed/source"): {"fetch_model": 2},
-    ("models/taught/source/finetuned/batch_size", "models/taught/source/finetuned/max_length"): {"finetune_model": 1},
-    ("windows/question_tokens", "windows/answer_tokens"): {
+    ("models/taught/source/finetuned/batch_size", "models/taught/source/finetuned/max_seq_length"): {
+        "finetune_model": 1
+    },
+    ("windows/max_query_length", "windows/max_answer_length"): {
         "prepare_windows": 2,
         "evaluate_condition": 12,
         "evaluate_controls": 4,
@@ -183,21 +185,21 @@ SWAPS = {
         "measure_intervals": 4,
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
-        "compare_with_paper": 1,
+        "compare_with_guan": 1,
     },
     ("conditions/mixed/dense", "conditions/mixed/2-3"): {
         "evaluate_condition": 6,
         "evaluate_controls": 3,
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
-        "compare_with_paper": 1,
+        "compare_with_guan": 1,
     },
     ("conditions/baseline", "conditions/drop-near"): {
         "evaluate_condition": 2,
         "measure_intervals": 4,
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
-        "compare_with_paper": 1,
+        "compare_with_guan": 1,
     },
     ("controls/draws", "controls/questions"): {"evaluate_controls": 6},
     ("controls/questions", "curves/questions"): {"evaluate_controls": 6, "evaluate_curves": 4},

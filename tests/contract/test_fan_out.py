@@ -2,31 +2,31 @@
 
 import pytest
 
-from tests.configs import edited
 from tests.contract.tables import by_reason
-from tests.contract.workplace import Workplace
+from tests.support.configs import edited
+from tests.support.workplace import Workplace
 
 # Of each partition.
-FIGURES = {"draw_heads": 1, "draw_projection": 1, "draw_layers": 1, "draw_atlas": 1}
+FIGURES = {"plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1}
 # Of each clustering of a model on a task.
 CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, **FIGURES}
 # Of each model on a task, with one clustering.
-READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "draw_choice": 1, **CLUSTERED}
+READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot_choice": 1, **CLUSTERED}
 # Of each partition that conditions are evaluated on: three of them, of which one has controls.
 EVALUATED = {
     "evaluate_condition": 3,
     "measure_intervals": 1,
     "evaluate_controls": 1,
     "evaluate_curves": 1,
-    "draw_curves": 1,
+    "plot_curves": 1,
 }
 # What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
 SUMMARIES = {
     "measure_intervals": 1,
     "tabulate_stability": 1,
     "tabulate_ablations": 1,
-    "compare_with_paper": 1,
-    "draw_models": 1,
+    "compare_with_guan": 1,
+    "plot_models": 1,
 }
 
 CONFIG = {
@@ -53,13 +53,13 @@ def of(*names: str) -> dict:
 ADDED = {
     "a model": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
-        {"new": {"fetch_model": 1, **READ}, "spec": of("tabulate_stability", "draw_models", "compare_with_paper")},
+        {"new": {"fetch_model": 1, **READ}, "spec": of("tabulate_stability", "plot_models", "compare_with_guan")},
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
             "new": {"fetch_model": 1, **READ, "prepare_windows": 1, "measure_importance": 1, **EVALUATED},
-            "spec": of("tabulate_stability", "tabulate_ablations", "draw_models", "compare_with_paper"),
+            "spec": of("tabulate_stability", "tabulate_ablations", "plot_models", "compare_with_guan"),
         },
     ),
     "a model that is evaluated on pairs": (
@@ -68,48 +68,48 @@ ADDED = {
             "new": {
                 "fetch_model": 1,
                 **READ,
-                "draw_questions": 1,
+                "sample_questions": 1,
                 "prepare_windows": 1,
                 "measure_importance": 1,
                 **EVALUATED,
             },
-            "spec": of("tabulate_stability", "tabulate_ablations", "draw_models", "compare_with_paper"),
+            "spec": of("tabulate_stability", "tabulate_ablations", "plot_models", "compare_with_guan"),
         },
     ),
     "a model that is made from another": (
         {"models/three": {"source": {"finetuned": {"base": "two", "task": "squad"}}, "tasks": ["squad"]}},
         {
             "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, **READ},
-            "spec": of("tabulate_stability", "draw_models", "compare_with_paper"),
+            "spec": of("tabulate_stability", "plot_models", "compare_with_guan"),
         },
     ),
     "a task that no model reads": ({"tasks/news": {"source": {"hub": "some/news"}}}, {}),
     "a task": (
         {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
-            "new": {"fetch_task": 1, "draw_samples": 1, **READ},
-            "spec": of("tabulate_stability", "draw_models", "compare_with_paper"),
+            "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
+            "spec": of("tabulate_stability", "plot_models", "compare_with_guan"),
         },
     ),
     "a condition": (
         {"conditions/uniform-dense": {"dense": "uniform"}},
         {
             "new": {"evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_paper"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
         },
     ),
     "a condition without a control": (
         {"conditions/drop-diagonal": {"diagonal": "drop_inter"}},
         {
             "new": {"evaluate_condition": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_paper"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
         },
     ),
     "a condition of one head's mean": (
         {"conditions/mean-head": {"1-2": "mean"}},
         {
-            "new": {"measure_contexts": 1, "evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_paper"),
+            "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
         },
     ),
     "a reading": (
@@ -117,7 +117,7 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1, "tabulate_readings": 1},
             "spec": of("measure_intervals"),
-            "follow": of("tabulate_ablations", "compare_with_paper"),
+            "follow": of("tabulate_ablations", "compare_with_guan"),
         },
     ),
     "a reading that no condition depends on": (
@@ -127,27 +127,27 @@ ADDED = {
     "a k": (
         {"clustering": {"k": [4, 5]}},
         {
-            "new": {**times(3, CLUSTERED), "draw_models": 1},
-            "spec": of("tabulate_stability", "compare_with_paper"),
+            "new": {**times(3, CLUSTERED), "plot_models": 1},
+            "spec": of("tabulate_stability", "compare_with_guan"),
         },
     ),
     "a method": (
         {"clustering": {"methods": ["kmeans", "gmm"]}},
         {
-            "new": {**times(3, CLUSTERED), **EVALUATED, "draw_models": 1},
-            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_paper"),
+            "new": {**times(3, CLUSTERED), **EVALUATED, "plot_models": 1},
+            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan"),
         },
     ),
     "a brought partition": (
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
             "new": {"import_partition": 1, **EVALUATED, **FIGURES},
-            "spec": of("tabulate_ablations", "compare_with_paper"),
+            "spec": of("tabulate_ablations", "compare_with_guan"),
         },
     ),
     "a brought partition without types that a condition names": (
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
-        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_paper")},
+        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan")},
     ),
 }
 CHANGED = {
@@ -162,18 +162,18 @@ CHANGED = {
                         "measure_stability": 1,
                         "measure_confidence": 1,
                         "choose_clustering": 1,
-                        "draw_heads": 1,
-                        "draw_projection": 1,
-                        "draw_choice": 1,
+                        "plot_heads": 1,
+                        "plot_projection": 1,
+                        "plot_choice": 1,
                     },
                 ),
-                **of("compare_with_paper"),
+                **of("compare_with_guan"),
             },
             "follow": {
-                "draw_layers": 3,
-                "draw_atlas": 3,
+                "plot_layers": 3,
+                "plot_maps": 3,
                 **EVALUATED,
-                **of("tabulate_stability", "tabulate_ablations", "draw_models"),
+                **of("tabulate_stability", "tabulate_ablations", "plot_models"),
             },
         },
     ),
@@ -181,7 +181,7 @@ CHANGED = {
         {"seed": 1},
         {
             "spec": {
-                "draw_samples": 2,
+                "sample_inputs": 2,
                 **times(
                     3,
                     {
@@ -189,12 +189,12 @@ CHANGED = {
                         "measure_stability": 1,
                         "measure_confidence": 1,
                         "choose_clustering": 1,
-                        "draw_projection": 1,
+                        "plot_projection": 1,
                     },
                 ),
                 "evaluate_controls": 1,
                 "evaluate_curves": 1,
-                **of("measure_intervals", "compare_with_paper"),
+                **of("measure_intervals", "compare_with_guan"),
             },
             "follow": {
                 **times(
@@ -202,38 +202,38 @@ CHANGED = {
                     {
                         "extract_features": 1,
                         "map_attention": 1,
-                        "draw_heads": 1,
-                        "draw_layers": 1,
-                        "draw_atlas": 1,
-                        "draw_choice": 1,
+                        "plot_heads": 1,
+                        "plot_layers": 1,
+                        "plot_maps": 1,
+                        "plot_choice": 1,
                     },
                 ),
                 "evaluate_condition": 3,
-                "draw_curves": 1,
-                **of("tabulate_stability", "tabulate_ablations", "draw_models"),
+                "plot_curves": 1,
+                **of("tabulate_stability", "tabulate_ablations", "plot_models"),
             },
         },
     ),
     "the draws of the controls": (
         {"controls": {"draws": 11}},
-        {"spec": {"evaluate_controls": 1}, "follow": of("tabulate_ablations", "compare_with_paper")},
+        {"spec": {"evaluate_controls": 1}, "follow": of("tabulate_ablations", "compare_with_guan")},
     ),
     "controls that are taken away": (
         {"controls": {"draws": 0}},
-        {"spec": of("tabulate_ablations"), "follow": of("compare_with_paper")},
+        {"spec": of("tabulate_ablations"), "follow": of("compare_with_guan")},
     ),
     "the orders of the curves": (
         {"curves": {"orders": 4}},
-        {"spec": {"evaluate_curves": 1}, "follow": {"draw_curves": 1}},
+        {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1}},
     ),
     "curves that are taken away": ({"curves": {"orders": 0}}, {}),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
-        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_paper")},
+        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan")},
     ),
     "a model that is not selected": (
         {"select": {"models": ["one"]}},
-        {"spec": of("tabulate_stability", "draw_models", "compare_with_paper")},
+        {"spec": of("tabulate_stability", "plot_models", "compare_with_guan")},
     ),
 }
 

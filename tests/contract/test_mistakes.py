@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from headtypes.packages import NUMERIC_PACKAGES
-from tests.configs import edited
+from headtypes.workflow.packages import NUMERIC_PACKAGES
 from tests.contract import checks
 from tests.contract.tables import leaf_paths, leaf_rows, module_rows, observed_leaf, observed_module, promised
-from tests.contract.workplace import Workplace
+from tests.support.configs import edited
+from tests.support.workplace import Workplace
 
 RULES = "rules/clustering.smk"
 SPEC = r'spec=spec\("cluster_heads"\),'
@@ -38,7 +38,7 @@ def packages(root: Path) -> list[str]:
 # What is done where, the check that finds it, and its words.
 SEEN = {
     "an import by a name that is made at run time": (
-        (NAMING, END, 'import importlib\nimportlib.import_module("headtypes.tasks")\n'),
+        (NAMING, END, 'import importlib\nimportlib.import_module("headtypes.tasks.fetching")\n'),
         (checks.modules, "importlib.import_module imports or runs what no digest follows"),
     ),
     "the same under another name": (
@@ -145,11 +145,11 @@ def mistaken(tmp_path_factory) -> Workplace:
     # A spec that leaves out one value that the script uses, and holds one that it does not.
     plant(place, SPECS, RESTARTS, '"models": plan.config.stability.models,')
     # An import that the digest does not follow.
-    found = 'importlib.import_module("headtypes.figures.comparison")'
-    statement = "from headtypes.figures.comparison import comparison_table"
+    found = 'importlib.import_module("headtypes.papers.guan2020.descent")'
+    statement = "from headtypes.papers.guan2020.descent import comparison_table"
     plant(
         place,
-        "workflow_scripts/draw_models.py",
+        "workflow_scripts/plot_models.py",
         statement,
         f"import importlib\ncomparison_table = {found}.comparison_table",
     )
@@ -173,8 +173,8 @@ def test_a_spec_with_more_than_the_script_uses_is_not_as_promised(mistaken):
 
 def test_an_import_that_no_digest_follows_is_not_as_promised(mistaken):
     name = "workflow_scripts/headtypes/figures/comparison.py"
-    others = {"tabulate_readings": 1, "compare_with_paper": 1}
-    assert promised(module_rows()[name]) == {"code": {"draw_models": 2, **others}}
+    others = {"tabulate_readings": 1, "compare_with_guan": 1}
+    assert promised(module_rows()[name]) == {"code": {"plot_models": 2, **others}}
     assert observed_module(mistaken, name) == {"code": others}
 
 

@@ -7,15 +7,15 @@ from collections import Counter
 
 import pytest
 
-from headtypes.digest import code_parts
-from headtypes.packages import NUMERIC_PACKAGES
-from tests.configs import edited
+from headtypes.workflow.digest import code_parts
+from headtypes.workflow.packages import NUMERIC_PACKAGES
 from tests.contract import checks
-from tests.contract.planning import planned_jobs
 from tests.contract.tables import leaf_rows, promised, with_leaf
-from tests.contract.workplace import ROOT
-from tests.job_specs import all_specs
-from tests.rules import RUN_A_MODEL
+from tests.support.configs import edited
+from tests.support.job_specs import all_specs
+from tests.support.places import ROOT
+from tests.support.planning import planned_jobs
+from tests.support.rules import RUN_A_MODEL
 
 SCRIPTS = sorted((ROOT / "workflow_scripts").glob("*.py"))
 

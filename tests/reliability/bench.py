@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from headtypes.files import sha256_path
-from headtypes.provenance import beside, is_shard
+from headtypes.base.files import sha256_path
+from headtypes.workflow.provenance import beside, is_shard
 from tests.reliability.disks import mounts_allowed, without_room, without_writing
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 # What happens while a job writes; `whole` is what it writes without a fault.
 WHILE_WRITING = ("killed in the middle of a file", "killed between two files", "full disk", "disk turned read-only")
 WHOLE = "whole"

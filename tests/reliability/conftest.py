@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from headtypes.provenance import beside
-from tests.contract.planning import Job, take_as_made
-from tests.contract.workplace import Workplace
-from tests.models import QUESTIONS, tiny_bert
+from headtypes.workflow.provenance import beside
 from tests.reliability.bench import Bench
+from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.planning import Job, take_as_made
+from tests.support.workplace import Workplace
 from tests.workflow.conftest import squad_file
 
 # Ids as data may have them: none may become the name of a file.
@@ -46,14 +46,14 @@ def small_config(folder: Path) -> dict:
             [["layer", "head", "type"], *([n // 4, n % 4, ("dense", "odd")[n % 2]] for n in range(8))]
         )
     source = {"file": str(squad), "training_file": str(folder / "training.json")}
-    made = {"base": "tiny", "task": "animals", "batch_size": 8, "epochs": 1.0, "max_length": 48}
+    made = {"base": "tiny", "task": "animals", "batch_size": 8, "epochs": 1.0, "max_seq_length": 48}
     return {
         "tasks": {"animals": {"source": source, "samples": 5}},
         "models": {
             "tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals"], "evaluate": "animals"},
             "made": {"source": {"finetuned": made}, "tasks": ["animals"]},
         },
-        "windows": {"tokens": 40, "advance": 10, "question_tokens": 12},
+        "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},
         "clustering": {"restarts": 2},
         "stability": {"models": 2},
         "partitions": {"mine": {"file": str(folder / "mine.csv"), "model": "tiny", "task": "animals"}},

@@ -14,32 +14,33 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.attention_maps import AttentionMaps
-from headtypes.brought_partition import import_partition
-from headtypes.choice_tables import AGREEMENT, BEST, TABLE, read_choice
-from headtypes.config_checks import types_in
-from headtypes.contexts import read_contexts, write_contexts
-from headtypes.curve_tables import read_curves
-from headtypes.errors import InputError
-from headtypes.evaluation import read_parts
-from headtypes.files import read_json_lines, write_csv, write_json, write_json_lines
-from headtypes.importance import read_importance
-from headtypes.intervals import read_intervals, read_scores
-from headtypes.loading import load_model
-from headtypes.map_storage import read_maps, write_maps
-from headtypes.partitions import build_partition, read_partition, write_partition
-from headtypes.provenance import beside, provenance, record, shards_of, verified
-from headtypes.reference import load_reference
-from headtypes.results import read_tables
-from headtypes.scoring import write_scores
-from headtypes.sources import fetch_model, read_model_record
-from headtypes.storage import Features, join_features, read_distance, read_features, write_features
-from headtypes.support import check_model
-from headtypes.tasks import fetch_task
-from headtypes.windows import build_windows, read_windows, write_windows
-from tests.contract.workplace import ROOT
-from tests.models import QUESTIONS, tiny_bert
-from tests.tiny import bert_tokenizer
+from headtypes.ablation.curve_files import read_curves
+from headtypes.ablation.evaluation import read_parts
+from headtypes.ablation.head_outputs import read_contexts, write_contexts
+from headtypes.ablation.importance import read_importance
+from headtypes.attention.map_files import read_maps, write_maps
+from headtypes.attention.maps import AttentionMaps
+from headtypes.base.errors import InputError
+from headtypes.base.files import read_json_lines, write_csv, write_json_lines
+from headtypes.base.intervals import read_intervals, read_scores
+from headtypes.config.checks import types_in
+from headtypes.features.feature_files import Features, join_features, read_distance, read_features, write_features
+from headtypes.models.architectures import check_model
+from headtypes.models.fetching import fetch_model
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord, read_model_record, write_model_record
+from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.results import read_tables
+from headtypes.tasks.fetching import fetch_task
+from headtypes.tasks.scoring import write_scores
+from headtypes.tasks.windows import build_windows, read_windows, write_windows
+from headtypes.types.brought import import_partition
+from headtypes.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
+from headtypes.types.partitions import build_partition, read_partition, write_partition
+from headtypes.workflow.provenance import beside, provenance_of, record, shards_of, verified
+from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.places import ROOT
+from tests.support.tiny import bert_tokenizer
 from tests.workflow.conftest import squad_file
 
 # Of each kind of file. Seconds after which one that is still read counts as a hang.
@@ -57,7 +58,9 @@ def features(path: Path) -> None:
 
 def windows(path: Path) -> None:
     questions = [{"id": str(n), "question": q, "context": c} for n, (q, c) in enumerate(QUESTIONS)]
-    write_windows(path, build_windows(questions, bert_tokenizer(), window=64, advance=16, question_tokens=20), {})
+    write_windows(
+        path, build_windows(questions, bert_tokenizer(), max_seq_length=64, doc_stride=16, max_query_length=20), {}
+    )
 
 
 def partition(path: Path) -> None:
@@ -109,21 +112,22 @@ def from_file(task: str, kind: str) -> Callable[[Path], object]:
 
 
 def model_record(path: Path) -> None:
-    keys = {"name": "bert", "folder": str(path.parent), "weights": {}, "model_type": "bert", "architectures": None}
-    write_json(path, {**keys, "pickle": False, "layers": 2, "heads": 4, "limit": 64})
+    about = {"name": "bert", "folder": str(path.parent), "weights": {}, "model_type": "bert", "architectures": None}
+    shape = {"parameters": 9, "layers": 2, "heads": 4, "width": 8, "max_length": 64}
+    write_model_record(path, ModelRecord(**about, pickle=False, **shape))
 
 
 def record_beside(path: Path) -> None:
     os.chdir(path.parent)
     write_json_lines(RESULT, [{"id": "a"}])
-    made = provenance("draw_samples", {"task": "a"}, {}, "abc", [])
+    made = provenance_of("sample_inputs", {"task": "a"}, {}, "abc", [])
     record(made, {}, [RESULT], threads=1)
     shutil.copy(beside(RESULT), path)
 
 
 def read_record(path: Path) -> object:
     shutil.copy(path, beside(RESULT))
-    return verified([RESULT]), provenance("x", {}, {}, "abc", [RESULT]), shards_of(RESULT)
+    return verified([RESULT]), provenance_of("x", {}, {}, "abc", [RESULT]), shards_of(RESULT)
 
 
 # How each kind of file is written, and how it is read.

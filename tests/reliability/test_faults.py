@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from headtypes.provenance import beside
-from tests.contract.planning import take_as_made
-from tests.contract.workplace import ROOT
+from headtypes.workflow.provenance import beside
 from tests.reliability.bench import WHILE_WRITING, WHOLE
 from tests.reliability.conftest import IDS, Finished, mark_as_running, touch
 from tests.reliability.disks import mounts_allowed
-from tests.rules import RUN_A_MODEL
+from tests.support.places import ROOT
+from tests.support.planning import take_as_made
+from tests.support.rules import RUN_A_MODEL
 
 RULES = sorted(script.stem for script in (ROOT / "workflow_scripts").glob("*.py"))
 JOINING = ["evaluate_condition, shared", "extract_features, shared"]
@@ -26,8 +26,8 @@ CASES = [*RULES, *JOINING]
 FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_training"]
 # Rules that draw or read samples or questions, by the input that holds them.
 READ_SAMPLES = {
-    "draw_questions": "rows",
-    "draw_samples": "rows",
+    "sample_questions": "rows",
+    "sample_inputs": "rows",
     "evaluate_condition": "questions",
     "evaluate_controls": "questions",
     "evaluate_curves": "questions",
@@ -36,7 +36,7 @@ READ_SAMPLES = {
     "extract_shard": "samples",
     "finetune_model": "rows",
     "map_attention": "samples",
-    "measure_contexts": "samples",
+    "measure_head_outputs": "samples",
     "measure_importance": "questions",
     "prepare_windows": "questions",
 }

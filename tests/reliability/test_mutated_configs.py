@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from headtypes.config import read_config
-from headtypes.errors import InputError
-from headtypes.plan import Plan
-from tests.configs import DELETE, edited, full_config, leaves
-from tests.job_specs import all_specs
+from headtypes.base.errors import InputError
+from headtypes.config.schema import read_config
+from headtypes.workflow.plan import Plan
+from tests.support.configs import DELETE, edited, full_config, leaves
+from tests.support.job_specs import all_specs
 
 WRONG = {
     "nothing": None,

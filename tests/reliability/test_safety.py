@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from headtypes.config import read_config
-from headtypes.errors import InputError
-from headtypes.loading import load_model
-from headtypes.plan import Plan
-from headtypes.sources import fetch_model, load_tokenizer
-from headtypes.support import check_model
-from tests.configs import full_config
-from tests.contract.workplace import ROOT
-from tests.models import tiny_bert
+from headtypes.base.errors import InputError
+from headtypes.config.schema import read_config
+from headtypes.models.architectures import check_model
+from headtypes.models.fetching import fetch_model, load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.workflow.plan import Plan
+from tests.support.configs import full_config
+from tests.support.models import tiny_bert
+from tests.support.places import ROOT
 
 MODULES = sorted(
     file for folder in ("workflow_scripts", "commands") for file in (ROOT / folder).rglob("*.py") if file.is_file()
@@ -29,7 +29,7 @@ RUN = re.compile(
     r"|(pd|pandas)\.read_pickle|(pd|pandas)\.eval|\w+\.query|yaml\.(load|full_load|unsafe_load))$"
 )
 # What `use_safetensors` is: the second and third are of a model whose pickle the configuration allows.
-ALLOWED = ("True", "not record['pickle']", "not pickle")
+ALLOWED = ("True", "not record.pickle", "not pickle")
 NAMES = [
     "../x",
     "/x",
@@ -129,9 +129,9 @@ def test_pickled_weights_are_opened_where_the_configuration_says_so(folder, tmp_
     (folder / "model.safetensors").unlink()
     torch.save(weights, folder / "pytorch_model.bin")
     record = fetch_model("tiny", allowed)
-    assert record["pickle"]
-    assert list(record["weights"]) == ["pytorch_model.bin"]
-    assert record["parameters"] == safe["parameters"]
+    assert record.pickle
+    assert list(record.weights) == ["pytorch_model.bin"]
+    assert record.parameters == safe["parameters"]
     loaded = load_model(record, "float32", head="question_answering").state_dict()
     assert all(torch.equal(loaded[name].cpu(), weights[name]) for name in weights)
     torch.save({**weights, "own": Evil(tmp_path / "ran")}, folder / "pytorch_model.bin")

@@ -4,11 +4,12 @@ import ast
 import importlib
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-FILES = sorted((Path(__file__).parents[2] / "benchmarks").glob("*.py"))
+from tests.support.places import ROOT
+
+FILES = sorted((ROOT / "benchmarks").glob("*.py"))
 # The smallest run of each that needs neither minutes nor the results of an experiment.
 SMALLEST = {
     "attention.py": "--shape minilm --layers 1 --tokens 16 --spread 3 --samples 2 --pairs 1 --threads 1 "

@@ -4,11 +4,11 @@ import ast
 import re
 import sys
 import tomllib
-from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).parents[2]
+from tests.support.places import ROOT
+
 # Imported under another name than the one they are installed by.
 DISTRIBUTION = {"sklearn": "scikit-learn", "yaml": "pyyaml", "markdown_it": "markdown-it-py"}
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import headtypes
-from headtypes.digest import reached_modules
-from tests.rules import RUN_A_MODEL
+from headtypes.workflow.digest import reached_modules
+from tests.support.rules import RUN_A_MODEL
 
 PACKAGE = Path(headtypes.__file__).parent
 SCRIPTS = sorted(PACKAGE.parent.glob("*.py"))
@@ -66,7 +66,7 @@ def test_a_script_maps_inputs_and_outputs_and_holds_no_logic(script):
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
     assert not [node for node in ast.walk(body) if isinstance(node, definitions)]
     assert imported(script) <= MODULES.keys()
-    assert "headtypes.workflow" in imported(script)
+    assert "headtypes.workflow.job" in imported(script)
     uses = [node for node in ast.walk(body) if isinstance(node, ast.Name) and node.id == "snakemake"]
     assert len(uses) == 1, "snakemake is handed to `job` and used nowhere else"
     jobs = [node for node in body.body if isinstance(node, ast.With)]
@@ -75,7 +75,8 @@ def test_a_script_maps_inputs_and_outputs_and_holds_no_logic(script):
 
 def test_planning_loads_no_heavy_library():
     """Snakemake plans at every start and in every job; torch and pandas would cost it seconds each time."""
-    program = "import sys; from headtypes import digest, gpus, plan, resources, specs; print(*sys.modules)"
+    imports = "from headtypes.models import gpus; from headtypes.workflow import digest, plan, resources, specs"
+    program = f"import sys; {imports}; print(*sys.modules)"
     found = subprocess.run(
         [sys.executable, "-c", program], cwd=PACKAGE.parent, capture_output=True, text=True, check=True
     ).stdout.split()

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.models import QUESTIONS, tiny_bert
+from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 CONTEXTS = [context for _, context in QUESTIONS]
 
 
@@ -103,7 +103,7 @@ def tiny_config(tmp_path_factory) -> dict:
     return {
         "tasks": {"animals": {"source": {"file": str(squad)}, "samples": 5}},
         "models": {"tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals"], "evaluate": "animals"}},
-        "windows": {"tokens": 40, "advance": 10, "question_tokens": 12},
+        "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},
         "clustering": {"restarts": 5},
         "controls": {"draws": 2, "questions": 4},
         "curves": {"orders": 1, "questions": 4},

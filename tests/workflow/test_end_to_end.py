@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from headtypes.partitions import read_partition
-from headtypes.scoring import score_predictions, summary
-from headtypes.squad import read_squad
+from headtypes.tasks.scoring import score_predictions, summary
+from headtypes.tasks.squad import read_squad
+from headtypes.types.partitions import read_partition
 from tests.workflow.conftest import ROOT
 from tests.workflow.replay import differences
 
@@ -27,8 +27,8 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     assert planned == {
         "fetch_model": 1,
         "fetch_task": 1,
-        "draw_samples": 1,
-        "draw_questions": 1,
+        "sample_inputs": 1,
+        "sample_questions": 1,
         "extract_features": 1,
         "cluster_heads": 1,
         "measure_stability": 1,
@@ -41,17 +41,17 @@ def test_all_19_conditions_are_planned_by_default(workdir):
         "evaluate_controls": 10,
         "measure_importance": 1,
         "evaluate_curves": 1,
-        "draw_choice": 1,
-        "draw_curves": 1,
-        "compare_with_paper": 1,
+        "plot_choice": 1,
+        "plot_curves": 1,
+        "compare_with_guan": 1,
         "tabulate_stability": 1,
         "tabulate_ablations": 1,
         "map_attention": 1,
-        "draw_heads": 1,
-        "draw_projection": 1,
-        "draw_layers": 1,
-        "draw_models": 1,
-        "draw_atlas": 1,
+        "plot_heads": 1,
+        "plot_projection": 1,
+        "plot_layers": 1,
+        "plot_models": 1,
+        "plot_maps": 1,
     }
 
 
@@ -68,7 +68,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     # A run that was killed leaves Snakemake's locks behind.
     stale = workdir.path / ".snakemake" / "locks" / "0.output.lock"
     stale.parent.mkdir(parents=True)
-    stale.write_text("results/tables/table2.csv\n")
+    stale.write_text("results/guan2020/table2.csv\n")
     workdir.snakemake()
     results = workdir.path / "results"
 
@@ -76,7 +76,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
         assert features["distance"].shape == (5, 2, 4, 69)
         np.testing.assert_allclose(features["distance"][:].sum(-1), 1, atol=1e-5)
         assert features["distance"].fletcher32
-        assert json.loads(features.attrs["made"])["rule"] == "extract_features"
+        assert json.loads(features.attrs["provenance"])["rule"] == "extract_features"
 
     partition = read_partition(results / "partitions/tiny/animals-kmeans-k4.csv")
     assert partition.types == ("dense", "diagonal", "dense_vertical", "vertical")
@@ -88,37 +88,37 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
         predictions = json.loads((folder / "predictions.json").read_text())
         assert predictions.keys() == {question["id"] for question in questions}
         metrics = json.loads((folder / "metrics.json").read_text())
-        assert metrics.pop("made")["rule"] == "evaluate_condition"
+        assert metrics.pop("provenance")["rule"] == "evaluate_condition"
         assert metrics == summary(score_predictions(questions, predictions))
         assert len(pd.read_parquet(folder / "per_question.parquet")) == 6
     # The brought partition has the type dense and no other of the paper's.
     evaluated = {file.parent.name for file in (results / "ablation/tiny/mine").glob("*/metrics.json")}
     assert evaluated == {"baseline", "zero-dense", *FURTHER}
 
-    table2, table3 = (pd.read_csv(results / f"tables/table{number}.csv") for number in (2, 3))
+    table2, table3 = (pd.read_csv(results / f"guan2020/table{number}.csv") for number in (2, 3))
     clustered = table2[table2["partition"] == "animals-kmeans-k4"]
     assert clustered["condition"].tolist() == ["baseline", "zero-dense", "uniform-vertical", *FURTHER]
     assert clustered["id"].tolist()[:3] == [1, 2, 11]
     assert clustered["published_exact_match"].tolist()[:3] == [82.85, 79.92, 53.17]
     assert clustered["control_draws"].tolist()[1:] == [2, 2, 2]
     assert table3["id"].tolist() == [12, 17]
-    assert set(pd.read_csv(results / "tables/table1.csv")["model"]) == {"tiny"}
-    assert "| 12 | drop_intra-diagonal |" in (results / "tables/table3.md").read_text()
+    assert set(pd.read_csv(results / "guan2020/table1.csv")["model"]) == {"tiny"}
+    assert "| 12 | drop_intra-diagonal |" in (results / "guan2020/table3.md").read_text()
 
     for partition in ("animals-kmeans-k4", "mine"):
         for number in (1, 2, 3, 5):
             for kind, start in (("pdf", b"%PDF"), ("png", b"\x89PNG")):
-                figure = results / f"figures/tiny/{partition}/figure{number}.{kind}"
+                figure = results / f"guan2020/tiny/{partition}/figure{number}.{kind}"
                 assert figure.read_bytes().startswith(start)
-        assert (results / f"figures/tiny/{partition}/curves.png").exists()
-    assert (results / "figures/kmeans-k4/figure4.png").exists()
-    assert (results / "figures/tiny/animals.choice.png").exists()
+        assert (results / f"curves/tiny/{partition}.png").exists()
+    assert (results / "guan2020/kmeans-k4/figure4.png").exists()
+    assert (results / "choice/tiny/animals.png").exists()
 
     comparison = pd.read_csv(results / "comparison.csv")
     assert set(comparison["kind"]) == {"claim", "figure"}
     assert set(comparison["verdict"].dropna()) <= {"holds", "fails", "open", "no verdict"}
     assert (
-        (results / "tables/readings.md").read_text().startswith("# Which conclusions depend on how the paper is read")
+        (results / "guan2020/readings.md").read_text().startswith("# Which conclusions depend on how the paper is read")
     )
     assert len(pd.read_csv(results / "confidence/tiny/animals-kmeans-k4.csv")) == 8
 
@@ -159,7 +159,7 @@ def test_the_preview_is_of_what_the_same_arguments_make(workdir):
 def test_the_locks_of_a_live_run_hold(workdir):
     locks = workdir.path / ".snakemake" / "locks"
     locks.mkdir(parents=True)
-    (locks / "0.output.lock").write_text("results/tables/table2.csv\n")
+    (locks / "0.output.lock").write_text("results/guan2020/table2.csv\n")
     with open(workdir.path / ".snakemake" / "run.lock", "w") as live:
         fcntl.flock(live, fcntl.LOCK_SH)
         printed = workdir.snakemake(check=False)
@@ -188,7 +188,7 @@ def test_a_run_that_began_beside_another_keeps_its_locks_when_that_one_has_ended
 
 
 def test_a_model_without_the_head_ends_in_a_sentence(workdir, tmp_path):
-    from tests.models import tiny_bert
+    from tests.support.models import tiny_bert
 
     model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
     model.bert.save_pretrained(tmp_path / "headless")
@@ -200,7 +200,7 @@ def test_a_model_without_the_head_ends_in_a_sentence(workdir, tmp_path):
     printed = workdir.snakemake(check=False)
     assert "has no question-answering head" in printed
     assert "fine-tuned for the task" in printed
-    assert not (workdir.path / "results/tables/table2.csv").exists()
+    assert not (workdir.path / "results/guan2020/table2.csv").exists()
 
 
 def test_the_papers_experiment_is_planned_without_network(workdir):
@@ -219,7 +219,7 @@ def test_the_papers_experiment_is_planned_without_network(workdir):
 def test_a_model_is_made_from_another_on_a_generated_task(workdir):
     config = workdir.config()
     config["tasks"]["told"] = {"source": {"world": "question_answering", "size": 4, "training_size": 16}, "samples": 3}
-    made = {"base": "tiny", "task": "told", "batch_size": 8, "epochs": 1.0, "max_length": 64}
+    made = {"base": "tiny", "task": "told", "batch_size": 8, "epochs": 1.0, "max_seq_length": 64}
     config["models"]["made"] = {"source": {"finetuned": made}, "tasks": ["told"], "evaluate": "told"}
     config["select"] = {"models": ["made"], "tasks": ["told"], "conditions": ["baseline"]}
     workdir.configure(config)

@@ -1,1 +1,1 @@
-"""The figures of Guan et al. 2020, drawn from plain data; each function returns a Matplotlib figure."""
+"""How figures look, and the figures that belong to no paper."""

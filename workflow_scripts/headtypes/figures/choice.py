@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from headtypes.choice_tables import Choice
-from headtypes.clustering import METHODS
 from headtypes.figures.style import PAGE, styled
+from headtypes.types.choice_files import Choice
+from headtypes.types.clustering import METHODS
 
 # Of Paul Tol's muted and high-contrast schemes, none of them the colour of a type: CIE76 distance of 27 and more
 # for a reader without one of the three cones.
@@ -29,12 +29,12 @@ _BY_CHANCE, _RING = "0.87", {"marker": "o", "ms": 8.5, "mfc": "none", "mew": 0.8
 
 
 @styled
-def choice_figure(choice: Choice, windows: int) -> Figure:
+def choice_figure(choice: Choice, distance_bins: int) -> Figure:
     """Draw silhouettes, gaps, stability over halves of heads and of samples, and agreement, by number of clusters.
 
-    windows: those that the gaps and the stability of `choice` are about.
-    The whiskers of a silhouette reach to the lowest and the highest of the other windows, those of a gap are one
-    standard error long. A ring marks what the criterion chooses for a method, as in `Choice.best`.
+    distance_bins: those that the gaps and the stability of `choice` are about.
+    The whiskers of a silhouette reach to the lowest and the highest of the other numbers of bins, those of a gap are
+    one standard error long. A ring marks what the criterion chooses for a method, as in `Choice.best`.
     """
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05)
@@ -42,7 +42,7 @@ def choice_figure(choice: Choice, windows: int) -> Figure:
     above, below = figure.subfigures(2, 1, height_ratios=(2.15, 1))
     (silhouettes, gaps), (heads, samples) = above.subplots(2, 2)
     methods, counts = below.subplots(1, 2)
-    here = choice.table[choice.table["windows"] == windows]
+    here = choice.table[choice.table["distance_bins"] == distance_bins]
     divided = here[here["k"] > 1]
     best = choice.best.set_index("method")
 
@@ -63,7 +63,9 @@ def choice_figure(choice: Choice, windows: int) -> Figure:
     for axes in (heads, samples):
         axes.fill_between(chance.min().index, chance.min(), chance.max(), color=_BY_CHANCE, lw=0, zorder=0)
         axes.set(ylim=(0, 106), ylabel="heads of the same type, %")
-    silhouettes.set(ylabel="mean silhouette", title=f"silhouette, {windows} windows (whiskers: other windows)")
+    silhouettes.set(
+        ylabel="mean silhouette", title=f"silhouette, {distance_bins} distance bins (whiskers: other numbers)"
+    )
     gaps.set(ylabel="gap", title="gap statistic, with its standard error")
     heads.set(title="stability: models of half of the heads")
     samples.set(title="stability: models of half of the samples")
@@ -72,8 +74,12 @@ def choice_figure(choice: Choice, windows: int) -> Figure:
         axes.set_xticks(sorted((here if axes is gaps else divided)["k"].unique()))
         axes.grid(axis="y", color="0.92", lw=0.5)
         axes.set_axisbelow(True)
-    _draw_rands(methods, _between_methods(choice.agreement, windows), "adjusted Rand index of methods")
-    _draw_rands(counts, _between_windows(choice.agreement, windows), f"adjusted Rand index with {windows} windows")
+    _draw_rands(methods, _between_methods(choice.agreement, distance_bins), "adjusted Rand index of methods")
+    _draw_rands(
+        counts,
+        _between_bins(choice.agreement, distance_bins),
+        f"adjusted Rand index with {distance_bins} distance bins",
+    )
     above.legend(handles=_keys(), loc="outside upper center", ncols=4, handlelength=2.2, columnspacing=2)
     return figure
 
@@ -101,20 +107,22 @@ def _ring(axes: Axes, method: str, values: pd.Series, chosen: pd.Series) -> None
         axes.plot(_places(method, pd.Index([k])), [values[k]], color=COLOURS[method], **_RING)
 
 
-def _between_methods(agreement: pd.DataFrame, windows: int) -> Mapping[str, pd.Series]:
+def _between_methods(agreement: pd.DataFrame, distance_bins: int) -> Mapping[str, pd.Series]:
     """Adjusted Rand indices by k, one series for each pair of methods."""
-    here = agreement[(agreement["windows"] == windows) & (agreement["other_windows"] == windows)]
+    here = agreement[
+        (agreement["distance_bins"] == distance_bins) & (agreement["other_distance_bins"] == distance_bins)
+    ]
     pairs = here.set_index("k").groupby(["method", "other_method"], sort=False)["adjusted_rand"]
     return {f"{one}, {other}": values for (one, other), values in pairs}
 
 
-def _between_windows(agreement: pd.DataFrame, windows: int) -> Mapping[str, pd.Series]:
-    """Adjusted Rand indices by k, one series for each method and other number of windows."""
+def _between_bins(agreement: pd.DataFrame, distance_bins: int) -> Mapping[str, pd.Series]:
+    """Adjusted Rand indices by k, one series for each method and other number of distance bins."""
     rows = {}
     for method in METHODS:
         mine = agreement[(agreement["method"] == method) & (agreement["other_method"] == method)]
-        both = mine[(mine["windows"] == windows) | (mine["other_windows"] == windows)]
-        other = both["windows"] + both["other_windows"] - windows
+        both = mine[(mine["distance_bins"] == distance_bins) | (mine["other_distance_bins"] == distance_bins)]
+        other = both["distance_bins"] + both["other_distance_bins"] - distance_bins
         rows |= {
             f"{method}: {count}": each["adjusted_rand"] for count, each in both.set_index("k").groupby(other.to_numpy())
         }

@@ -11,8 +11,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from headtypes.figures.style import PAGE, PAGE_HEIGHT, TypeStyle, styled, type_labels, type_styles
-from headtypes.partitions import Partition
-from headtypes.type_names import ALL
+from headtypes.types.names import ALL
+from headtypes.types.partitions import Partition
 
 # The first metric of questions and that of sentence pairs.
 _METRICS = {"exact_match": "exact match, %", "accuracy": "accuracy, %"}

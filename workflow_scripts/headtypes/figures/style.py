@@ -11,9 +11,9 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from headtypes.files import canonical_json, replacing
-from headtypes.partitions import Partition, order_types
-from headtypes.type_names import TYPES
+from headtypes.base.files import canonical_json, replacing
+from headtypes.types.names import TYPES
+from headtypes.types.partitions import Partition, order_types
 
 # Inches: a column and the text of a page in print, and the height that a caption leaves of one.
 COLUMN, PAGE, PAGE_HEIGHT = 3.3, 6.9, 9.2
@@ -129,10 +129,10 @@ def head_name(layer: int, head: int) -> str:
     return f"{layer + 1}-{head + 1}"
 
 
-def save_figure(figure: Figure, vector: str | Path, png: str | Path, made: dict) -> None:
+def save_figure(figure: Figure, vector: str | Path, png: str | Path, provenance: dict) -> None:
     """Write a figure as PDF or SVG, by the ending, and as PNG of 300 dots per inch; each file whole.
 
-    made: what made the figure (`headtypes.provenance`), kept as its description.
+    provenance: what made the figure (`headtypes.workflow.provenance`), kept as its description.
     Equal figures give equal bytes: the files hold no date and no random name.
     """
     for path in (Path(vector), Path(png)):
@@ -140,7 +140,9 @@ def save_figure(figure: Figure, vector: str | Path, png: str | Path, made: dict)
         if kind not in _UNDATED:
             raise ValueError(f"{path}: figures are pdf, svg or png")
         with style(), replacing(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(made)})
+            figure.savefig(
+                temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(provenance)}
+            )
 
 
 def _place(name: str, place: int) -> int:

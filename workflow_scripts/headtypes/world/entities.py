@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headtypes.errors import InputError
+from headtypes.base.errors import InputError
 from headtypes.world import inventory as words
 from headtypes.world.grammar import Phrase, join
 

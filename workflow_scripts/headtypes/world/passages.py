@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headtypes.errors import InputError
+from headtypes.base.errors import InputError
 from headtypes.world.entities import TOPICS, Entity, Names, split_number, year
 from headtypes.world.grammar import Mention, Sentence
 from headtypes.world.relations import Fact, Relation, rank, relations_about

@@ -1,0 +1,165 @@
+"""A configuration that uses every key, so that every key matters to some job, and small edits of it."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+DELETE = object()
+
+
+def full_config(folder: Path) -> dict:
+    """A configuration with every key that a user can write; the files it names are put into `folder`.
+
+    Beside each there is another of the same kind: `other_model`, `other.json`, `other.tsv`, `other.csv`.
+    """
+    for name, text in {
+        "model/config.json": "{}",
+        "other_model/config.json": "{}",
+        "squad.json": "{}",
+        "train.json": "{}",
+        "other.json": "{}",
+        "pairs.tsv": "a\tb\n",
+        "other.tsv": "a\tb\n",
+        "mine.csv": "layer, head, type\n0, 0, near\n0, 1, far\n",
+        "other.csv": "layer, head, type\n0, 0, far\n0, 1, near\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return {
+        "seed": 1,
+        "tasks": {
+            "squad": {
+                "kind": "question_answering",
+                "source": {"file": str(folder / "squad.json"), "training_file": str(folder / "train.json")},
+                "samples": 10,
+                "questions": 20,
+            },
+            "asked": {
+                "source": {
+                    "hub": "some/questions",
+                    "name": "plain",
+                    "revision": "abc",
+                    "split": "validation",
+                    "training_split": "train",
+                },
+                "questions": "all",
+            },
+            "made": {"source": {"world": "question_answering", "size": 50, "training_size": 60}},
+            "pairs": {
+                "kind": "sentence_pair",
+                "source": {"file": str(folder / "pairs.tsv")},
+                "columns": {"first": "a", "second": "b", "label": "gold", "id": "number"},
+                "questions": 15,
+            },
+        },
+        "models": {
+            "base": {
+                "source": {"hub": "some/model", "revision": "main", "sha256": "0" * 64, "pickle": True},
+                "tasks": ["squad", "pairs"],
+                "evaluate": "pairs",
+                "published": "pre-trained",
+            },
+            "tuned+1.0": {
+                "source": {"folder": str(folder / "model")},
+                "parent": "base",
+                "tasks": ["squad"],
+                "evaluate": "squad",
+                "published": "squad",
+            },
+            "packed": {
+                "source": {"package": "json", "subfolder": "model"},
+                "tasks": ["asked"],
+                "evaluate": "asked",
+            },
+            "taught": {
+                "source": {
+                    "finetuned": {
+                        "base": "base",
+                        "task": "made",
+                        "learning_rate": 1e-4,
+                        "batch_size": 16,
+                        "epochs": 2.5,
+                        "warmup_share": 0.2,
+                        "max_seq_length": 128,
+                        "freeze_embeddings": True,
+                        "bf16": False,
+                    }
+                },
+                "tasks": ["made"],
+            },
+            # Each source of training data has a model that learns from it.
+            "schooled": {"source": {"finetuned": {"base": "taught", "task": "asked"}}, "tasks": ["made"]},
+            "trained": {"source": {"finetuned": {"base": "base", "task": "squad"}}, "tasks": ["made"]},
+        },
+        "clustering": {"methods": ["kmeans"], "k": [3, 4], "distance_bins": 16, "scale": False, "restarts": 5},
+        "stability": {"models": 4},
+        "partitions": {"mine": {"file": str(folder / "mine.csv"), "model": "tuned+1.0", "task": "squad"}},
+        "windows": {"max_seq_length": 100, "doc_stride": 20, "max_query_length": 30, "max_answer_length": 10},
+        "ablation": {
+            "sentences": "splitter",
+            "special_tokens": "neither",
+            "renormalise": False,
+            "uniform_over_padding": False,
+        },
+        # Each leaves to `ablation` what the other says, so that one is laid over it in every key.
+        "readings": {
+            "segments": {"sentences": "segments", "renormalise": True},
+            "padded": {"special_tokens": "inter", "uniform_over_padding": True},
+        },
+        "conditions": {
+            "baseline": {},
+            "zero-dense": {"dense": "zero", "vertical": "keep"},
+            "drop-near": {"near": "drop_intra"},
+            "mixed": {"dense": "uniform", "2-3": "mean"},
+        },
+        "controls": {"draws": 2, "questions": 5},
+        "curves": {"orders": 1, "questions": 6},
+        "compute": {"precision": "float32", "batch_tokens": 1024},
+        "jobs": {"shards": 1},
+        "select": {
+            "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"],
+            "tasks": ["squad", "asked", "pairs", "made"],
+            "partitions": [
+                "squad-kmeans-k3",
+                "squad-kmeans-k4",
+                "pairs-kmeans-k4",
+                "asked-kmeans-k4",
+                "made-kmeans-k4",
+                "mine",
+            ],
+            "conditions": ["baseline", "zero-dense", "drop-near", "mixed"],
+        },
+    }
+
+
+def edited(config: dict, path: str, value: Any) -> dict:
+    """A copy of a configuration in which the key at `path`, a/b/c, has another value, or is gone."""
+    config = copy.deepcopy(config)
+    *above, key = [int(part) if part.isdecimal() else part for part in path.split("/")]
+    part = config
+    for name in above:
+        part = part[name]
+    if value is DELETE:
+        del part[key]
+    else:
+        part[key] = value
+    return config
+
+
+def value_at(config: dict, path: str) -> Any:
+    """What stands at a path, a/b/c, of a configuration."""
+    for name in path.split("/"):
+        config = config[name]
+    return config
+
+
+def swapped(config: dict, one: str, other: str) -> dict:
+    """A copy of a configuration in which the values at two paths have changed places."""
+    return edited(edited(config, one, value_at(config, other)), other, value_at(config, one))
+
+
+def leaves(part: Any, path: str = "") -> dict[str, Any]:
+    """The path and value of everything in a configuration that is no mapping."""
+    if not isinstance(part, dict):
+        return {path: part}
+    return {at: value for key in part for at, value in leaves(part[key], f"{path}/{key}" if path else str(key)).items()}

@@ -1,0 +1,95 @@
+"""Ablated models computed densely, sample by sample, in float64, from the definition of each operation."""
+
+import copy
+from functools import cache
+from itertools import count
+
+import numpy as np
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import eager_mask
+
+from headtypes.ablation.operations import Reading
+
+
+def contexts_for(model):
+    """Any contexts: [layer, head, channel]."""
+    config = model.config
+    shape = config.num_hidden_layers, config.num_attention_heads, config.hidden_size // config.num_attention_heads
+    return np.random.default_rng(9).normal(size=shape).astype(np.float32)
+
+
+@cache
+def dropped_pairs(operation: str, sentence: tuple[int, ...], reading: Reading):
+    """The pairs whose attention an operation takes away, one by one: [query, key] bool."""
+    length = len(sentence)
+    sentence = [min(number, 1) if reading.sentences == "segments" else number for number in sentence]
+    found = torch.zeros(length, length, dtype=torch.bool)
+    for s in range(length):
+        for t in range(length):
+            intra = sentence[s] == sentence[t]
+            if sentence[s] < 0 or sentence[t] < 0:
+                intra = s == t if reading.special_tokens == "inter" else None
+            dropped = {"zero": True, "drop_intra": intra is True, "drop_inter": intra is False}
+            found[s, t] = dropped.get(operation, False)
+    return found
+
+
+def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading: Reading, *, masked: bool):
+    """One head's attention [query, key] after an operation, from its scores, minus infinity where none is allowed.
+
+    masked: dropped pairs have a score of minus infinity before the softmax, instead of no attention after it.
+    """
+    dropped = dropped_pairs(operation, sentence, reading)
+    if masked and operation.startswith("drop"):
+        return scores.masked_fill(dropped, -torch.inf).softmax(-1)
+    attention = scores.softmax(-1)
+    if operation == "uniform":
+        allowed = torch.ones_like(scores) if reading.uniform_over_padding else (scores > -torch.inf).to(scores)
+        return allowed / allowed.sum(-1, keepdim=True)
+    attention[dropped] = 0
+    if reading.renormalise:
+        for row in attention:
+            if row.sum() > 0:
+                row /= row.sum()
+    return attention
+
+
+def dense_output(model, ids, types, operations, sentence, reading, *, contexts=None, max_seq_length=None, masked=False):
+    """What a model computes of one sample, its heads under operations [layer, head], with every attention in full.
+
+    ids, types, sentence: [token], types None for a model without; reading: where padding counts, the sample is padded
+    to `window` tokens, and so are start and end logits; masked: as in `defined_attention`.
+    """
+    real = len(ids)
+    padding = max_seq_length - real if reading.uniform_over_padding else 0
+    inputs = {"input_ids": torch.tensor([[*map(int, ids), *[model.config.pad_token_id] * padding]])}
+    if types is not None:
+        inputs["token_type_ids"] = torch.tensor([[*map(int, types), *[0] * padding]])
+    sentence = (*map(int, sentence), *[-1] * padding)
+
+    layers = count()
+
+    def attend(module, query, key, value, attention_mask=None, scaling=None, dropout=0.0, **kwargs):
+        layer = next(layers)
+        context = torch.empty_like(query)
+        for head, operation in enumerate(operations[layer]):
+            # Heads in a row share the keys of one head where there are fewer of keys.
+            shared = head * key.shape[1] // query.shape[1]
+            scores = query[0, head] @ key[0, shared].T * (scaling or query.shape[-1] ** -0.5)
+            if attention_mask is not None:
+                scores[attention_mask[0, 0] < 0] = -torch.inf
+            scores[:, real:] = -torch.inf
+            if operation == "mean":
+                context[0, head] = torch.from_numpy(contexts[layer, head]).double()
+            else:
+                attention = defined_attention(scores, operation, sentence, reading, masked=masked)
+                context[0, head] = attention @ value[0, shared]
+        return context.transpose(1, 2), None
+
+    AttentionInterface.register("dense_reference", attend)
+    AttentionMaskInterface.register("dense_reference", eager_mask)
+    model = copy.deepcopy(model).double()
+    model.set_attn_implementation("dense_reference")
+    with torch.inference_mode():
+        return model(**inputs)

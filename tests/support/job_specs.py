@@ -1,0 +1,49 @@
+"""The spec of every job, by the plan alone."""
+
+from headtypes.base.files import canonical_json
+from headtypes.config.schema import read_config
+from headtypes.workflow import specs
+from headtypes.workflow.plan import Plan
+
+
+def all_specs(raw: dict) -> dict[tuple, str]:
+    """The spec of every job of a configuration in which nothing is idle: (rule, its wildcards) -> canonical JSON."""
+    plan = Plan(read_config(raw))
+    made = [plan.finetuned(model) for model in plan.models if plan.finetuned(model)]
+    jobs = [
+        *(("fetch_model", model) for model in plan.models),
+        *((rule, task) for task in plan.tasks for rule in ("fetch_task", "sample_inputs")),
+        *(("fetch_training", each.task) for each in made),
+        *(("finetune_model", model) for model in plan.models if plan.finetuned(model)),
+        *(
+            (rule, *each)
+            for each in plan.features
+            for rule in ("extract_features", "map_attention", "choose_clustering", "plot_choice")
+        ),
+        *(("sample_questions", each.task) for each in plan.ablations),
+        *(("prepare_windows", each.model, each.task) for each in plan.ablations),
+        *(
+            ("measure_head_outputs", each.model, each.task)
+            for each in plan.ablations
+            if "mean" in plan.operations(each.condition).values()
+        ),
+        *(("import_partition" if each.file else "cluster_heads", *name) for name, each in plan.partitions.items()),
+        *(
+            (f"measure_{what}", *name)
+            for name, each in plan.partitions.items()
+            if each.method
+            for what in ("stability", "confidence")
+        ),
+        *(("evaluate_condition", each.model, each.partition, each.name) for each in plan.ablations),
+        *(("measure_intervals", each.model, each.name) for each in plan.ablated),
+        *(("evaluate_controls", each.model, each.partition, each.name) for each in plan.controlled),
+        *(("measure_importance", each.model, each.task) for each in plan.curved),
+        *((rule, each.model, each.name) for each in plan.curved for rule in ("evaluate_curves", "plot_curves")),
+        *((f"plot_{what}", *name) for name in plan.partitions for what in ("heads", "projection", "layers", "maps")),
+        *(("plot_models", clustering) for clustering in plan.clusterings),
+        ("tabulate_stability",),
+        ("tabulate_ablations",),
+        ("tabulate_readings",),
+        ("compare_with_guan",),
+    ]
+    return {job: canonical_json(getattr(specs, job[0])(plan, *job[1:])) for job in jobs}

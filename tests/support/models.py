@@ -1,0 +1,148 @@
+"""Small random models of odd sizes, and a plain forward pass that shows all it computes."""
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import torch
+from transformers import (
+    MODEL_FOR_QUESTION_ANSWERING_MAPPING,
+    AutoConfig,
+    AutoModel,
+    AutoModelForQuestionAnswering,
+    BertConfig,
+    BertForQuestionAnswering,
+    RobertaConfig,
+    RobertaForQuestionAnswering,
+)
+
+from headtypes.models.architectures import ATTENTION
+from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
+
+WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "saw", "by", "under", "it", "was"]
+QUESTIONS = [
+    ("who sat by the river?", "The old cat, the young dog. It sat by the river, and ran."),
+    ("where?", "A dog was in the house. The dog saw the river, the cat, and the old house. It ran. It sat."),
+    ("who ran under the old house, by the river?", "It was the cat."),
+]
+
+
+def tiny_bert(layers: int = 3, heads: int = 5, head_size: int = 7, seed: int = 0):
+    """A random BERT with a question-answering head, and its tokenizer."""
+    tokenizer = bert_tokenizer(WORDS)
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=heads * head_size,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=33,
+        max_position_embeddings=64,
+        initializer_range=0.2,
+    )
+    return BertForQuestionAnswering(config).eval(), tokenizer
+
+
+def tiny_roberta(layers: int = 2, heads: int = 3, head_size: int = 6, seed: int = 1):
+    """A random RoBERTa with a question-answering head, and its tokenizer."""
+    tokenizer = roberta_tokenizer(WORDS)
+    torch.manual_seed(seed)
+    config = RobertaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=heads * head_size,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=21,
+        max_position_embeddings=90,
+        pad_token_id=tokenizer.pad_token_id,
+        type_vocab_size=1,
+        initializer_range=0.2,
+    )
+    return RobertaForQuestionAnswering(config).eval(), tokenizer
+
+
+def opened(model):
+    """A copy of a model whose attention goes through `headtypes.attention.hook`."""
+    model = copy.deepcopy(model)
+    model.set_attn_implementation(ATTENTION)
+    return model
+
+
+def plain_attentions(model, ids: list[int], token_types: list[int] | None) -> np.ndarray:
+    """Attention of one sample without padding, as Transformers gives it: [layer, head, query, key] float64."""
+    model = copy.deepcopy(model).double()
+    model.set_attn_implementation("eager")
+    inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.int64)}
+    if token_types is not None:
+        inputs["token_type_ids"] = torch.tensor([token_types])
+    with torch.inference_mode():
+        output = model(**inputs, output_attentions=True)
+    return torch.cat(output.attentions).numpy()
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of model: its type, the tokenizer of its kind, and what its configuration has beside `_SIZES`."""
+
+    type: str
+    make_tokenizer: Callable
+    more: Mapping = field(default_factory=dict)
+
+
+_SIZES = {
+    "hidden_size": 24,
+    "embedding_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 20,
+    "max_position_embeddings": 64,
+    "initializer_range": 0.3,
+    "pad_token_id": 0,
+}
+_SHARED_KEYS = {"num_key_value_heads": 2, "head_dim": 6}
+_PAD_IS_1 = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 66}
+_NO_PAD = {"bos_token_id": 0, "pad_token_id": None, "eos_token_id": 1}
+
+FAMILIES = {
+    each.type: each
+    for each in (
+        Family("bert", bert_tokenizer),
+        Family("electra", bert_tokenizer),
+        Family("albert", bert_tokenizer),
+        Family("distilbert", bert_tokenizer),
+        Family("mobilebert", bert_tokenizer, {"intra_bottleneck_size": 24, "initializer_range": 0.1}),
+        Family("ernie", bert_tokenizer),
+        Family("nomic_bert", bert_tokenizer),
+        # Local layers look 3 tokens to either side; the first layer is not local.
+        Family("modernbert", bert_tokenizer, {"local_attention": 6}),
+        Family("roberta", roberta_tokenizer, _PAD_IS_1),
+        Family("xlm-roberta", roberta_tokenizer, _PAD_IS_1),
+        Family("camembert", roberta_tokenizer, _PAD_IS_1),
+        Family("data2vec-text", roberta_tokenizer, _PAD_IS_1),
+        Family("eurobert", roberta_tokenizer, {**_PAD_IS_1, **_SHARED_KEYS, "max_position_embeddings": 64}),
+        Family("gpt2", gpt2_tokenizer, {"bos_token_id": 0, "eos_token_id": 0}),
+        Family("opt", gpt2_tokenizer, {**_NO_PAD, "ffn_dim": 20, "word_embed_proj_dim": 24, "pad_token_id": 1}),
+        Family("gpt_neox", gpt2_tokenizer, _NO_PAD),
+        Family("llama", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("mistral", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": 5}),
+        Family("qwen2", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("qwen3", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("gemma", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("gemma3_text", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": 5}),
+        Family("olmo2", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        Family("phi3", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": None}),
+    )
+}
+
+
+@cache
+def tiny_family(name: str):
+    """A random model of a family, with a question-answering head where Transformers has one, and its tokenizer."""
+    family = FAMILIES[name]
+    tokenizer = family.make_tokenizer(WORDS)
+    config = AutoConfig.for_model(name, **{"vocab_size": len(tokenizer), **_SIZES, **family.more})
+    torch.manual_seed(3)
+    auto = AutoModelForQuestionAnswering if type(config) in MODEL_FOR_QUESTION_ANSWERING_MAPPING else AutoModel
+    return auto.from_config(config).eval(), tokenizer

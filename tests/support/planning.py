@@ -1,0 +1,228 @@
+"""What Snakemake would run, and why: a dry run in a process of its own, brought back as plain data.
+
+Each dry run is a fork of a process that has imported Snakemake and nothing of ours, so that it costs less than a start
+of the command and carries over nothing from the dry run before.
+"""
+
+import contextlib
+import gc
+import inspect
+import io
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.places import ROOT
+
+_FORKS = multiprocessing.get_context("forkserver")
+# What Snakemake imports by the way.
+_FORKS.set_forkserver_preload(
+    [
+        "pandas",
+        "pydantic",
+        "requests",
+        "smart_open",
+        "snakemake.api",
+        "snakemake.executors.dryrun",
+        "snakemake.executors.touch",
+        "snakemake.report.html_reporter",
+        "snakemake.storage",
+        "snakemake.workflow",
+        "yaml",
+    ]
+)
+# Rules whose last wildcard is a condition.
+OF_A_CONDITION = {"evaluate_condition", "evaluate_controls"}
+
+
+class PlanningError(Exception):
+    """The workflow could not be planned; the text is what Snakemake printed."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of the workflow: what it makes, and whether and why it would run."""
+
+    rule: str
+    wildcards: tuple[str, ...]
+    outputs: tuple[str, ...]
+    """Files, with the benchmark; a folder ends in a slash."""
+    parameters: tuple[tuple[str | None, str, str], ...]
+    """Name, type and `repr` of each parameter."""
+    reason: str | None
+    """None where it would not run. `new`: an output is not there; `spec`, `code`: this parameter changed; `input`: it
+    has other inputs, or one of them changed; `follow`: a job before it runs."""
+
+    @property
+    def name(self) -> str:
+        """The rule; of an evaluation and its controls, with the condition."""
+        return f"{self.rule} {self.wildcards[-1]}" if self.rule in OF_A_CONDITION else self.rule
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the workflow, as Snakemake has read it."""
+
+    name: str
+    runs: tuple[str, ...]
+    """Which of script, shell, run, notebook, wrapper, cwl and template_engine it has; nothing for a mere target."""
+    script: str | None
+    parameters: tuple[tuple[str | None, tuple[str, ...] | None], ...]
+    """Name, and the arguments of the function that gives it, or None for a plain value."""
+
+
+def planned_jobs(folder: Path) -> list[Job]:
+    """Every job of the workflow in a folder, as a plain `snakemake --dry-run` there sees it."""
+    return [Job(*map(_tuples, fields)) for fields in _forked(_jobs, folder)]
+
+
+def rules_of(folder: Path) -> list[Rule]:
+    """The rules of the workflow in a folder."""
+    return [Rule(*map(_tuples, fields)) for fields in _forked(_rules, folder)]
+
+
+def jobs_of_another_python(folder: Path, hash_seed: int) -> list[Job]:
+    """What `planned_jobs` gives in a Python that is started anew, in which sets have the order of a hash seed."""
+    command = [sys.executable, "-m", "tests.support.planning"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": str(hash_seed)}
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if run.returncode:
+        raise PlanningError(run.stderr)
+    return [Job(*map(_tuples, fields)) for fields in json.loads(run.stdout)]
+
+
+def pretend(folder: Path) -> None:
+    """Make every output of the workflow in a folder, empty, and let Snakemake record that the jobs have run."""
+    for job in planned_jobs(folder):
+        for output in job.outputs:
+            file = folder / output
+            (file if output.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
+            if not output.endswith("/"):
+                file.touch()
+            beside = folder / "results/provenance" / f"{Path(output).relative_to('results')}.json"
+            beside.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text('{"shards": 1}')
+    take_as_made(folder)
+
+
+def take_as_made(folder: Path) -> None:
+    """Let Snakemake record that all jobs of the workflow in a folder have made what is there."""
+    _forked(_touch, folder)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+
+
+def _forked(action: Callable, folder: Path) -> Any:
+    here, there = _FORKS.Pipe(duplex=False)
+    process = _FORKS.Process(target=_answer, args=(there, action, str(folder)))
+    process.start()
+    there.close()
+    try:
+        succeeded, answer = json.loads(here.recv())
+    except EOFError:
+        succeeded, answer = False, "the process died"
+    process.join()
+    if not succeeded:
+        raise PlanningError(answer)
+    return answer
+
+
+def _answer(pipe: Any, action: Callable, folder: str) -> None:
+    gc.disable()  # The process ends with its answer.
+    os.chdir(folder)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        try:
+            answer = True, action()
+        except BaseException as error:
+            answer = False, f"{printed.getvalue()}\n{type(error).__name__}: {error}"
+    # As text, since Snakemake's strings carry objects of its own along.
+    pipe.send(json.dumps(answer))
+
+
+@contextlib.contextmanager
+def _workflow(forceall: bool = False) -> Iterator[tuple[Any, Any]]:
+    """Snakemake's own objects, with the settings that its command takes from `profiles/default`."""
+    import yaml
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import DAGSettings, OutputSettings, Quietness, RerunTrigger, ResourceSettings
+
+    profile = yaml.safe_load(Path("profiles/default/config.yaml").read_text())
+    settings = DAGSettings(
+        rerun_triggers=RerunTrigger.parse_choices_set(profile["rerun-triggers"]),
+        force_incomplete=profile["rerun-incomplete"],
+        forceall=forceall,
+    )
+    with SnakemakeApi(OutputSettings(quiet={Quietness.RULES, Quietness.PROGRESS}, dryrun=True)) as api:
+        workflow = api.workflow(resource_settings=ResourceSettings(cores=2))
+        dag = workflow.dag(settings)
+        yield workflow._workflow, dag
+
+
+def _jobs() -> list[tuple]:
+    with _workflow() as (workflow, dag):
+        dag.execute_workflow(pseudo_executor="dryrun")
+        scheduled = set(workflow.dag.needrun_jobs())
+        order = {rule: place for place, rule in enumerate(workflow.rules)}
+        jobs = sorted((order[job.rule], tuple(job.wildcards), job) for job in workflow.dag.jobs if not job.rule.norun)
+        return [
+            (
+                job.rule.name,
+                wildcards,
+                [f"{file}/" if file.is_directory else file for file in job.output] + [*filter(None, [job.benchmark])],
+                [(name, type(value).__name__, repr(value)) for name, value in job.params._allitems()],
+                _reason(workflow, job) if job in scheduled else None,
+            )
+            for _, wildcards, job in jobs
+        ]
+
+
+def _reason(workflow: Any, job: Any) -> str:
+    """Snakemake does not look at what a job itself has changed where one before it runs; so it is asked here."""
+    if not all(os.path.lexists(file) for file in job.output):
+        return "new"
+    old = set().union(*(workflow.persistence.params(file) or () for file in job.output))
+    changed = [name for name, value in job.params.items() if repr(value) not in old]
+    if changed:
+        return changed[0]
+    reason = workflow.dag.reason(job)
+    return "input" if reason.updated_input or any(workflow.persistence.input_changed(job)) else "follow"
+
+
+def _rules() -> list[tuple]:
+    kinds = ("script", "shell", "run", "notebook", "wrapper", "cwl", "template_engine")
+    with _workflow() as (workflow, _):
+        return [
+            (
+                rule.name,
+                [] if rule.norun else [kind for kind in kinds if getattr(rule, f"is_{kind}")],
+                rule.script,
+                [
+                    (name, list(inspect.signature(value).parameters) if callable(value) else None)
+                    for name, value in rule.params._allitems()
+                ],
+            )
+            for rule in workflow.rules
+        ]
+
+
+def _touch() -> None:
+    from snakemake.executors.touch import Executor
+
+    Executor.SLEEPING_TIME = 0.0
+    with _workflow(forceall=True) as (_, dag):
+        dag.execute_workflow(pseudo_executor="touch")
+
+
+if __name__ == "__main__":
+    with contextlib.redirect_stdout(sys.stderr):
+        planned = _jobs()
+    json.dump(planned, sys.stdout)

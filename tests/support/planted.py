@@ -1,0 +1,30 @@
+"""Heads of four planted types."""
+
+import numpy as np
+
+TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
+BINS = 16
+
+
+def pattern(name: str) -> np.ndarray:
+    """The distance feature, [21], of a head that is the type itself."""
+    row = np.zeros(BINS + 5)
+    match name:
+        case "dense":
+            row[:BINS] = np.arange(BINS, 0, -1)
+        case "diagonal":
+            row[[0, 1, BINS]] = 5, 1, 4
+        case "dense_vertical":
+            row[:BINS] = np.arange(BINS, 0, -1) / 136
+            row[BINS + 2] = 1
+        case "vertical":
+            row[[BINS + 1, BINS + 2, BINS]] = 3, 16, 1
+    return row / row.sum()
+
+
+def heads(counts: dict[str, int], noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return features [head, 21], rows that sum to one, and type names [head], in random order."""
+    rng = np.random.default_rng(seed)
+    names = rng.permutation([name for name, count in counts.items() for _ in range(count)])
+    rows = np.stack([pattern(name) for name in names]) + noise * rng.random((len(names), BINS + 5))
+    return rows / rows.sum(axis=1, keepdims=True), names

@@ -1,0 +1,69 @@
+"""Tiny models as the workflow finds them, saved in a folder with their record, and what they are evaluated on."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from transformers import BertForSequenceClassification, RobertaForSequenceClassification
+
+from headtypes.models.fetching import fetch_model
+from headtypes.models.records import ModelRecord
+from headtypes.types.partitions import Partition
+from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
+
+PAIRS = [
+    {"id": "p0", "first": "The cat sat. It ran.", "second": "A dog saw it. It ran by the river, and sat.", "label": 1},
+    {"id": "p1", "first": "the old house", "second": "the river", "label": 0},
+    {"id": "p2", "first": "it sat under the old house by the river and ran and sat.", "second": "It was", "label": 1},
+    {"id": "p3", "first": "it was", "second": "the dog ran. The cat sat under the house. It was old.", "label": 0},
+]
+
+
+def recorded(model, tokenizer, folder: Path) -> dict:
+    """Save a model and its tokenizer, and return the record of the folder."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return fetch_model("tiny", {"folder": str(folder)})
+
+
+def questions() -> list[dict]:
+    return [
+        {"id": str(n), "article": "a", "question": q, "context": c, "answers": ["the old house", "river"]}
+        for n, (q, c) in enumerate(QUESTIONS)
+    ]
+
+
+def classifier(make, labels: int = 2):
+    """A random model that classifies sentence pairs, and its tokenizer; `make` as in `tests.support.models`."""
+    model, tokenizer = make()
+    kind = {tiny_bert: BertForSequenceClassification, tiny_roberta: RobertaForSequenceClassification}[make]
+    config = copy.deepcopy(model.config)
+    config.num_labels = labels
+    torch.manual_seed(3)
+    return kind(config).eval(), tokenizer
+
+
+def types_like(record) -> Partition:
+    """All heads of one type, but those of the last layer, which alternate between two."""
+    types = np.full((record.layers, record.heads), "dense", dtype=object)
+    types[-1, ::2] = "diagonal"
+    layer, head = (index.reshape(-1) for index in np.indices(types.shape))
+    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types.reshape(-1)}))
+
+
+def without_heads(model, heads: np.ndarray):
+    """A copy in which the output projection hears nothing of some heads [layer, head] bool."""
+    model = copy.deepcopy(model)
+    for layer, gone in zip(model.base_model.encoder.layer, heads, strict=True):
+        size = layer.attention.self.attention_head_size
+        for head in np.flatnonzero(gone):
+            layer.attention.output.dense.weight.data[:, head * size : (head + 1) * size] = 0
+    return model
+
+
+def described(name: str, max_length: int) -> ModelRecord:
+    """The record of a model that is not there, for what reads no file of it."""
+    shape = {"parameters": 1, "layers": 1, "heads": 1, "width": 1, "max_length": max_length}
+    return ModelRecord(name=name, folder=".", weights={}, pickle=False, model_type="bert", architectures=None, **shape)

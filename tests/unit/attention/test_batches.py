@@ -1,0 +1,151 @@
+"""Batches: every sample once, within the budget, padded at the end."""
+
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headtypes.attention.batches import Part, batched, model_inputs, pad, plan_batches, rows_of, run_batches
+from headtypes.base.errors import InputError
+from tests.support.models import tiny_bert
+
+CPU = torch.device("cpu")
+
+
+@given(st.lists(st.integers(1, 600), max_size=60), st.integers(1, 5000))
+def test_every_sample_comes_once_and_no_batch_of_several_is_over_the_budget(lengths, budget):
+    batches = plan_batches(lengths, budget)
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(lengths[index] for index in batch) <= budget
+
+
+@given(st.lists(st.integers(1, 600), min_size=1, max_size=60), st.integers(1, 5000))
+def test_the_longest_samples_come_first_and_samples_of_one_length_in_their_order(lengths, budget):
+    planned = [index for batch in plan_batches(lengths, budget) for index in batch]
+    assert planned == sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
+
+
+@given(st.lists(st.integers(1, 600), min_size=1, max_size=60), st.integers(1, 5000))
+def test_no_batch_could_take_the_next_sample_too(lengths, budget):
+    batches = plan_batches(lengths, budget)
+    for batch in batches[:-1]:
+        assert (len(batch) + 1) * lengths[batch[0]] > budget
+
+
+def test_the_plan_of_windows_given_as_an_array_is_that_of_a_list():
+    lengths = [5, 9, 2, 9, 7]
+    of_list, of_array = plan_batches(lengths, 18), plan_batches(np.array(lengths), 18)
+    assert [batch.tolist() for batch in of_list] == [batch.tolist() for batch in of_array] == [[1, 3], [4, 0], [2]]
+
+
+def test_rows_are_padded_at_the_end():
+    assert pad([[1, 2, 3], [4]], fill=9, device=CPU).tolist() == [[1, 2, 3], [4, 9, 9]]
+
+
+@pytest.mark.parametrize("token_types", [None, [[0, 1, 1], [0]]])
+def test_padding_is_masked_and_a_model_without_segments_gets_none(token_types):
+    inputs = model_inputs([[7, 8, 9], [7]], token_types, 5, CPU)
+    assert inputs["input_ids"].tolist() == [[7, 8, 9], [7, 5, 5]]
+    assert inputs["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
+    if token_types is None:
+        assert "token_type_ids" not in inputs
+    else:
+        assert inputs["token_type_ids"].tolist() == [[0, 1, 1], [0, 0, 0]]
+    assert {tensor.dtype for tensor in inputs.values()} == {torch.int64}
+
+
+def test_rows_are_padded_to_a_length_that_is_asked_for():
+    assert pad([[1, 2], [4]], fill=9, device=CPU, length=4).tolist() == [[1, 2, 9, 9], [4, 9, 9, 9]]
+
+
+def test_rows_that_stand_one_after_another_are_told_apart():
+    assert rows_of(None, np.array([0, 2])) is None
+    assert [row.tolist() for row in rows_of(np.arange(5), np.array([0, 2, 2, 5]))] == [[0, 1], [], [2, 3, 4]]
+
+
+@pytest.mark.parametrize("length", [None, 6])
+def test_batches_are_those_of_the_plan_with_the_inputs_of_their_samples(length):
+    model, _ = tiny_bert(layers=1)
+    ids = [np.arange(1, size + 1) for size in (2, 5, 3)]
+    types = [np.ones(size, dtype=int) for size in (2, 5, 3)]
+    found = []
+    run_batches(model, ids, types, 10, lambda *each: found.append(each), length=length)
+    padded = [[ids[index].size for index in batch] if length is None else [length] for batch, _ in found]
+    assert [batch.tolist() for batch, _ in found] == ([[1, 2], [0]] if length is None else [[0], [1], [2]])
+    for (batch, inputs), sizes in zip(found, padded, strict=True):
+        assert {tensor.shape for tensor in inputs.values()} == {(len(batch), max(sizes))}
+        for row, index in enumerate(batch):
+            real = inputs["attention_mask"][row].bool()
+            assert inputs["input_ids"][row][real].tolist() == ids[index].tolist()
+            assert inputs["token_type_ids"][row][real].tolist() == types[index].tolist()
+            assert set(inputs["input_ids"][row][~real].tolist()) <= {model.config.pad_token_id}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 9])
+def test_parts_share_out_the_batches_of_one_plan(number):
+    model, _ = tiny_bert(layers=1)
+    lengths = [7, 3, 9, 9, 2, 5, 4, 8]
+    ids = [np.arange(size) for size in lengths]
+
+    def shapes(part: Part) -> list[tuple]:
+        found = []
+        step = lambda batch, inputs: found.append((tuple(batch), inputs["input_ids"].shape))  # noqa: E731
+        run_batches(model, ids, None, 18, step, part=part)
+        return found
+
+    parts = [shapes(Part(index, number)) for index in range(number)]
+    assert sorted(each for part in parts for each in part) == sorted(shapes(Part(0, 1)))
+    for index, part in enumerate(parts):
+        assert batched(lengths, 18, Part(index, number)).tolist() == sorted(i for batch, _ in part for i in batch)
+
+
+def test_a_batch_that_is_too_large_is_halved_at_its_padded_length():
+    model, _ = tiny_bert(layers=1)
+    tried, done = [], []
+
+    def step(batch, inputs):
+        tried.append(len(batch))
+        if len(batch) > 2:
+            raise torch.OutOfMemoryError("planted")
+        done.append((batch.tolist(), inputs["input_ids"].tolist()))
+
+    run_batches(model, [np.full(size, size) for size in (1, 2, 3, 4, 5)], None, 25, step)
+    assert tried == [5, 2, 3, 1, 2]
+    assert [batch for batch, _ in done] == [[4, 3], [2], [1, 0]]
+    assert {len(row) for _, ids in done for row in ids} == {5}
+    assert done[1][1][0][:3] == [3, 3, 3]
+
+
+def test_an_input_that_is_too_large_by_itself_is_said_to_be():
+    def step(batch, inputs):
+        raise torch.OutOfMemoryError("planted")
+
+    with pytest.raises(InputError, match="One input of 5 tokens does not fit into the GPU's memory"):
+        run_batches(tiny_bert(layers=1)[0], [np.arange(5)], None, 25, step)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep less")
+def test_memory_that_batches_left_in_pieces_is_given_back():
+    model, _ = tiny_bert(layers=1)
+    kept = []
+
+    def step(batch, inputs):
+        # In the heap, with something between that stays: 100 MB, of which 1 is kept.
+        pieces = [np.ones(100_000, np.uint8) for _ in range(1000)]
+        kept.extend(pieces[:: len(pieces) // 10])
+
+    before = resident()
+    run_batches(model, [np.ones(2, int)] * 8, None, 2, step)
+    assert len(kept) == 80
+    assert resident() - before < 50
+
+
+def resident() -> float:
+    """Memory of this process, in MB."""
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS")]
+    return int(line.split()[1]) / 1000

@@ -1,0 +1,29 @@
+"""Samples that are computed together have one length, and their blocks of rows hold each row once."""
+
+import pytest
+
+from headtypes.attention import blocks as groups
+from headtypes.attention.blocks import Group, equal_lengths
+
+
+@pytest.mark.parametrize("lengths", [[5, 5, 5, 3, 3, 1], [1], [200] * 7 + [160] * 5, [64] * 50, [9000, 2], [4, 6, 4]])
+def test_groups_hold_each_sample_once_with_its_length(lengths):
+    found = equal_lengths(lengths)
+    assert [length for group in found for length in lengths[group.samples]] == lengths
+    for group in found:
+        assert set(lengths[group.samples]) == {group.length}
+        samples = group.samples.stop - group.samples.start
+        assert samples == 1 or samples * group.length**2 <= groups._BLOCK_PAIRS
+
+
+def test_as_many_samples_as_fit_go_together():
+    assert [group.samples for group in equal_lengths([128] * 5)] == [slice(0, 4), slice(4, 5)]
+
+
+@pytest.mark.parametrize("length", [1, 31, 32, 33, 160, 384, 512, 1000, 8192])
+def test_blocks_hold_each_row_once(length):
+    blocks = list(Group(slice(0, 1), length).blocks())
+    assert [row for block in blocks for row in range(length)[block]] == list(range(length))
+    rows = [block.stop - block.start for block in blocks]
+    assert all(each % groups.LEAST_ROWS == 0 for each in rows[:-1])
+    assert max(rows) * length <= max(groups._BLOCK_PAIRS, groups.LEAST_ROWS * length) + groups.LEAST_ROWS * length

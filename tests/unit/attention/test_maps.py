@@ -1,0 +1,187 @@
+"""Attention maps are those of the plain model, of the sample that was asked for, and come back from disk."""
+
+import hashlib
+import time
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+from headtypes.attention import maps as attention_maps
+from headtypes.attention.map_files import AttentionMaps, read_maps, write_maps
+from headtypes.attention.maps import choose_sample, map_attention, read_one
+from headtypes.base.errors import InputError
+from headtypes.models.fetching import fetch_model
+from headtypes.tasks.encoding import encode_samples
+from tests.support.models import QUESTIONS, opened, plain_attentions, tiny_bert, tiny_roberta
+from tests.support.places import SHARED_DATA
+from tests.support.records import described
+from tests.support.tiny import bert_tokenizer, roberta_tokenizer
+
+DATA = SHARED_DATA
+SAMPLES = [
+    {"id": str(number), "first": question, "second": context} for number, (question, context) in enumerate(QUESTIONS)
+]
+
+
+@pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
+@pytest.mark.parametrize("sample", range(len(SAMPLES)))
+def test_maps_equal_the_attention_that_the_plain_model_gives_out(make, sample):
+    model, tokenizer = make()
+    encoded = encode_samples([SAMPLES[sample]], tokenizer, "question_answering", 64)
+    found = read_one(opened(model), encoded, tokenizer.pad_token_id)
+    expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
+    assert found.shape == expected.shape
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA.exists(), reason="no real data here")
+def test_maps_of_a_real_model_equal_its_attention():
+    record = fetch_model("minilm", {"folder": str(DATA / "models" / "minilm-squad")})
+    maps = map_attention(SAMPLES, record, task="squad", kind="question_answering", precision="float32", tokens=14)
+    model = attention_maps.load_model(record, "float32")
+    tokenizer = attention_maps.load_tokenizer(record)
+    sample, encoded = choose_sample(SAMPLES, tokenizer, "question_answering", 512, 14)
+    assert (maps.sample_id, len(maps.tokens)) == (sample["id"], 14)
+    expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])
+    np.testing.assert_allclose(maps.attention, expected, atol=1e-5, rtol=0)
+    assert maps.tokens[0] == "[CLS]"
+    assert maps.tokens[-1] == "[SEP]"
+
+
+def pairs(*lengths: int) -> list[dict]:
+    """Samples of as many tokens with the tiny WordPiece: three special ones, one of the question, the context."""
+    return [
+        {"id": f"{place}:{length}", "first": "where", "second": " ".join(["cat"] * (length - 4))}
+        for place, length in enumerate(lengths)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "tokens", "chosen", "length"),
+    [
+        ((30, 12, 22, 40), 24, "2:22", 22),
+        ((30, 24, 22, 24), 24, "1:24", 24),
+        ((26, 22), 24, "1:22", 22),  # As near as the one that would be cut.
+        ((22, 26), 24, "0:22", 22),
+        ((50, 41, 60, 41), 24, "1:41", 24),
+        ((5, 9), 24, "1:9", 9),
+        ((70, 40), 100, "0:70", 64),  # The model takes no more than 64.
+    ],
+)
+def test_the_sample_nearest_to_the_wanted_length_is_taken(lengths, tokens, chosen, length):
+    tokenizer = bert_tokenizer(["where", "cat"])
+    sample, encoded = choose_sample(pairs(*lengths), tokenizer, "question_answering", 64, tokens)
+    assert sample["id"] == chosen
+    assert encoded.lengths == [length]
+    assert encoded.truncated[0] == (int(chosen.split(":")[1]) > length)
+
+
+def test_a_sample_whose_question_leaves_no_room_is_passed_over():
+    tokenizer = bert_tokenizer(["where", "cat"])
+    long_question = {"id": "long", "first": " ".join(["where"] * 21), "second": "cat cat cat"}
+    sample, encoded = choose_sample([long_question, *pairs(40)], tokenizer, "question_answering", 64, 20)
+    assert (sample["id"], encoded.lengths) == ("0:40", [20])
+    # Where no question leaves room, the sample is as much longer as it has to be.
+    sample, encoded = choose_sample([long_question], tokenizer, "question_answering", 64, 20)
+    assert (sample["id"], encoded.lengths) == ("long", [27])
+
+
+def loads(monkeypatch, model, tokenizer):
+    monkeypatch.setattr(attention_maps, "load_tokenizer", lambda record: tokenizer)
+    monkeypatch.setattr(attention_maps, "load_model", lambda record, precision: opened(model))
+
+
+def test_tokens_are_those_of_the_sample(monkeypatch):
+    model, _ = tiny_bert()
+    tokenizer = bert_tokenizer(["where", "cat"])
+    loads(monkeypatch, model, tokenizer)
+    sample = {"id": "a", "first": "Where?", "second": "Cats, a cat for $5"}
+    maps = map_attention(
+        [sample],
+        described("tiny", max_length=64),
+        task="t",
+        kind="question_answering",
+        precision="float32",
+        tokens=64,
+    )
+    expected = "[CLS] where ? [SEP] cat ##s , a cat f ##o ##r $ 5 [SEP]"
+    assert " ".join(maps.tokens) == expected
+    assert (maps.sample_id, maps.truncated) == ("a", False)
+    assert maps.attention.shape == (3, 5, 15, 15)
+    np.testing.assert_allclose(maps.attention.sum(-1), 1, atol=1e-5)
+
+
+def test_byte_level_tokens_are_read_as_text_where_they_are_whole_characters(monkeypatch):
+    model, _ = tiny_roberta()
+    tokenizer = roberta_tokenizer(["the", "cat", "river"])
+    loads(monkeypatch, model, tokenizer)
+    sample = {"id": "a", "first": "the cat", "second": " the river é"}
+    maps = map_attention(
+        [sample],
+        described("tiny", max_length=64),
+        task="t",
+        kind="question_answering",
+        precision="float32",
+        tokens=64,
+    )
+    assert "river" in maps.tokens
+    assert "\ufffd" not in "".join(maps.tokens)
+    assert all(maps.tokens)
+
+
+def test_weights_that_are_not_finite_are_named(monkeypatch):
+    model, tokenizer = tiny_bert()
+    with torch.no_grad():
+        model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
+    loads(monkeypatch, model, tokenizer)
+    with pytest.raises(InputError, match=r"tiny on squad: an attention is not a number"):
+        map_attention(
+            SAMPLES,
+            described("tiny", max_length=64),
+            task="squad",
+            kind="question_answering",
+            precision="float32",
+            tokens=30,
+        )
+
+
+def planted(tokens: int = 6) -> AttentionMaps:
+    attention = np.random.default_rng(0).dirichlet(np.ones(tokens), (2, 3, tokens)).astype(np.float32)
+    return AttentionMaps(attention, ["[CLS]", "ça", "$", "Ġx", ",", "[SEP]"][:tokens], "id 1", True)
+
+
+def test_maps_come_back_in_half_precision(tmp_path):
+    write_maps(tmp_path / "maps.h5", planted(), {"rule": "map_attention"})
+    read = read_maps(tmp_path / "maps.h5")
+    assert read.attention.dtype == np.float32
+    np.testing.assert_allclose(read.attention, planted().attention, rtol=2**-11)
+    assert (read.tokens, read.sample_id, read.truncated) == (planted().tokens, "id 1", True)
+
+
+def test_equal_maps_give_equal_bytes_at_another_time(tmp_path):
+    digests = set()
+    for name in ("a.h5", "b.h5"):
+        write_maps(tmp_path / name, planted(), {"rule": "map_attention"})
+        digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
+        time.sleep(1.1)  # HDF5 counts times in seconds.
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"text", None])
+def test_a_file_without_maps_is_named(tmp_path, content):
+    path = tmp_path / "maps.h5"
+    if content is None:
+        attention_maps_of_another_kind(path)
+    else:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=r"maps\.h5 is damaged or holds no attention maps"):
+        read_maps(path)
+
+
+def attention_maps_of_another_kind(path):
+    with h5py.File(path, "w") as file:
+        file["distance"] = np.zeros(3)

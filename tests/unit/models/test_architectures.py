@@ -1,0 +1,407 @@
+"""Every family that docs/models.md names as carried is read and ablated rightly, and every other is refused at once."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
+
+from headtypes.ablation.ablate import Ablation
+from headtypes.ablation.evaluation import Settings, evaluate_all
+from headtypes.ablation.head_outputs import mean_contexts
+from headtypes.ablation.importance import head_importance
+from headtypes.ablation.operations import OPERATIONS, Reading
+from headtypes.attention.batches import model_inputs
+from headtypes.attention.hook import ATTENTION, Layer, run
+from headtypes.attention.maps import read_one
+from headtypes.base.errors import InputError
+from headtypes.features.distance import DistanceReader
+from headtypes.features.extraction import read_heads
+from headtypes.models.architectures import check_layer, check_model
+from headtypes.models.fetching import fetch_model
+from headtypes.models.loading import load_model
+from headtypes.tasks.encoding import Encoded, encode_samples
+from headtypes.tasks.windows import build_windows
+from tests.support.dense import contexts_for, dense_output
+from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
+from tests.support.places import ROOT
+from tests.support.records import described
+from tests.unit.features.test_distance import defined_features
+
+DOCS = ROOT / "docs" / "models.md"
+# Lengths differ, so that batches are padded, further than local layers look.
+SAMPLES = [{"id": str(n), "first": QUESTIONS[n][0], "second": QUESTIONS[n][1]} for n in (0, 1)]
+SAMPLES.append({"id": "2", "first": "who ran?", "second": "A cat."})
+PAPER = Reading()
+MASK_OF_5 = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
+SPECIAL = {"<s>": "[CLS]", "</s>": "[SEP]"}
+CAUSAL_WITH_SHARED_KEYS, LOCAL = "llama", "modernbert"
+
+
+def encoded_samples(tokenizer) -> Encoded:
+    return encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+
+
+def types_of(encoded: Encoded, index: int):
+    return encoded.token_types and encoded.token_types[index]
+
+
+def result(output) -> torch.Tensor:
+    """What a model computes of its inputs: [sample, token, channel]; start and end are two channels."""
+    if "start_logits" in output:
+        return torch.stack([output.start_logits, output.end_logits], dim=-1)
+    return output.last_hidden_state
+
+
+def mixed(model, operations, seed=0):
+    shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
+    return np.random.default_rng(seed).choice(np.array(operations, dtype=object), shape)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_features_in_padded_batches_equal_the_definition_on_single_samples(name):
+    model, tokenizer = tiny_family(name)
+    encoded = encoded_samples(tokenizer)
+    found = read_heads(opened(model), encoded, 4096, "test")
+    for index, ids in enumerate(encoded.input_ids):
+        attention = plain_attentions(model, ids, types_of(encoded, index))
+        expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), SPECIAL, 64)
+        np.testing.assert_allclose(found[index], expected, atol=1e-5, rtol=0)
+
+
+def ablated(model, windows, operations, reading=PAPER, length=None):
+    """The result of each window, all run as one padded batch."""
+    rows = [windows.tokens(window) for window in range(len(windows))]
+    types = None if windows.token_type_ids is None else [windows.token_type_ids[each] for each in rows]
+    pad = model.config.pad_token_id or 0
+    inputs = model_inputs([windows.input_ids[each] for each in rows], types, pad, torch.device("cpu"), length)
+    ablation = Ablation(operations, [windows.sentence[each] for each in rows], reading, contexts_for(model))
+    with torch.inference_mode():
+        found = result(run(opened(model), inputs, ablation))
+    return [one[: each.stop - each.start] for one, each in zip(found, rows, strict=True)]
+
+
+def windows_of(tokenizer):
+    questions = [{"id": each["id"], "question": each["first"], "context": each["second"]} for each in SAMPLES]
+    return build_windows(questions, tokenizer, max_seq_length=64)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("operation", [*OPERATIONS, "all of them"])
+def test_an_operation_equals_the_dense_computation(name, operation):
+    model, tokenizer = tiny_family(name)
+    windows = windows_of(tokenizer)
+    operations = mixed(model, OPERATIONS if operation == "all of them" else ["keep", operation])
+    for window, found in enumerate(ablated(model, windows, operations)):
+        tokens = windows.tokens(window)
+        ids = windows.input_ids[tokens]
+        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        if operation == "keep":
+            inputs = model_inputs([ids], None if types is None else [types], 0, torch.device("cpu"))
+            with torch.inference_mode():
+                expected = result(model(**inputs))[0].double()
+        else:
+            sentence, contexts = windows.sentence[tokens].tolist(), contexts_for(model)
+            output = dense_output(model, ids, types, operations, sentence, PAPER, contexts=contexts)
+            expected = result(output)[0]
+        # Relative to the largest, since a model without normalisation (MobileBERT) has large numbers.
+        scale = expected.abs().max().clamp_min(1)
+        torch.testing.assert_close(found / scale, (expected / scale).float(), atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
+def test_uniform_heads_look_at_no_token_that_the_model_hides(name):
+    """A change of the last token reaches no other token of a causal model, and none far from it in a local layer."""
+    model, tokenizer = tiny_family(name)
+    windows = windows_of(tokenizer)
+    operations = np.full((2, 4), "uniform", dtype=object)
+    if name == LOCAL:
+        operations[0] = "zero"  # This layer is not local.
+    before = ablated(model, windows, operations)[0]
+    everywhere = ablated(model, windows, operations, Reading(uniform_over_padding=True), length=64)[0]
+    last = windows.offsets[1] - 1
+    windows.input_ids[last] = windows.input_ids[last - 3]
+    after = ablated(model, windows, operations)[0]
+    reach = 3 if name == LOCAL else 0
+    changed = (before != after).any(-1).numpy()
+    np.testing.assert_array_equal(np.flatnonzero(changed), np.arange(last - reach, last + 1))
+    # The reading that counts padding fills the whole matrix, here too.
+    changed = everywhere != ablated(model, windows, operations, Reading(uniform_over_padding=True), length=64)[0]
+    assert changed.any(-1).all()
+
+
+def test_uniform_over_padding_equals_the_dense_computation_in_a_causal_model():
+    model, tokenizer = tiny_family(CAUSAL_WITH_SHARED_KEYS)
+    windows, reading = windows_of(tokenizer), Reading(uniform_over_padding=True)
+    model.config.pad_token_id = 0
+    operations = mixed(model, ["keep", "uniform", "drop_inter"])
+    (found, *_) = ablated(model, windows, operations, reading, length=64)
+    tokens = windows.tokens(0)
+    sentence = windows.sentence[tokens].tolist()
+    expected = dense_output(model, windows.input_ids[tokens], None, operations, sentence, reading, max_seq_length=64)
+    torch.testing.assert_close(found, result(expected)[0, : len(sentence)].float(), atol=2e-5, rtol=0)
+
+
+def test_values_may_have_other_channels_than_queries():
+    rng = torch.Generator().manual_seed(0)
+    query, key = (torch.randn(1, 3, 5, 4, generator=rng) for _ in range(2))
+    layer = Layer(query, key, torch.randn(1, 3, 5, 2, generator=rng), MASK_OF_5, 0.5)
+    attention = (query @ key.transpose(-1, -2) * 0.5).masked_fill(~MASK_OF_5, -torch.inf).softmax(-1)
+    expected = attention @ layer.value
+    operations = np.array([["keep", "drop_inter", "zero"]], dtype=object)
+    found = Ablation(operations, [np.zeros(5, int)], PAPER)(0, layer)
+    torch.testing.assert_close(found[:, :2], expected[:, :2])
+    assert not found[:, 2].any()
+    torch.testing.assert_close(DistanceReader([np.zeros(5, np.int8)])(0, layer), expected)
+
+
+def gated(model, gates):
+    """A copy of a model as Transformers runs it, in float64, and the contexts of its heads in a run, by layer.
+
+    gates: [layer, head] what each head's context is multiplied with.
+    """
+    model, contexts = opened(model).double(), []
+    model.set_attn_implementation("eager")
+    projections = [each for name, each in model.named_modules() if name.endswith(("o_proj", "attn.Wo"))]
+    assert len(projections) == len(gates)
+
+    def gate(number):
+        def hook(module, inputs):
+            context = inputs[0].unflatten(-1, (gates.shape[1], -1)) * gates[number][:, None]
+            contexts.append(context[0].detach())
+            return context.flatten(-2)
+
+        return hook
+
+    for number, projection in enumerate(projections):
+        projection.register_forward_pre_hook(gate(number))
+    return model, contexts
+
+
+@pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
+def test_mean_contexts_and_attention_maps_equal_those_of_the_plain_model(name):
+    model, tokenizer = tiny_family(name)
+    encoded = encoded_samples(tokenizer)
+    means = mean_contexts(opened(model), encoded, 4096, "test")
+    plain, contexts = gated(model, torch.ones(2, 4, dtype=torch.float64))
+    with torch.inference_mode():
+        for index, ids in enumerate(encoded.input_ids):
+            types = types_of(encoded, index)
+            plain(**model_inputs([ids], types and [types], 0, torch.device("cpu")))
+    expected = [torch.cat(contexts[layer::2]).mean(0) for layer in range(2)]
+    np.testing.assert_allclose(means, torch.stack(expected), atol=1e-5, rtol=0)
+    one = Encoded(encoded.input_ids[:1], encoded.token_types and encoded.token_types[:1], [], np.zeros(1))
+    maps = read_one(opened(model), one, None)
+    np.testing.assert_allclose(maps, plain_attentions(model, encoded.input_ids[0], types_of(encoded, 0)), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
+def test_importance_equals_the_gradients_of_the_plain_model(name):
+    model, tokenizer = tiny_family(name)
+    windows = windows_of(tokenizer)
+    lengths = np.diff(windows.offsets)
+    targets = np.stack([lengths - 3, lengths - 2], axis=1)
+    found = head_importance(opened(model), windows, targets, 4096, "test")
+    expected = 0
+    for window, target in enumerate(targets):
+        gates = torch.ones(2, 4, dtype=torch.float64, requires_grad=True)
+        plain, _ = gated(model, gates)
+        tokens = windows.tokens(window)
+        types = None if windows.token_type_ids is None else [windows.token_type_ids[tokens]]
+        output = plain(**model_inputs([windows.input_ids[tokens]], types, 0, torch.device("cpu")))
+        start, end = output.start_logits[0].log_softmax(-1), output.end_logits[0].log_softmax(-1)
+        loss = -(start[target[0]] + end[target[1]]) / 2
+        expected = expected + torch.autograd.grad(loss, gates)[0].abs() / len(targets)
+    np.testing.assert_allclose(found, expected, atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_saved_model_is_fetched_found_fit_and_loaded_and_takes_its_longest_input(name, tmp_path):
+    model, tokenizer = tiny_family(name)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    record = fetch_model("tiny", {"folder": str(tmp_path)})
+    check_model(record)
+    assert (record.layers, record.heads, record.max_length) == (2, 4, 64)
+    answers = type(model).__name__.endswith("QuestionAnswering")
+    ids = [np.random.default_rng(0).integers(5, len(tokenizer), record.max_length)]
+    for head in ("question_answering", None) if answers else (None,):
+        loaded = load_model(record, "float32", head=head).cpu()
+        inputs = model_inputs(ids, None, 0, torch.device("cpu"))
+        with torch.inference_mode():
+            found = run(loaded, inputs, lambda number, layer: layer.context())
+            expected = (model if answers == bool(head) else model.base_model)(**inputs)
+        torch.testing.assert_close(result(found), result(expected), atol=1e-4, rtol=1e-4)
+    if not answers:
+        with pytest.raises(InputError, match=f"Transformers has no question-answering head for {name} models"):
+            load_model(record, "float32", head="question_answering")
+
+
+SIZES = {
+    "vocab_size": 50,
+    "hidden_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 20,
+    "max_position_embeddings": 64,
+    "pad_token_id": 0,
+}
+INTERFACE = r"\w+: 0 of 2 layers use Transformers' attention interface, through which heads are read and ablated"
+REFUSED = {
+    "deberta": ({}, INTERFACE),
+    "deberta-v2": ({}, INTERFACE),
+    "mpnet": ({}, INTERFACE),
+    "longformer": ({}, INTERFACE),
+    "big_bird": ({}, INTERFACE),
+    "convbert": ({}, INTERFACE),
+    "roformer": ({}, INTERFACE),
+    "bloom": ({}, INTERFACE),
+    "falcon": ({}, INTERFACE),
+    "gptj": ({"rotary_dim": 4}, INTERFACE),
+    "stablelm": ({"num_key_value_heads": 4}, INTERFACE),
+    "gemma2": ({"head_dim": 6}, "Gemma2Attention caps its scores"),
+    "gpt_oss": ({"head_dim": 6}, "GptOssAttention gives a part of each row to no token"),
+    "doge": ({}, "DogeAttention makes its own mask, which may be a bias of its scores"),
+    "diffllama": ({}, "DiffLlamaModel has 4 attentions in 2 layers"),
+    "laguna": (
+        {
+            "head_dim": 6,
+            "num_key_value_heads": 2,
+            "num_attention_heads_per_layer": [4, 2],
+            "mlp_layer_types": ["dense"] * 2,
+        },
+        "LagunaModel has layers of different numbers of heads",
+    ),
+    "t5": ({"d_model": 24, "num_layers": 2}, "a t5 model is an encoder with a decoder"),
+    "bart": ({"d_model": 24}, "a bart model is an encoder with a decoder"),
+}
+
+
+def refused_config(name):
+    return AutoConfig.for_model(name, **{**SIZES, **REFUSED[name][0]})
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_architecture_that_is_not_carried_is_refused_from_its_configuration(name, tmp_path):
+    refused_config(name).save_pretrained(tmp_path)
+    with pytest.raises(InputError) as caught:
+        check_model(replace(described("mine", 512), folder=str(tmp_path)))
+    message = str(caught.value)
+    assert message.startswith(f"models.mine: {tmp_path}: ")
+    assert re.search(REFUSED[name][1], message)
+    assert message.endswith("; this architecture is not supported.")
+    assert message.splitlines() == [message]
+
+
+@pytest.mark.parametrize("name", ["deberta-v2", "stablelm", "gemma2", "gpt_oss", "doge", "diffllama"])
+def test_without_that_check_the_first_forward_pass_refuses_it(name):
+    model = AutoModel.from_config(refused_config(name), attn_implementation=ATTENTION).eval()
+    refused_when_it_runs(model, REFUSED[name][1])
+
+
+def test_layers_without_heads_are_refused_when_the_model_runs():
+    """Its masks look at numbers, so that nothing is told before."""
+    config = AutoConfig.for_model(
+        "qwen3_next", **SIZES, head_dim=6, layer_types=["linear_attention", "full_attention"], use_cache=False
+    )
+    model = AutoModel.from_config(config, attn_implementation=ATTENTION).eval()
+    refused_when_it_runs(model, "Qwen3NextModel: 1 of 2 layers use Transformers' attention interface")
+
+
+def refused_when_it_runs(model, message):
+    inputs = model_inputs([[5, 6, 7], [5, 6]], None, 0, torch.device("cpu"))
+    with pytest.raises(InputError, match=message), torch.inference_mode():
+        run(model, inputs, lambda number, layer: layer.context())
+
+
+MASK = torch.ones(1, 1, 3, 3, dtype=torch.bool)
+
+
+@pytest.mark.parametrize(
+    ("mask", "arguments", "message"),
+    [
+        (MASK, {"position_bias": torch.zeros(3)}, "adds a bias of positions to its scores"),
+        (MASK, {"sinks": torch.zeros(3)}, "gives a part of each row to no token"),
+        (MASK, {"indices": torch.zeros(3)}, "chooses the keys of each query anew"),
+        (MASK, {"twist": 0.5}, "computes its attention with `twist`"),
+        (None, {"is_causal": True}, "asks for no mask although it is causal"),
+        (MASK.float(), {}, "makes its own mask"),
+        (MASK.expand(1, 4, 3, 3), {}, "makes its own mask"),
+    ],
+)
+def test_what_a_layer_hands_to_its_attention_is_not_left_out_in_silence(mask, arguments, message):
+    with pytest.raises(InputError, match=f"Linear {message}.*; this architecture is not supported.$"):
+        check_layer(torch.nn.Linear(1, 1), mask, arguments)
+
+
+def test_what_changes_no_attention_is_let_by():
+    harmless = {"sliding_window": 4, "softcap": None, "is_causal": False, "position_ids": torch.zeros(3)}
+    check_layer(torch.nn.Linear(1, 1), None, harmless)
+    check_layer(torch.nn.Linear(1, 1), MASK, {**harmless, "is_causal": True})
+
+
+def test_a_text_whose_end_cannot_be_found_is_not_classified(tmp_path):
+    _, tokenizer = tiny_family("gpt2")
+    config = AutoConfig.for_model("gpt2", **{**SIZES, "vocab_size": len(tokenizer), "pad_token_id": None})
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    record = fetch_model("mine", {"folder": str(tmp_path)})
+    with pytest.raises(InputError, match=r"has no pad_token_id in its config\.json"):
+        load_model(record, "float32", head="sequence_classification")
+
+
+def test_a_classification_head_finds_the_end_of_a_causal_models_text_in_a_padded_batch():
+    config = AutoConfig.for_model("llama", **SIZES, num_key_value_heads=2, head_dim=6)
+    model = AutoModelForSequenceClassification.from_config(config).eval()
+    texts = [[5, 6, 7, 8], [9, 10]]
+    with torch.inference_mode():
+        inputs = model_inputs(texts, None, 0, torch.device("cpu"))
+        found = run(opened(model), inputs, lambda number, layer: layer.context()).logits
+        expected = [model(input_ids=torch.tensor([text])).logits[0] for text in texts]
+    torch.testing.assert_close(found, torch.stack(expected), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", CAUSAL_WITH_SHARED_KEYS, LOCAL])
+def test_questions_are_answered_while_heads_are_ablated(name, tmp_path):
+    model, tokenizer = tiny_family(name)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    record = fetch_model("tiny", {"folder": str(tmp_path)})
+    windows = windows_of(tokenizer)
+    rows = [
+        {"id": each["id"], "article": "", "question": each["first"], "context": each["second"], "answers": ["cat"]}
+        for each in SAMPLES
+    ]
+    settings = Settings(precision="float32", batch_tokens=4096, max_answer_length=1)
+    operations = np.full((2, 4), "zero", dtype=object)
+    found = evaluate_all(rows, windows, record, [mixed(model, ["keep"]), operations], None, settings, "test")
+    for by_head, (answers, _) in zip((mixed(model, ["keep"]), operations), found, strict=True):
+        for window, logits in enumerate(ablated(model, windows, by_head)):
+            tokens = windows.tokens(window)
+            # The one token of the context that is the likeliest answer.
+            scores = np.where(windows.sentence[tokens] > 0, logits.sum(-1), -np.inf)
+            place = tokens.start + scores.argmax()
+            text = rows[window]["context"][windows.char_start[place] : windows.char_end[place]]
+            assert answers[rows[window]["id"]] == text
+
+
+def table_of(heading: str) -> dict[str, list[str]]:
+    """The rows of a table of the docs: the types in the first column, each with the other cells."""
+    text = DOCS.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    return {name: row[1:] for row in rows[2:] for name in re.findall("`([^`]+)`", row[0])}
+
+
+def test_the_docs_name_as_carried_what_is_tested_here_with_its_class():
+    table = table_of("Carried")
+    assert list(table) == list(FAMILIES)
+    for name, (tried, *found) in table.items():
+        model, _ = tiny_family(name)
+        assert tried == f"`{type(model).__name__}`"
+        assert found[:3] == ["yes", "yes", "yes" if "QuestionAnswering" in tried else "no"]
+
+
+def test_the_docs_name_as_refused_what_is_tested_here():
+    assert list(table_of("Refused")) == [*REFUSED, "qwen3_next"]

@@ -1,0 +1,348 @@
+"""Models: found, checked and recorded once; whatever is wrong with the files is told in one sentence."""
+
+import json
+import shutil
+import sys
+from types import SimpleNamespace
+
+import huggingface_hub
+import pytest
+import torch
+from huggingface_hub import errors
+from safetensors.torch import load_file
+from transformers import (
+    AutoModelForQuestionAnswering,
+    BertConfig,
+    BertModel,
+    DebertaV2Config,
+    DebertaV2Model,
+    EsmConfig,
+    RobertaPreLayerNormConfig,
+    ViTConfig,
+    ViTModel,
+    XmodConfig,
+)
+
+from headtypes.attention.hook import run
+from headtypes.base.errors import InputError
+from headtypes.base.files import sha256_file
+from headtypes.models import fetching as sources
+from headtypes.models.fetching import fetch_model, load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord, read_model_record, write_model_record
+from tests.support.models import tiny_bert, tiny_roberta
+from tests.support.tiny import bert_tokenizer
+
+MODEL, TOKENIZER = tiny_bert(layers=2, heads=2)
+
+
+def save(folder, model=MODEL, tokenizer=TOKENIZER):
+    model.save_pretrained(folder)
+    if tokenizer is not None:
+        tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    return save(tmp_path_factory.mktemp("saved"))
+
+
+@pytest.fixture
+def folder(saved, tmp_path):
+    """A folder of its own with a good model in it."""
+    return shutil.copytree(saved, tmp_path / "model")
+
+
+def fetch(folder, **source):
+    return fetch_model("bert", {"folder": str(folder), **source})
+
+
+def refusal(action) -> str:
+    with pytest.raises(InputError) as caught:
+        action()
+    message = str(caught.value)
+    assert message.splitlines() == [message]
+    assert message.startswith("models.bert")
+    assert message.endswith(".")
+    return message
+
+
+def change_config(folder, **values):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **values}))
+
+
+def test_a_local_model_is_recorded_with_its_shape_and_hashes(folder):
+    weights = {"model.safetensors": sha256_file(folder / "model.safetensors")}
+    assert fetch(folder) == ModelRecord(
+        name="bert",
+        folder=str(folder),
+        weights=weights,
+        pickle=False,
+        model_type="bert",
+        architectures=["BertForQuestionAnswering"],
+        layers=2,
+        heads=2,
+        width=MODEL.config.hidden_size,
+        parameters=sum(each.numel() for each in MODEL.parameters()),
+        max_length=64,
+    )
+    assert fetch(folder, sha256=weights["model.safetensors"]).weights == weights
+
+
+def test_a_recorded_model_answers_as_the_saved_one_does(folder, tmp_path):
+    write_model_record(tmp_path / "record.json", fetch(folder))
+    record = read_model_record(tmp_path / "record.json")
+    model, tokenizer = load_model(record, "float32", head="question_answering"), load_tokenizer(record)
+    inputs = tokenizer("who sat?", "a cat sat by the river.", return_tensors="pt")
+    with torch.inference_mode():
+        ours = run(model.cpu(), inputs, lambda number, layer: layer.context())
+        theirs = AutoModelForQuestionAnswering.from_pretrained(folder).eval()(**inputs)
+    assert not model.training
+    torch.testing.assert_close(ours.start_logits, theirs.start_logits)
+    torch.testing.assert_close(ours.end_logits, theirs.end_logits)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_a_model_is_computed_in_the_precision_asked_for_whatever_its_file_holds(folder, precision):
+    assert load_model(fetch(folder), precision).dtype == getattr(torch, precision)
+
+
+def test_a_pooler_that_the_file_lacks_is_not_missed(tmp_path):
+    """It is part of BertModel and of no head here."""
+    MODEL.save_pretrained(tmp_path)
+    TOKENIZER.save_pretrained(tmp_path)
+    assert isinstance(load_model(fetch(tmp_path), "float32"), BertModel)
+
+
+def test_positions_that_roberta_numbers_after_its_padding_are_not_counted(tmp_path):
+    model, tokenizer = tiny_roberta()
+    record = fetch(save(tmp_path, model, tokenizer))
+    assert record.max_length == model.config.max_position_embeddings - 2
+    ids = torch.full((1, record.max_length), 5)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    with torch.inference_mode():
+        output = run(load_model(record, "float32").cpu(), inputs, lambda number, layer: layer.context())
+    assert output.last_hidden_state.shape[1] == record.max_length
+
+
+@pytest.mark.parametrize("kind", [RobertaPreLayerNormConfig, XmodConfig, EsmConfig])
+def test_nor_those_of_its_relatives(kind, folder):
+    """In whose code, as in RoBERTa's, the first token stands at the place after the padding's id."""
+    shape = {"vocab_size": len(TOKENIZER), "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    kind(**shape, intermediate_size=8, max_position_embeddings=40, pad_token_id=3).save_pretrained(folder)
+    assert fetch(folder).max_length == 40 - 4
+
+
+def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers(tmp_path):
+    tokenizer = bert_tokenizer(["the"])
+    tokenizer.model_max_length = 20
+    assert fetch(save(tmp_path, tokenizer=tokenizer)).max_length == 20
+
+
+def test_a_package_that_carries_a_model_is_found_without_being_imported(saved, tmp_path, monkeypatch):
+    package = tmp_path / "carrier_of_bert"
+    shutil.copytree(saved, package / "files" / "bert")
+    (package / "__init__.py").write_text("raise RuntimeError('imported')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    record = fetch_model("bert", {"package": "carrier_of_bert", "subfolder": "files/bert"})
+    assert record.package == "carrier_of_bert"
+    assert record.folder == str(package / "files" / "bert")
+    assert "carrier_of_bert" not in sys.modules
+    assert load_model(record, "float32").config.num_hidden_layers == 2
+    assert "holds no model.safetensors" in refusal(
+        lambda: fetch_model("bert", {"package": "carrier_of_bert", "subfolder": "elsewhere"})
+    )
+
+
+@pytest.mark.parametrize("package", ["not_installed_anywhere", "abc"])
+def test_a_package_that_is_not_there_or_is_a_single_module_is_refused(package):
+    message = refusal(lambda: fetch_model("bert", {"package": package, "subfolder": "."}))
+    assert f"no installed package {package}; install it with pip" in message
+
+
+class TestFilesThatAreNotAModel:
+    def test_no_weights(self, folder):
+        (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+        assert "holds no model.safetensors, and a pickle" in refusal(lambda: fetch(folder))
+
+    def test_no_folder(self, tmp_path):
+        assert str(tmp_path / "none") in refusal(lambda: fetch(tmp_path / "none"))
+
+    def test_weights_of_another_hash(self, folder):
+        message = refusal(lambda: fetch(folder, sha256="0" * 64))
+        assert "models.bert.source.sha256" in message
+        assert sha256_file(folder / "model.safetensors") in message
+
+    @pytest.mark.parametrize("text", ["", '{"model_type": "bert", ', "[]", "{}", '{"model_type": "unheard-of"}'])
+    def test_a_config_that_does_not_load(self, folder, text):
+        (folder / "config.json").write_text(text)
+        assert "has no config.json that loads" in refusal(lambda: fetch(folder))
+
+    def test_a_config_with_a_value_of_the_wrong_type(self, folder):
+        change_config(folder, hidden_size="wide")
+        assert "hidden_size" in refusal(lambda: fetch(folder))
+
+    def test_a_model_of_pictures(self, tmp_path):
+        config = ViTConfig(
+            hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, image_size=8, patch_size=4
+        )
+        message = refusal(lambda: fetch(save(tmp_path, ViTModel(config))))
+        assert "is no Transformer that reads text: its config.json lacks vocab_size" in message
+
+    def test_no_tokenizer(self, tmp_path):
+        """Transformers makes up a tokenizer that knows only its special tokens, and everything would be [UNK]."""
+        save(tmp_path, tokenizer=None)
+        assert "has a tokenizer without words; add tokenizer.json" in refusal(lambda: fetch(tmp_path))
+
+    @pytest.mark.parametrize("text", ["", "no JSON", "{}", '{"version": "1.0", "added_tokens": [], "model": {}}'])
+    def test_a_tokenizer_that_does_not_load(self, folder, text):
+        (folder / "tokenizer.json").write_text(text)
+        assert "has no tokenizer that loads" in refusal(lambda: fetch(folder))
+
+    def test_a_tokenizer_without_character_offsets(self, folder):
+        (folder / "tokenizer.json").unlink()
+        (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "CanineTokenizer"}')
+        assert "has no fast tokenizer" in refusal(lambda: fetch(folder))
+
+    def test_a_tokenizer_of_another_model(self, tmp_path):
+        save(tmp_path, tokenizer=bert_tokenizer([f"word{number}" for number in range(200)]))
+        message = refusal(lambda: fetch(tmp_path))
+        assert "does not fit the model: its largest token id is" in message
+        assert f"embeddings for {MODEL.config.vocab_size} tokens" in message
+
+    @pytest.mark.parametrize("share", [0.0, 0.001, 0.5])
+    def test_weights_that_were_cut_off(self, folder, share):
+        weights = folder / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[: int(weights.stat().st_size * share)])
+        assert "model.safetensors is damaged" in refusal(lambda: fetch(folder))
+
+    def test_weights_that_do_not_fit_the_config(self, folder):
+        change_config(folder, intermediate_size=34)
+        record = fetch(folder)
+        message = refusal(lambda: load_model(record, "float32"))
+        assert "weights that do not fit its config.json, bert.encoder.layer.0." in message
+
+    def test_weights_that_lack_a_layer(self, folder):
+        change_config(folder, num_hidden_layers=3)
+        record = fetch(folder)
+        message = refusal(lambda: load_model(record, "float32"))
+        assert "has no complete model: its weights lack bert.encoder.layer.2." in message
+        assert "and others" in message
+
+    def test_a_model_that_was_not_fine_tuned_for_the_task(self, tmp_path):
+        record = fetch(save(tmp_path, MODEL.bert))
+        message = refusal(lambda: load_model(record, "float32", head="question_answering"))
+        assert "has no question-answering head: its weights lack qa_outputs.bias, qa_outputs.weight" in message
+        assert "name a model that was fine-tuned for the task" in message
+
+    def test_an_architecture_that_does_not_use_the_attention_interface(self, tmp_path):
+        config = DebertaV2Config(
+            vocab_size=len(TOKENIZER),
+            hidden_size=12,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=8,
+            max_position_embeddings=32,
+        )
+        record = fetch(save(tmp_path, DebertaV2Model(config)))
+        inputs = load_tokenizer(record)("a cat", return_tensors="pt")
+        with pytest.raises(InputError, match="0 of 2 layers use Transformers' attention interface") as caught:
+            run(load_model(record, "float32").cpu(), inputs, lambda number, layer: layer.context())
+        assert "is not supported" in str(caught.value)
+        assert len(str(caught.value).splitlines()) == 1
+
+    def test_an_architecture_that_answers_no_questions(self, tmp_path):
+        config = BertConfig(
+            vocab_size=len(TOKENIZER), hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2
+        )
+        save(tmp_path, BertModel(config))
+        change_config(tmp_path, model_type="clip_text_model")
+        record = fetch(tmp_path)
+        refusal(lambda: load_model(record, "float32", head="question_answering"))
+
+
+def test_a_model_whose_files_have_gone_since_is_named_with_what_to_do(folder, tmp_path):
+    write_model_record(tmp_path / "record.json", fetch(folder))
+    shutil.rmtree(folder)
+    with pytest.raises(InputError, match=r"is no longer there; delete .*record\.json and run again"):
+        read_model_record(tmp_path / "record.json")
+
+
+def test_a_model_of_the_hub_is_recorded_with_the_commit_that_was_had(saved, tmp_path, monkeypatch):
+    commit = "c0ffee" * 6 + "1234"
+    snapshot = shutil.copytree(saved, tmp_path / "snapshots" / commit)
+    asked = []
+
+    def download(repository, revision, allow_patterns):
+        asked.append((repository, revision))
+        assert "model*.safetensors" in allow_patterns
+        assert not any("bin" in pattern or "md" in pattern for pattern in allow_patterns)
+        return str(snapshot)
+
+    monkeypatch.setattr(sources, "snapshot_download", download)
+    record = fetch_model("bert", {"hub": "some/model", "revision": "main"})
+    assert (record.hub, record.revision, record.folder) == ("some/model", commit, str(snapshot))
+    fetch_model("bert", {"hub": "some/model"})
+    fetch_model("bert", {"hub": "some/model", "pickle": True})
+    assert asked == [("some/model", "main"), ("some/model", None), ("some/model", None)]
+
+
+def test_a_pickle_of_the_hub_is_had_where_it_is_allowed_and_all_there_is(saved, tmp_path, monkeypatch):
+    commit = "c0ffee" * 6 + "1234"
+    snapshot = tmp_path / "snapshots" / commit
+    asked = []
+
+    def download(repository, revision, allow_patterns):
+        asked.append(revision)
+        safe = "config.json" in allow_patterns
+        shutil.copytree(saved, snapshot, dirs_exist_ok=True, ignore=lambda *_: {"model.safetensors"})
+        if not safe:
+            torch.save(load_file(saved / "model.safetensors"), snapshot / "pytorch_model.bin")
+        return str(snapshot)
+
+    monkeypatch.setattr(sources, "snapshot_download", download)
+    assert fetch_model("bert", {"hub": "some/model", "pickle": True}).pickle
+    assert asked == [None, commit]
+
+
+# What the Hub's errors carry of the answer that they come from.
+RESPONSE = SimpleNamespace(headers={}, request=None)
+
+
+@pytest.mark.parametrize(
+    ("error", "fragments"),
+    [
+        (
+            errors.RepositoryNotFoundError("404\nNo repo", response=RESPONSE),
+            ["source.hub: there is no model some/model"],
+        ),
+        (errors.RevisionNotFoundError("404\nNo rev", response=RESPONSE), ["source.revision", "no revision v9"]),
+        (errors.GatedRepoError("403\nGated", response=RESPONSE), ["source.hub", "terms", "hf auth login"]),
+        (errors.HFValidationError("Repo id must be\n..."), ["source.hub: there is no model some/model"]),
+        (errors.LocalEntryNotFoundError("Not in the cache\nand offline"), ["not in the local cache", "local folder"]),
+        (errors.OfflineModeIsEnabled("offline"), ["not in the local cache", "connect once"]),
+        (errors.HfHubHTTPError("500\nServer Error", response=RESPONSE), ["from the Hub (500 Server Error)"]),
+        (TimeoutError("timed out"), ["cannot be had from the Hub (timed out)"]),
+        (OSError(28, "No space left on device"), ["No space left on device"]),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_what_the_hub_refuses_is_told_in_one_sentence(monkeypatch, error, fragments):
+    def download(*_, **__):
+        raise error
+
+    monkeypatch.setattr(sources, "snapshot_download", download)
+    message = refusal(lambda: fetch_model("bert", {"hub": "some/model", "revision": "v9"}))
+    for fragment in ["models.bert.source", *fragments]:
+        assert fragment in message
+
+
+def test_without_the_network_and_without_a_cache_nothing_is_tried_for_long(monkeypatch, tmp_path):
+    """The Hub's own client, told to stay offline."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    message = refusal(lambda: fetch_model("bert", {"hub": "some/model"}))
+    assert "some/model is not in the local cache" in message
+    assert "there is no model" in refusal(lambda: fetch_model("bert", {"hub": "not a name/at all"}))

@@ -1,0 +1,488 @@
+"""Figures show the data that they were given: read back from what was drawn."""
+
+import hashlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.text import Text
+from sklearn.metrics import silhouette_score
+
+from headtypes.attention.map_files import AttentionMaps
+from headtypes.base.errors import InputError
+from headtypes.figures.style import PALETTE, save_figure, style, type_labels, type_styles
+from headtypes.papers.guan2020.descent import compare_partitions, comparison_table
+from headtypes.papers.guan2020.figure1 import column_labels, heads_figure, typical_heads
+from headtypes.papers.guan2020.figure2 import project_heads, projection_figure
+from headtypes.papers.guan2020.figure3 import layers_figure
+from headtypes.papers.guan2020.figure4 import models_figure
+from headtypes.papers.guan2020.figure5 import atlas_figure
+from headtypes.types.partitions import Partition, build_partition
+from tests.support.places import ROOT
+from tests.support.planted import TYPES, heads
+
+LAYERS, HEADS, TOKENS = 3, 8, 7
+COUNTS = {"dense": 9, "diagonal": 6, "dense_vertical": 5, "vertical": 4}
+WORDS = ["[CLS]", "who", "$", "$x$", ",", "it", "[SEP]"]
+
+
+def planted(seed: int = 0, doubtful: tuple[str, ...] = ("vertical",)) -> tuple[np.ndarray, Partition]:
+    """Features [layer * head, 21] and the partition into the planted types."""
+    features, names = heads(COUNTS, noise=0.02, seed=seed)
+    silhouette = np.round(np.random.default_rng(seed).random(len(names)), 3)
+    partition = build_partition(
+        features,
+        (LAYERS, HEADS),
+        cluster=np.zeros(len(names), int),
+        types=names.astype(object),
+        silhouette=silhouette,
+        doubtful=np.isin(names, doubtful),
+    )
+    return features, partition
+
+
+def planted_maps() -> AttentionMaps:
+    attention = np.random.default_rng(1).dirichlet(np.ones(TOKENS), (LAYERS, HEADS, TOKENS)).astype(np.float32)
+    return AttentionMaps(attention, WORDS, "0", False)
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+def legend_texts(figure: Figure) -> list[str]:
+    legends = figure.legends or [figure.axes[0].get_legend()]
+    return [text.get_text() for text in legends[0].get_texts()]
+
+
+def colour(name: str) -> str:
+    return type_styles(TYPES)[name].colour.lower()
+
+
+# Figure 1
+
+
+def test_figure_1_shows_of_each_type_the_two_heads_of_largest_silhouette():
+    features, partition = planted()
+    maps = planted_maps()
+    figure = heads_figure(maps, features, partition)
+    images = [axes for axes in figure.axes if axes.images and axes.get_title()]
+    assert len(images) == 8
+    for row, name in enumerate(TYPES):
+        mine = [(row_.silhouette, row_.layer, row_.head) for row_ in partition.table.itertuples() if row_.type == name]
+        best = sorted(mine, key=lambda each: -each[0])[:2]
+        for axes, (_, layer, head) in zip(images[2 * row : 2 * row + 2], best, strict=True):
+            assert axes.get_title() == f"head {layer + 1}-{head + 1}"
+            np.testing.assert_array_equal(axes.images[0].get_array(), maps.attention[layer, head])
+            # Queries downwards: the first row is at the top.
+            assert axes.get_ylim()[0] > axes.get_ylim()[1]
+            assert [label.get_text() for label in axes.get_xticklabels()] == WORDS
+            assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
+
+
+def test_figure_1_boxes_are_those_of_the_types_features():
+    features, partition = planted()
+    figure = heads_figure(planted_maps(), features, partition)
+    plots = [axes for axes in figure.axes if axes.get_ylabel() == "share of attention"]
+    types = partition.type_of.reshape(-1)
+    for axes, name in zip(plots, TYPES, strict=True):
+        mine = features[types == name]
+        boxes = [patch for patch in axes.patches if isinstance(patch, PathPatch)]
+        assert len(boxes) == 21
+        assert {to_hex(box.get_facecolor()) for box in boxes} == {colour(name)}
+        for column, box in enumerate(boxes):
+            heights = box.get_path().vertices[:, 1]
+            np.testing.assert_allclose(
+                [heights.min(), heights.max()], np.percentile(mine[:, column], [25, 75]), atol=1e-12
+            )
+        medians = [
+            line.get_ydata()[0]
+            for line in axes.lines
+            if line.get_color() == "black" and len(line.get_xdata()) == 2 and line.get_linewidth() == 0.9
+        ]
+        np.testing.assert_allclose(medians, np.median(mine, axis=0), atol=1e-12)
+        assert f"{len(mine)} of 24 heads" == axes.get_title()
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        assert labels == [*map(str, range(16)), "self", "[CLS]", "[SEP]", "comma", "period"]
+    assert len({axes.get_ylim() for axes in plots}) == 1
+    assert "vertical (doubtful)" in texts(figure)
+    assert "dense" in texts(figure)
+
+
+def test_typical_heads_without_silhouettes_are_the_first_ones():
+    _, partition = planted()
+    table = partition.table.assign(silhouette=np.nan)
+    for name in TYPES:
+        found = typical_heads(Partition(table), name)
+        np.testing.assert_array_equal(found, partition.heads_of(name)[:2])
+    one = table[table["type"] == "dense"].index[1:]
+    alone = Partition(table.assign(type=table["type"].where(~table.index.isin(one), "diagonal")))
+    assert len(typical_heads(alone, "dense")) == 1
+
+
+def test_figure_1_of_a_type_with_one_head_and_of_long_samples():
+    features, partition = planted()
+    table = partition.table.assign(type=["alone"] + ["rest"] * (LAYERS * HEADS - 1))
+    attention = np.full((LAYERS, HEADS, 50, 50), 0.02, np.float32)
+    maps = AttentionMaps(attention, [f"t{token}" for token in range(49)] + ["[SEP]"], "0", False)
+    figure = heads_figure(maps, features, Partition(table))
+    images = [axes for axes in figure.axes if axes.images and axes.get_title()]
+    assert len(images) == 3
+    labels = {
+        int(place): label.get_text()
+        for place, label in zip(images[0].get_xticks(), images[0].get_xticklabels(), strict=True)
+    }
+    assert all(maps.tokens[place] == label for place, label in labels.items())
+    assert {0, 49} <= set(labels)
+    assert min(np.diff(sorted(labels))) > 1
+
+
+@pytest.mark.parametrize("bins", [1, 4, 16, 32, 64])
+def test_column_labels_name_every_column(bins):
+    labels = column_labels(bins + 5)
+    assert len(labels) == bins + 5
+    assert labels[bins:] == ["self", "[CLS]", "[SEP]", "comma", "period"]
+    assert all(label in ("", str(number)) for number, label in enumerate(labels[:bins]))
+    assert labels[0] == "0"
+
+
+# Figure 2
+
+
+def test_projection_keeps_planted_types_apart_and_comes_out_the_same_again():
+    features, partition = planted()
+    places = project_heads(features, seed=3)
+    pd.testing.assert_frame_equal(places, project_heads(features, seed=3))
+    assert silhouette_score(places, partition.type_of.reshape(-1)) > 0.3
+
+
+def test_figure_2_draws_every_head_where_it_is_in_its_types_colour():
+    _, partition = planted()
+    places = pd.DataFrame(np.random.default_rng(0).normal(size=(LAYERS * HEADS, 2)), columns=["x", "y"])
+    figure = projection_figure(places, partition)
+    types = partition.type_of.reshape(-1)
+    groups = figure.axes[0].collections
+    assert sum(len(group.get_offsets()) for group in groups) == len(places)
+    for group, name in zip(groups, TYPES, strict=True):
+        np.testing.assert_array_equal(group.get_offsets(), places[types == name])
+        assert to_hex(group.get_facecolor()[0]) == colour(name)
+    assert legend_texts(figure) == ["dense: 9", "diagonal: 6", "dense_vertical: 5", "vertical (doubtful): 4"]
+
+
+# Figure 3
+
+
+def test_figure_3_counts_heads_by_layer_from_1():
+    _, partition = planted()
+    figure = layers_figure(partition)
+    bars = figure.axes[0].containers
+    assert [container.get_label() for container in bars] == list(TYPES)
+    for container in bars:
+        name = container.get_label()
+        for number, bar in enumerate(container, start=1):
+            assert bar.get_x() + bar.get_width() / 2 == pytest.approx(number)
+            assert bar.get_height() == sum(partition.type_of[number - 1] == name)
+            assert to_hex(bar.get_facecolor()) == colour(name)
+    tops = [bar.get_y() + bar.get_height() for bar in bars[-1]]
+    assert tops == [HEADS] * LAYERS
+    assert legend_texts(figure) == ["dense", "diagonal", "dense_vertical", "vertical (doubtful)"]
+
+
+@pytest.mark.parametrize("layers", [1, 12, 13, 24, 48])
+def test_layers_are_numbered_and_not_too_closely(layers):
+    table = pd.DataFrame({"layer": np.arange(layers), "head": 0, "type": "dense", "doubtful": False})
+    ticks = layers_figure(Partition(table)).axes[0].get_xticks()
+    assert ticks[0] == 1
+    assert max(ticks) <= layers
+    assert len(ticks) <= 13
+
+
+# Figure 4
+
+
+def test_comparison_equals_its_definition():
+    _, parent = planted()
+    ours, theirs = parent.type_of.copy(), parent.type_of
+    ours[0, :4] = "dense"
+    child = Partition(parent.table.assign(type=ours.reshape(-1)))
+    found = compare_partitions(child, parent)
+    same = [ours[index] == theirs[index] for index in np.ndindex(LAYERS, HEADS)]
+    assert found["same_type"] == pytest.approx(100 * sum(same) / len(same))
+    # The adjusted Rand index from all pairs of heads: Hubert and Arabie 1985, equation 5.
+    flat = list(zip(ours.reshape(-1), theirs.reshape(-1), strict=True))
+    together = [(a[0] == b[0], a[1] == b[1]) for a, b in itertools.combinations(flat, 2)]
+    both = sum(one and other for one, other in together)
+    one, other = sum(pair[0] for pair in together), sum(pair[1] for pair in together)
+    chance = one * other / len(together)
+    assert found["adjusted_rand"] == pytest.approx((both - chance) / ((one + other) / 2 - chance))
+
+
+def test_names_matter_to_the_same_type_and_not_to_the_rand_index():
+    _, parent = planted()
+    turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
+    child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
+    assert compare_partitions(child, parent) == {"same_type": 0, "adjusted_rand": 1}
+    assert compare_partitions(parent, parent) == {"same_type": 100, "adjusted_rand": 1}
+
+
+def test_models_of_different_shape_are_not_compared():
+    _, parent = planted()
+    small = Partition(parent.table[parent.table["layer"] < 2])
+    with pytest.raises(InputError, match=r"differ in shape \(2 x 8 and 3 x 8 layers x heads\)"):
+        compare_partitions(small, parent)
+
+
+def family() -> tuple[dict[str, Partition], dict[str, str | None]]:
+    partitions = {name: planted(seed)[1] for seed, name in enumerate(("bert", "bert_squad", "bert_mrpc", "other"))}
+    partitions["bert_mrpc"] = planted(2, doubtful=())[1]
+    return partitions, {"bert": None, "bert_squad": "bert", "bert_mrpc": "bert", "other": "elsewhere"}
+
+
+def test_only_models_along_a_line_of_descent_are_compared():
+    partitions, parents = family()
+    table = comparison_table(partitions, parents)
+    assert table[["model", "parent"]].to_numpy().tolist() == [["bert_squad", "bert"], ["bert_mrpc", "bert"]]
+    for row in table.to_dict("records"):
+        expected = compare_partitions(partitions[row["model"]], partitions["bert"])
+        assert {name: row[name] for name in expected} == expected
+    assert list(comparison_table({"bert": partitions["bert"]}, parents)) == list(table)
+
+
+def test_figure_4_shows_each_models_shares_and_its_comparison():
+    partitions, parents = family()
+    partitions["bert"] = Partition(partitions["bert"].table.assign(type="dense", doubtful=False))
+    comparison = comparison_table(partitions, parents)
+    figure = models_figure(partitions, comparison)
+    bars = {container.get_label(): container for container in figure.axes[0].containers}
+    for row, partition in enumerate(partitions.values()):
+        for name in TYPES:
+            bar = bars[name][row]
+            assert bar.get_width() == pytest.approx(100 * (partition.type_of == name).mean())
+            assert bar.get_y() + bar.get_height() / 2 == pytest.approx(row)
+            assert to_hex(bar.get_facecolor()) == colour(name)
+    assert figure.axes[0].get_ylim()[0] > figure.axes[0].get_ylim()[1]
+    shown = texts(figure)
+    for name in partitions:
+        assert name in shown
+    for row in comparison.to_dict("records"):
+        assert f"{row['same_type']:.0f}" in shown
+        assert f"{row['adjusted_rand']:.2f}" in shown
+    # vertical is doubtful in two of the three models that have it: 4 of 24 heads.
+    assert shown.count("[17]") == 2
+    assert shown.count("17") == 1
+    assert legend_texts(figure)[-1] == "vertical (doubtful in [ ])"
+
+
+# Figure 5
+
+
+def test_every_head_is_once_in_the_atlas_in_its_place_and_its_types_colour():
+    _, partition = planted()
+    maps = planted_maps()
+    figure = atlas_figure(maps, partition)
+    axes = figure.axes[0]
+    images = {image.get_gid(): image for image in axes.images}
+    frames = {patch.get_gid(): patch for patch in axes.patches if isinstance(patch, Rectangle)}
+    assert len(images) == len(axes.images) == len(frames) == len(axes.patches) == LAYERS * HEADS
+    for layer, head in np.ndindex(LAYERS, HEADS):
+        image, frame = images[f"map-{layer + 1}-{head + 1}"], frames[f"frame-{layer + 1}-{head + 1}"]
+        np.testing.assert_array_equal(image.get_array(), maps.attention[layer, head])
+        left, right, bottom, top = image.get_extent()
+        assert ((left + right) / 2, (bottom + top) / 2) == pytest.approx((head, layer))
+        assert bottom > top  # Downwards: the first query is at the top.
+        assert frame.get_center() == pytest.approx((head, layer))
+        # The frame hides no token.
+        line = frame.get_linewidth() / 72 / (figure.get_figwidth() * axes.get_position().width / HEADS)
+        assert frame.get_width() - line >= right - left - 1e-9
+        assert to_hex(frame.get_edgecolor()) == colour(partition.type_of[layer, head])
+    assert [label.get_text() for label in axes.get_xticklabels()] == [str(head) for head in range(1, HEADS + 1)]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [str(layer) for layer in range(1, LAYERS + 1)]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+
+
+@pytest.mark.parametrize("shape", [(24, 16), (6, 12), (20, 2), (1, 1)])
+def test_the_atlas_fits_a_page_with_square_maps(shape):
+    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    partition = Partition(pd.DataFrame({"layer": layer, "head": head, "type": "dense", "doubtful": False}))
+    maps = AttentionMaps(np.ones((*shape, 1, 1), np.float32), ["a"], "0", False)
+    figure = atlas_figure(maps, partition)
+    width, height = figure.get_size_inches()
+    assert width <= 6.91
+    assert height <= 9.21
+    place = figure.axes[0].get_position()
+    assert place.width * width / shape[1] == pytest.approx(place.height * height / shape[0])
+
+
+# What all have in common
+
+
+# Machado, Oliveira and Fernandes 2009, table 1, severity 1.0; on linear RGB.
+DEFICIENCIES = {
+    "none": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def lab(colour: str, deficiency: str) -> np.ndarray:
+    """CIE Lab under D65 of a colour as a reader without one kind of cones sees it."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(np.array(DEFICIENCIES[deficiency]) @ linear, 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen
+    x, y, z = np.cbrt(xyz / (0.9505, 1, 1.089))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_colours_of_types_stay_apart_for_colour_blind_readers(deficiency):
+    def closest(colours):
+        pairs = itertools.combinations([lab(each, deficiency) for each in colours], 2)
+        return min(np.linalg.norm(one - other) for one, other in pairs)
+
+    assert closest([colour(name) for name in TYPES]) > 20
+    assert closest(PALETTE) > 14
+
+
+def test_a_type_has_one_style_whatever_stands_beside_it():
+    alone = {name: type_styles([name])[name] for name in (*TYPES, "type-1", "type-2", "type-9")}
+    assert type_styles(TYPES) == {name: alone[name] for name in TYPES}
+    many = type_styles([f"type-{number}" for number in range(1, 22)])
+    assert many["type-9"] == alone["type-9"]
+    assert len({(each.colour, each.hatch) for each in many.values()}) == 21
+    assert len({(each.colour, each.marker) for each in many.values()}) == 21
+    assert len(set(type_styles(["a", "b", "c"]).values())) == 3
+
+
+def test_labels_mark_doubtful_types():
+    assert type_labels(planted(doubtful=("dense", "vertical"))[1]) == {
+        "dense": "dense (doubtful)",
+        "diagonal": "diagonal",
+        "dense_vertical": "dense_vertical",
+        "vertical": "vertical (doubtful)",
+    }
+
+
+def figures() -> dict[str, Callable[[], Figure]]:
+    features, partition = planted()
+    partitions, parents = family()
+    return {
+        "1": lambda: heads_figure(planted_maps(), features, partition),
+        "2": lambda: projection_figure(project_heads(features, 0), partition),
+        "3": lambda: layers_figure(partition),
+        "4": lambda: models_figure(partitions, comparison_table(partitions, parents)),
+        "5": lambda: atlas_figure(planted_maps(), partition),
+    }
+
+
+def save_all(folder: Path) -> dict[str, str]:
+    kinds = {"2": "pdf", "3": "svg", "4": "svg", "5": "pdf"}
+    for name, kind in kinds.items():
+        save_figure(figures()[name](), folder / f"{name}.{kind}", folder / f"{name}.png", {})
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_equal_inputs_give_equal_bytes_in_another_process_at_another_time_under_other_settings(tmp_path):
+    here = save_all(tmp_path / "here")
+    # Nothing but the files themselves is left.
+    assert len(here) == 8
+    (tmp_path / "matplotlibrc").write_text("font.size: 30\naxes.facecolor: red\ntext.color: green\nsavefig.dpi: 50\n")
+    program = (
+        "import json, pathlib, sys\nfrom tests.unit.papers.guan2020.test_figures import save_all\n"
+        "print(json.dumps(save_all(pathlib.Path(sys.argv[1]))))"
+    )
+    root = ROOT
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{root / 'workflow_scripts'}:{root}",
+        "PYTHONHASHSEED": "7",
+        "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"),
+    }
+    command = [sys.executable, "-c", program, str(tmp_path / "there")]
+    # Dates in files count in seconds, of which the start of another process takes more than one.
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert json.loads(done.stdout) == here
+
+
+def long_figures() -> dict[str, Callable[[], Figure]]:
+    """Figure 1 of 24 long tokens, and a deep model of nine types."""
+    features, partition = planted()
+    attention = np.full((LAYERS, HEADS, 24, 24), 1 / 24, np.float32)
+    maps = AttentionMaps(attention, [f"unsegmentable{token}" for token in range(24)], "0", False)
+    layer, head = (index.reshape(-1) for index in np.indices((24, 16)))
+    names = np.array([f"type-{1 + place % 9}" for place in range(24 * 16)], dtype=object)
+    deep = Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": True}))
+    places = pd.DataFrame(np.random.default_rng(0).normal(size=(384, 2)), columns=["x", "y"])
+    models = {f"bert-large-uncased-{task}": deep for task in ("mrpc", "mnli")}
+    parents = {"bert-large-uncased-mnli": "bert-large-uncased-mrpc"}
+    deep_maps = AttentionMaps(np.ones((24, 16, 1, 1), np.float32), ["a"], "0", False)
+    return {
+        "1": lambda: heads_figure(maps, features, partition),
+        "2": lambda: projection_figure(places, deep),
+        "3": lambda: layers_figure(deep),
+        "4": lambda: models_figure(models, comparison_table(models, parents)),
+        "5": lambda: atlas_figure(deep_maps, deep),
+    }
+
+
+def lettering(figure: Figure) -> list[Text]:
+    with style():
+        figure.draw_without_rendering()
+    undrawn = set()
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        undrawn |= {tick.label1 for tick in axis.majorTicks if not low <= tick.get_loc() <= high}
+    shown = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+    return [text for text in shown if text not in undrawn]
+
+
+@pytest.mark.parametrize("number", "12345")
+@pytest.mark.parametrize("make", [figures, long_figures])
+def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(make, number):
+    figure = make()[number]()
+    boxes = []
+    for text in lettering(figure):
+        assert text.get_fontsize() >= 5, text.get_text()
+        assert not text.get_parse_math(), text.get_text()
+        box = text.get_window_extent()
+        assert box.x0 >= -0.5, text.get_text()
+        assert box.y0 >= -0.5, text.get_text()
+        assert box.x1 <= figure.bbox.x1 + 0.5, text.get_text()
+        assert box.y1 <= figure.bbox.y1 + 0.5, text.get_text()
+        boxes.append((text.get_text(), box))
+    # Boxes are as high as the highest letters, so that those of neighbouring lines may touch: 2 of 100 dots an inch.
+    for (one, box), (other, beside) in itertools.combinations(boxes, 2):
+        wide = min(box.x1, beside.x1) - max(box.x0, beside.x0)
+        tall = min(box.y1, beside.y1) - max(box.y0, beside.y0)
+        assert min(wide, tall) < 2, (one, other)
+    # Nor is a plot, a map or a scale.
+    for axes in figure.axes:
+        area = axes.patch.get_window_extent()
+        inside = {text.get_text() for text in axes.texts}
+        for text, box in boxes:
+            wide = min(box.x1, area.x1) - max(box.x0, area.x0)
+            tall = min(box.y1, area.y1) - max(box.y0, area.y0)
+            assert text in inside or min(wide, tall) < 2, text
+
+
+def test_a_figure_is_written_whole_or_not_at_all(tmp_path):
+    (tmp_path / "a.pdf").write_text("before")
+    figure = layers_figure(planted()[1])
+    figure.savefig = lambda *args, **kwargs: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        save_figure(figure, tmp_path / "a.pdf", tmp_path / "a.png", {})
+    assert (tmp_path / "a.pdf").read_text() == "before"
+    assert os.listdir(tmp_path) == ["a.pdf"]
+    with pytest.raises(ValueError, match="pdf, svg or png"):
+        save_figure(layers_figure(planted()[1]), tmp_path / "a.txt", tmp_path / "a.png", {})

@@ -1,0 +1,160 @@
+"""The published figures: complete, consistent with one another, and found however a condition is written."""
+
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from headtypes.base.errors import InputError
+from headtypes.papers.guan2020.published import load_reference
+from headtypes.types.names import TYPES
+from tests.support.places import GUAN
+
+PATH = GUAN
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return load_reference(PATH)
+
+
+def test_conditions_are_those_of_tables_2_and_3(reference):
+    assert [condition.id for condition in reference.conditions] == list(range(1, 20))
+    assert [condition.table for condition in reference.conditions] == [2] * 11 + [3] * 8
+    for condition in reference.conditions:
+        assert set(condition.operations) <= set(TYPES)
+        allowed = {"zero", "uniform"} if condition.table == 2 else {"drop_intra", "drop_inter"}
+        assert set(condition.operations.values()) <= allowed
+        assert len(set(condition.operations.values())) <= 1
+        assert 0 < condition.exact_match < condition.f1 < 100
+    different = {tuple(sorted(condition.operations.items())) for condition in reference.conditions}
+    assert len(different) == 19
+
+
+def test_figures_sum_as_copied(reference):
+    # Sums over the 19 published rows: they fail when one figure is changed by accident.
+    assert sum(condition.exact_match for condition in reference.conditions) == pytest.approx(1022.30)
+    assert sum(condition.f1 for condition in reference.conditions) == pytest.approx(1159.75)
+
+
+def test_a_condition_is_found_by_its_operations(reference):
+    found = reference.published_condition({"vertical": "zero", "diagonal": "keep", "dense": "zero"})
+    assert (found.id, found.exact_match, found.f1) == (6, 75.31, 84.05)
+    assert reference.published_condition({}).id == 1
+    assert reference.published_condition(dict.fromkeys(TYPES, "keep")).id == 1
+    for condition in reference.conditions:
+        turned = dict(reversed(condition.operations.items()))
+        assert reference.published_condition(turned) is condition
+
+
+def test_unpublished_conditions_are_none(reference):
+    assert reference.published_condition({"dense": "zero", "diagonal": "zero"}) is None
+    assert reference.published_condition({"dense": "drop_intra"}) is None
+    assert reference.published_condition({"type-1": "zero"}) is None
+
+
+def test_shares_are_of_all_heads(reference):
+    shares = {name: reference.shares.types[name] for name in TYPES}
+    assert sum(share.heads for share in shares.values()) == reference.heads
+    exact = {name: round(100 * share.heads / reference.heads, 2) for name, share in shares.items()}
+    printed = {name: share.percent for name, share in shares.items()}
+    assert {name for name in TYPES if abs(exact[name] - printed[name]) > 0.011} == {"diagonal"}
+    assert exact["diagonal"] == 26.56
+    assert printed["diagonal"] == 25.56
+
+
+def test_stability_is_no_multiple_of_a_head(reference):
+    figures = {name: reference.published_stability(name) for name in ("pre-trained", "squad", "mrpc", "mnli")}
+    assert figures == {"pre-trained": 95.98, "squad": 96.26, "mrpc": 95.98, "mnli": 94.37}
+    multiples = {round(100 * heads / 384, 2) for heads in range(385)}
+    assert not multiples & set(figures.values())
+    assert reference.published_stability("cola") is None
+
+
+def test_documented_scores_are_what_the_notes_say(reference):
+    baseline = reference.published_condition({})
+    assert reference.documented.exact_match - baseline.exact_match == pytest.approx(4.06)
+    assert reference.documented.f1 - baseline.f1 == pytest.approx(3.47)
+    assert any("19.96" in note.text and "16.96" in note.text for note in reference.notes)
+
+
+def test_claims_name_what_there_is_and_use_every_condition(reference):
+    assert len({claim.id for claim in reference.claims}) == len(reference.claims)
+    used = {1}
+    for claim in reference.claims:
+        assert claim.place.startswith("section ")
+        assert set(claim.types) <= set(TYPES)
+        assert claim.text.endswith(".")
+        for rule in claim.rules:
+            used |= {getattr(rule, "condition", 1), *getattr(rule, "than", ())}
+    assert used == {condition.id for condition in reference.conditions}
+
+
+def test_a_claim_is_about_the_types_that_its_rules_name_or_leave_out(reference):
+    operations = {condition.id: set(condition.operations) for condition in reference.conditions}
+    for claim in reference.claims:
+        about = set()
+        for rule in claim.rules:
+            for number in {getattr(rule, "condition", 1), *getattr(rule, "than", ())} - {1}:
+                # What is done to three of four types tells the fourth from the rest.
+                about |= set(TYPES) - operations[number] if len(operations[number]) == 3 else operations[number]
+            about |= {getattr(rule, "type", "dense")} if hasattr(rule, "type") else set()
+            about |= set(TYPES) if rule.kind == "kept" else set()
+        assert about == set(claim.types), claim.id
+
+
+def test_claims_about_layers_say_what_the_shares_say(reference):
+    said = {
+        rule.type: getattr(rule, "third", "nearly_all")
+        for claim in reference.claims
+        for rule in claim.rules
+        if rule.kind in ("layers", "spread")
+    }
+    assert said == {name: share.layers for name, share in reference.shares.types.items()}
+
+
+def test_levels_do_not_decide_the_published_claims_by_a_hair(reference):
+    """Each published score is clear of its limit, so that none was chosen to fit it."""
+    exact_match = {condition.id: condition.exact_match for condition in reference.conditions}
+    for claim in reference.claims:
+        for rule in claim.rules:
+            if rule.kind == "level":
+                limit = exact_match[1] * reference.levels[rule.level].percent / 100
+                assert abs(exact_match[rule.condition] - limit) > 1
+    # Also with the figure that the text has for condition 12.
+    assert exact_match[1] / 4 > 19.96
+
+
+def test_a_remark_belongs_to_the_figures_that_it_names(reference):
+    by_figure = {figure: note for note in reference.notes for figure in note.figures}
+    assert by_figure["stability"].concerns("stability.heads_pairwise")
+    assert by_figure["12.exact_match"].concerns("12.exact_match")
+    assert not by_figure["12.exact_match"].concerns("12.f1")
+    whole = replace(reference.notes[0], figures=["1"])
+    assert whole.concerns("1.exact_match")
+    assert not whole.concerns("11.exact_match")
+
+
+def test_a_broken_file_is_an_error_that_names_the_key(tmp_path):
+    data = yaml.safe_load(PATH.read_text())
+    data["conditions"][2]["exact_match"] = "many"
+    path = tmp_path / "broken.yaml"
+    path.write_text(yaml.safe_dump(data))
+    with pytest.raises(InputError, match=r"broken.yaml: conditions.2.exact_match: "):
+        load_reference(path)
+    data["conditions"][2] = {**data["conditions"][3], "em": 1.0}
+    path.write_text(yaml.safe_dump(data))
+    with pytest.raises(InputError, match=r"broken.yaml: conditions.2.em: "):
+        load_reference(path)
+    data["conditions"].pop(2)
+    data["claims"][0]["rules"] = [{"kind": "level", "condition": 3, "level": "broken"}]
+    path.write_text(yaml.safe_dump(data))
+    with pytest.raises(InputError, match=r"broken.yaml: claims.0.rules.0.level.level: .*no_longer_works"):
+        load_reference(path)
+    data["claims"][0]["rules"] = [{"kind": "guess"}]
+    path.write_text(yaml.safe_dump(data))
+    with pytest.raises(InputError, match=r"broken.yaml: claims.0.rules.0: .*'guess'"):
+        load_reference(path)
+    path.write_text("a: [")
+    with pytest.raises(InputError, match=r"broken.yaml is not valid YAML"):
+        load_reference(path)

@@ -1,0 +1,168 @@
+"""Claims under every reading: which depend on one is found, and nothing else is said to."""
+
+import pandas as pd
+import pytest
+
+from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.readings import readings_page, readings_table
+from headtypes.types.names import TYPES
+from headtypes.types.partitions import Partition
+from tests.support.places import GUAN
+
+REFERENCE = load_reference(GUAN)
+KEY = ("bert", "p")
+COLUMNS = ["model", "partition", "id", "place", "claim", "reading", "verdict", "reason", "depends"]
+OF_ANSWERS = {claim.id for claim in REFERENCE.claims if claim.place.startswith("section 5")}
+CONDITIONS = {each.id: each for each in REFERENCE.conditions}
+
+
+def partition(doubtful: tuple[str, ...] = ()) -> Partition:
+    rows = [{"layer": 0, "head": head, "type": name, "doubtful": name in doubtful} for head, name in enumerate(TYPES)]
+    return Partition(pd.DataFrame(rows))
+
+
+def evaluation(number: int, reading: str | None = None, key=KEY) -> dict:
+    name = f"condition {number}"
+    return {
+        "model": key[0],
+        "partition": key[1],
+        "condition": name if reading is None else f"{name}@{reading}",
+        "base": name,
+        "reading": reading,
+        "operations": CONDITIONS[number].operations,
+    }
+
+
+def published(*numbers: int, key=KEY) -> list[tuple[dict, dict]]:
+    """Evaluations with the paper's own scores, with which every claim holds."""
+    return [
+        (evaluation(n, key=key), scored(CONDITIONS[n].exact_match, CONDITIONS[n].f1)) for n in numbers or CONDITIONS
+    ]
+
+
+def scored(exact_match: float, f1: float) -> dict:
+    return {"exact_match": exact_match, "f1": f1, "n_questions": 1000}
+
+
+def judged(evaluations, readings=("segments",), partitions=None, intervals=None) -> pd.DataFrame:
+    rows, metrics = ([each[place] for each in evaluations] for place in (0, 1))
+    return readings_table(rows, readings, partitions or {KEY: partition()}, metrics, REFERENCE, intervals or {})
+
+
+def verdicts(table: pd.DataFrame, claim: str) -> dict[str, str]:
+    return table[table["id"] == claim].set_index("reading")["verdict"].to_dict()
+
+
+def depending(table: pd.DataFrame) -> set[str]:
+    return set(table.loc[table["depends"], "id"])
+
+
+def test_a_claim_whose_verdict_differs_under_one_reading_depends_on_it():
+    breaks = evaluation(12, "renormalised"), scored(60, 70)
+    table = judged([*published(), breaks], ["segments", "renormalised"])
+    assert list(table) == COLUMNS
+    assert verdicts(table, "drop_intra-diagonal-breaks") == {
+        "ablation": "holds",
+        "segments": "holds",
+        "renormalised": "fails",
+    }
+    assert depending(table) == {"drop_intra-diagonal-breaks"}
+    assert set(table["id"]) == OF_ANSWERS
+    assert table["reading"].tolist() == ["ablation", "segments", "renormalised"] * len(OF_ANSWERS)
+    reasons = table[table["id"] == "drop_intra-diagonal-breaks"].set_index("reading")["reason"]
+    assert "39.29" in reasons["renormalised"]
+    assert reasons["segments"] == reasons["ablation"]
+
+
+def test_claims_keep_the_order_of_the_reference():
+    table = judged(published())
+    assert list(dict.fromkeys(table["id"])) == [claim.id for claim in REFERENCE.claims if claim.id in OF_ANSWERS]
+
+
+def test_a_condition_that_a_reading_cannot_change_counts_as_under_the_configs_own():
+    # Under the reading condition 15 costs less than 14 does under the config's own, and 14 was not evaluated again.
+    table = judged([(evaluation(15, "segments"), scored(81, 86)), *published(1, 14, 15)])
+    assert verdicts(table, "dense_vertical-inter-over-intra") == {"ablation": "holds", "segments": "fails"}
+    reason = table[table["reading"] == "segments"].iloc[0]["reason"]
+    assert f"{80.28 - 81:.2f}" in reason
+    # What another reading changes is no matter of this one.
+    table = judged([*published(1, 14, 15), (evaluation(15, "other"), scored(81, 86))])
+    assert verdicts(table, "dense_vertical-inter-over-intra") == {"ablation": "holds", "segments": "holds"}
+    assert depending(table) == set()
+
+
+def test_equal_verdicts_from_other_figures_do_not_depend():
+    table = judged([*published(1, 12), (evaluation(12, "segments"), scored(3, 5))])
+    assert table["verdict"].tolist() == ["holds", "holds"]
+    assert table["reason"].nunique() == 2
+    assert not table["depends"].any()
+
+
+def test_claims_that_no_answer_decides_are_absent():
+    table = judged(published(1, 3))
+    assert set(table["id"]) == {"zero-diagonal-breaks"}
+    # Shares and layers have a verdict without any answer.
+    assert judged(published(3)).empty
+    doubtful = judged(published(), partitions={KEY: partition(doubtful=("diagonal",))})
+    assert set(doubtful["id"]) == {claim.id for claim in REFERENCE.claims if "diagonal" not in claim.types} & OF_ANSWERS
+
+
+def test_a_claim_that_only_one_reading_decides_is_there_and_depends():
+    table = judged([*published(1), (evaluation(3, "segments"), scored(4, 7))])
+    assert verdicts(table, "zero-diagonal-breaks") == {"ablation": "no verdict", "segments": "holds"}
+    assert depending(table) == {"zero-diagonal-breaks"}
+
+
+def test_partitions_are_judged_apart_each_by_its_own_intervals():
+    other = ("roberta", "p")
+    asked = []
+
+    def interval(weights, metric):
+        asked.append((set(weights), metric))
+        value = sum(weight * scores[name] for name, weight in weights.items())
+        return value, value - 30, value + 30
+
+    scores = {"condition 1": 82.85, "condition 12": 16.96, "condition 12@segments": 60.0}
+    evaluations = [*published(1, 12), *published(1, 12, key=other)]
+    evaluations += [(evaluation(12, "segments", key=each), scored(60, 70)) for each in (KEY, other)]
+    table = judged(evaluations, partitions={KEY: partition(), other: partition()}, intervals={KEY: interval})
+    found = {model: verdicts(rows, "drop_intra-diagonal-breaks") for model, rows in table.groupby("model")}
+    assert found == {
+        "bert": {"ablation": "open", "segments": "fails"},
+        "roberta": {"ablation": "holds", "segments": "fails"},
+    }
+    # The interval under a reading is that of its own scores.
+    assert ({"condition 1", "condition 12@segments"}, "exact_match") in asked
+
+
+def test_pairs_decide_nothing_of_the_paper():
+    pairs = [(evaluation(number), {"accuracy": 70.0, "f1": 80.0, "n_pairs": 8}) for number in CONDITIONS]
+    assert judged(pairs).empty
+
+
+def test_a_page_has_a_section_per_partition_with_claims_that_depend_first():
+    other = ("roberta", "p")
+    evaluations = [*published(), *published(1, 3, key=other), (evaluation(19, "segments"), scored(1, 2))]
+    table = judged(evaluations, partitions={KEY: partition(), other: partition()})
+    page = readings_page(table)
+    first, second = page.split("## bert, p\n")[1].split("## roberta, p\n")
+    assert f"1 of {len(OF_ANSWERS)} claims depend on the reading." in first
+    assert "0 of 1 claims depend on the reading." in second
+    lines = [line for line in first.splitlines() if line.startswith("| section 5")]
+    assert len(lines) == len(OF_ANSWERS)
+    claim = next(each for each in REFERENCE.claims if each.id == "dense_vertical-carries-inter")
+    assert lines[0] == f"| {claim.place} | {claim.text} | holds | fails |"
+    assert all(line.endswith("| holds | holds |") for line in lines[1:])
+    assert first.count("| place | claim | ablation | segments |") == 2
+    assert second.count("| place | claim | ablation | segments |") == 1
+
+
+@pytest.mark.parametrize("evaluations", [published(1), published(3)])
+def test_a_page_without_claims_says_what_it_is(evaluations):
+    table = judged(evaluations)
+    assert table.empty
+    assert list(table) == COLUMNS
+    page = readings_page(table)
+    assert page.startswith("# Which conclusions depend on how the paper is read\n")
+    assert "##" not in page
+    assert readings_page(pd.DataFrame(columns=COLUMNS)) == page

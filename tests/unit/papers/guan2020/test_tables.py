@@ -1,0 +1,256 @@
+"""The paper's tables: every figure in its row, the published one beside it, doubtful names marked."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.tables import ablation_page, ablation_table, stability_page, stability_table
+from headtypes.papers.markdown import markdown_table
+from headtypes.types.names import TYPES
+from headtypes.types.partitions import Partition
+from tests.support.places import GUAN
+
+REFERENCE = load_reference(GUAN)
+
+
+def partition(types: list[str], doubtful: str = "") -> Partition:
+    rows = [{"layer": 0, "head": head, "type": name, "doubtful": name == doubtful} for head, name in enumerate(types)]
+    return Partition(pd.DataFrame(rows))
+
+
+def stability(value: float) -> dict:
+    return {half: {"all_agree": value, "pairwise": value + 1} for half in ("heads", "samples")}
+
+
+def row(condition: str, operations: dict, model: str = "m", of: str = "p") -> dict:
+    return {"model": model, "partition": of, "condition": condition, "operations": operations}
+
+
+def scores(exact_match: float, f1: float) -> dict:
+    return {"exact_match": exact_match, "f1": f1, "n_questions": 1000}
+
+
+def pair_scores(accuracy: float, f1: float | None = None) -> dict:
+    return {"accuracy": accuracy, **({} if f1 is None else {"f1": f1}), "n_pairs": 8}
+
+
+def tabulated(rows, partitions, metrics, intervals=None, controls=None) -> pd.DataFrame:
+    return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
+
+
+def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> pd.DataFrame:
+    """Intervals of conditions, every figure another one: whole numbers from `first` on."""
+    of_metric = [f"{end}{unit}" for unit in ("", "_by_article") for end in ("low", "high")]
+    names = [f"{kind}{metric}_{end}" for metric in metrics for kind in ("", "drop_") for end in of_metric]
+    figures = first + np.arange(len(conditions) * len(names), dtype=float).reshape(len(conditions), -1)
+    return pd.DataFrame(figures, columns=names).assign(condition=conditions)
+
+
+def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
+    rows = [{"model": "a", "partition": "p", "published": "mnli"}, {"model": "b", "partition": "p", "published": None}]
+    partitions = [partition(["dense", "dense", "vertical", "diagonal"], "vertical"), partition(["type-1", "type-2"])]
+    table = stability_table(rows, partitions, [stability(90), stability(80)], REFERENCE)
+    assert table.loc[0, "published_stability"] == 94.37
+    assert np.isnan(table.loc[1, "published_stability"])
+    assert table["heads_pairwise"].tolist() == [91, 81]
+    assert table.loc[0, ["share_dense", "share_diagonal", "share_vertical"]].tolist() == [50, 25, 25]
+    assert table["doubtful"].tolist() == ["vertical", ""]
+    page = stability_page(table, REFERENCE)
+    assert "| a | p | 94.37 | 90.00 | 91.00 | 90.00 | 91.00 |" in page
+    assert "| published |  | 26.04 | 25.56 | 13.28 |" in page
+
+
+def test_tables_2_and_3_have_the_papers_order_and_figures():
+    rows = [
+        row("mine", {"dense": "zero", "diagonal": "uniform"}),
+        row("inter", {"diagonal": "drop_inter"}),
+        row("without dense", {"dense": "zero"}),
+        row("baseline", {}),
+    ]
+    metrics = [scores(10, 20), scores(70, 80), scores(60, 65), scores(75, 85)]
+    table = tabulated(rows, {("m", "p"): partition(list(TYPES))}, metrics)
+    assert table["condition"].tolist() == ["baseline", "without dense", "mine", "inter"]
+    assert table["table"].tolist() == [2, 2, 2, 3]
+    assert table["id"].tolist()[:2] == [1, 2]
+    assert pd.isna(table.loc[2, "id"])
+    assert table["drop_exact_match"].tolist() == [0, 15, 65, 5]
+    assert table["published_exact_match"].tolist()[:2] == [82.85, 79.92]
+    assert table.loc[1, "published_drop_exact_match"] == pytest.approx(2.93)
+    assert table.loc[3, "published_drop_f1"] == pytest.approx(-0.23)
+
+
+def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
+    partitions = {
+        ("m", "p"): partition(list(TYPES), doubtful="vertical"),
+        ("m", "mine"): partition(["odd", "even"]),
+    }
+    rows = [row("baseline", {}), row("odd", {"odd": "zero"}, of="mine"), row("x", {"vertical": "drop_intra"})]
+    table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), scores(30, 40)])
+    second, third = (ablation_page(table, partitions, number) for number in (2, 3))
+    for label in ("EM", "F1"):
+        assert second.count(f"| ID | condition | heads | {label} | drop |") == 2
+    doubt = "Doubtful, since what the heads look at does not bear the name out: vertical."
+    assert f"## m, p\n\n1,000 questions. {doubt}\n" in second
+    assert "## m, mine\n\n1,000 questions.\n" in second
+    assert "| 1 | baseline |" in third
+    assert "|  | x | 1 | 30.00 | 20.00 |" in third
+    # Without a baseline there is no drop to speak of, and none is made up.
+    assert "|  | odd | 1 | 40.00 |  |" in second
+
+
+def test_a_type_is_doubtful_where_its_name_is():
+    assert partition(["dense", "vertical"], "vertical").doubtful == ("vertical",)
+
+
+def test_markdown_shows_numbers_as_numbers_and_nothing_as_nothing():
+    table = pd.DataFrame({"name": ["a", None], "figure": [1.005, np.nan], "whole": pd.array([3, None], "Int64")})
+    assert markdown_table(table) == ("| name | figure | whole |\n| --- | ---: | ---: |\n| a | 1.00 | 3 |\n|  |  |  |\n")
+
+
+def test_every_row_has_the_ends_of_its_own_intervals():
+    keys = [("m", "p"), ("m", "q"), ("n", "p")]
+    partitions = dict.fromkeys(keys, partition(list(TYPES)))
+    rows, metrics = [], []
+    for model, of in keys:
+        for number, operations in enumerate(({"vertical": "drop_intra"}, {"dense": "zero"}, {})):
+            rows.append(row(f"c{number}", operations, model, of))
+            metrics.append(scores(50 + number, 60 + number))
+    # Each of them in an order of its own, and one partition without.
+    intervals = {keys[2]: ends(["c2", "c0", "c1"], 0), keys[0]: ends(["c1", "c2", "c0"], 1000)}
+    table = tabulated(rows, partitions, metrics, intervals).set_index(["model", "partition", "condition"]).sort_index()
+    columns = [name for name in intervals[keys[0]] if name != "condition"]
+    assert len(columns) == 16
+    for key, given in intervals.items():
+        for _, expected in given.iterrows():
+            assert table.loc[(*key, expected["condition"]), columns].tolist() == expected[columns].tolist()
+    assert table.loc[keys[1], columns].isna().all(axis=None)
+    assert set(map(str, table.dtypes[columns])) == {"float64"}
+    page = ablation_page(table.reset_index(), partitions, 2)
+    first, second, third = page.split("## ")[1:]
+    assert "| 2 | c1 | 1 | 51.00 [1000.00, 1001.00] | 1.00 [1004.00, 1005.00] | 79.92 | 2.93 |\n" in first
+    assert "| 2 | c1 | 1 | 61.00 [1008.00, 1009.00] | 1.00 [1012.00, 1013.00] | 87.62 |" in first
+    assert "| 2 | c1 | 1 | 61.00 | 1.00 | 87.62 |" in second
+    assert "| 2 | c1 | 1 | 51.00 [32.00, 33.00] | 1.00 [36.00, 37.00] |" in third
+
+
+def control(drop: float) -> dict:
+    figures = {"control_draws": 3, "control_questions": 100, "control_overlap": 0.25}
+    for metric in ("exact_match", "f1"):
+        name = f"control_drop_{metric}"
+        figures |= {name: drop, f"{name}_low": drop - 1, f"{name}_high": drop + 2, f"own_drop_{metric}": drop + 5}
+        drop += 50
+    return figures
+
+
+def test_controls_stand_beside_the_condition_that_they_are_of():
+    partitions = {("m", "p"): partition(list(TYPES)), ("n", "p"): partition(list(TYPES))}
+    rows = [row("baseline", {}), row("zero", {"dense": "zero"}), row("intra", {"dense": "drop_intra"})]
+    rows += [each | {"model": "n"} for each in rows[:2]]
+    given = {("n", "p", "zero"): control(7), ("m", "p", "zero"): control(3)}
+    table = tabulated(rows, partitions, [scores(50, 60)] * 5, controls=given)
+    by_name = table.set_index(["model", "condition"])
+    for (model, _, condition), expected in given.items():
+        assert by_name.loc[(model, condition), list(expected)].to_dict() == expected
+    others = by_name.drop(index=[("m", "zero"), ("n", "zero")])[list(control(0))]
+    assert others.isna().all(axis=None)
+    assert table["control_draws"].dtype == "Int64"
+    page = ablation_page(table, partitions, 2)
+    assert "Beside random heads: on fewer questions, the condition's own drop" in page
+    first, second = page.split("## ")[1:]
+    for label in ("EM", "F1"):
+        assert f"| {label} | drop | drop on 100, own / random heads | published | drop published |\n" in first
+    assert "| 50.00 | 0.00 | 8.00 / 3.00 [2.00, 5.00] | 79.92 | 2.93 |\n" in first
+    assert "| 60.00 | 0.00 | 58.00 / 53.00 [52.00, 55.00] | 87.62 |" in first
+    assert "| 50.00 | 0.00 | 12.00 / 7.00 [6.00, 9.00] | 79.92 | 2.93 |\n" in second
+    assert "| 1 | baseline | 0 | 50.00 | 0.00 |  | 82.85 | 0.00 |" in first
+    # Table 3 has none.
+    assert "andom heads" not in ablation_page(table, partitions, 3)
+    assert "control_draws" not in tabulated(rows, partitions, [scores(50, 60)] * 5)
+
+
+def test_pairs_have_accuracy_and_nothing_published():
+    partitions = {(model, "p"): partition(list(TYPES)) for model in "mnq"}
+    done = {"zero": {"dense": "zero"}, "baseline": {}, "inter": {"diagonal": "drop_inter"}}
+    rows = [row(name, operations, model) for model in "mn" for name, operations in done.items()]
+    rows += [row("baseline", {}, "q"), row("zero", {"dense": "zero"}, "q")]
+    # Two labels have an F1, three have none; and a task of questions beside them.
+    metrics = [pair_scores(60, 70), pair_scores(80, 95), pair_scores(75, 85)]
+    metrics += [pair_scores(40), pair_scores(50), pair_scores(55), scores(10, 20), scores(5, 10)]
+    intervals = {(model, "p"): ends(list(done), 0, ["accuracy"]) for model in "mn"}
+    of_control = {"control_draws": 2, "control_questions": 8, "control_overlap": 1.0}
+    of_control |= {"control_drop_accuracy": 1.0, "control_drop_accuracy_low": 0.0, "control_drop_accuracy_high": 2.0}
+    of_control["own_drop_accuracy"] = 12.5
+    table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
+    pairs = table[table["model"] != "q"].set_index(["model", "condition"])
+    assert pairs["accuracy"].tolist() == [80, 60, 75, 50, 40, 55]
+    assert pairs["drop_accuracy"].tolist() == [0, 20, 5, 0, 10, -5]
+    assert pairs.loc["m", "drop_f1"].tolist() == [0, 25, 10]
+    assert pairs.loc["n", ["f1", "drop_f1"]].isna().all(axis=None)
+    assert pairs.filter(regex="published|exact_match|f1_low|f1_high").isna().all(axis=None)
+    assert set(pairs["n_questions"]) == {8}
+    questions = table[table["model"] == "q"]
+    assert questions[["accuracy", "drop_accuracy"]].isna().all(axis=None)
+    assert questions["published_exact_match"].tolist() == [82.85, 79.92]
+    of_m, of_n, of_q = ablation_page(table, partitions, 2).split("## ")[1:]
+    assert "8 pairs." in of_m
+    assert "| heads | Acc. | drop | drop on 8, own / random heads |\n" in of_m
+    assert "| heads | F1 | drop |\n" in of_m
+    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] | 12.50 / 1.00 [0.00, 2.00] |" in of_m
+    assert "| heads | Acc. | drop |\n" in of_n
+    assert "1,000 questions." in of_q
+    assert "| heads | EM | drop | published | drop published |\n" in of_q
+
+
+@pytest.mark.parametrize("score", [scores(50, 60), pair_scores(50)])
+def test_the_baseline_heads_both_tables(score):
+    partitions = {("m", "p"): partition(list(TYPES))}
+    done = {"intra": {"dense": "drop_intra"}, "zero": {"dense": "zero"}, "baseline": {}}
+    table = tabulated([row(*each) for each in done.items()], partitions, [score] * 3)
+    for number, expected in ((2, ["baseline", "zero"]), (3, ["baseline", "intra"])):
+        lines = [
+            line.split(" | ") for line in ablation_page(table, partitions, number).splitlines() if line[:2] == "| "
+        ]
+        scores_shown = sum(cells[0] == "| ID" for cells in lines)
+        conditions = [cells[1] for cells in lines if cells[1] in done]
+        assert scores_shown >= 1
+        assert conditions == expected * scores_shown
+
+
+def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
+    partitions = {
+        ("m", "p"): partition(list(TYPES)),
+        ("m", "q"): partition(list(TYPES)),
+        ("n", "p"): partition(["odd"]),
+    }
+    rows = [row("baseline", {}), row("zero", {"dense": "zero"}, of="q"), row("odd", {"odd": "zero"}, "n")]
+    table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), pair_scores(70)])
+    found = table.set_index(["model", "partition"])
+    drops = [f"drop_{figure}" for figure in ("exact_match", "f1", "accuracy")]
+    assert found.loc[[("m", "q"), ("n", "p")], drops].isna().all(axis=None)
+    assert found.loc[("m", "p"), drops[:2]].tolist() == [0, 0]
+    # What the paper lost is known all the same.
+    assert found.loc[("m", "q"), "published_drop_f1"] == pytest.approx(2.06)
+    assert "| 2 | zero | 1 | 40.00 |  | 79.92 | 2.93 |" in ablation_page(table, partitions, 2)
+
+
+def test_single_heads_are_conditions_of_their_own():
+    partitions = {("m", "p"): partition(list(TYPES), "diagonal")}
+    rows = [
+        row("baseline", {}),
+        row("one head", {"1-1": "zero"}),
+        row("both", {"dense": "zero", "1-2": "uniform"}),
+        row("inside", {"1-3": "drop_intra", "1-4": "keep"}),
+    ]
+    table = tabulated(rows, partitions, [scores(50, 60), scores(45, 50), scores(40, 40), scores(48, 59)])
+    assert table["condition"].tolist() == ["baseline", "one head", "both", "inside"]
+    assert table["table"].tolist() == [2, 2, 2, 3]
+    assert table["id"].isna().tolist() == [False, True, True, True]
+    assert table["operation_dense"].tolist() == ["", "", "zero", ""]
+    assert table["heads"].tolist() == [0, 1, 2, 1]
+    assert table["drop_exact_match"].tolist() == [0, 5, 10, 2]
+    assert table.loc[1:, "published_exact_match"].isna().all()
+    second, third = (ablation_page(table, partitions, number) for number in (2, 3))
+    assert "|  | one head | 1 | 45.00 | 5.00 |  |  |" in second
+    assert "|  | both | 2 | 40.00 | 10.00 |" in second
+    assert "|  | inside | 1 | 48.00 | 2.00 |" in third

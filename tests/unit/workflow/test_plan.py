@@ -1,0 +1,308 @@
+"""The plan: each new entry of the configuration brings its own jobs and no others."""
+
+import re
+
+import pytest
+
+from headtypes.base.errors import InputError
+from headtypes.config.schema import read_config
+from headtypes.workflow.plan import AblationPlan, Plan
+from tests.support.configs import DELETE, edited, full_config
+
+
+@pytest.fixture
+def small(tmp_path):
+    """One model, one task, one clustering, two conditions; everything runs."""
+    full = full_config(tmp_path)
+    return {
+        "tasks": {"squad": full["tasks"]["squad"]},
+        "models": {"bert": {**full["models"]["base"], "tasks": ["squad"], "evaluate": "squad"}},
+        "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}},
+    }
+
+
+@pytest.fixture
+def brought(small, tmp_path):
+    """`small` with a partition of the user's."""
+    return edited(small, "partitions", {"mine": {"file": str(tmp_path / "mine.csv"), "model": "bert", "task": "squad"}})
+
+
+def jobs(raw) -> set[tuple]:
+    plan = Plan(read_config(raw))
+    return {
+        *(("features", *each) for each in plan.features),
+        *(("partition", *each) for each in plan.partitions),
+        *(("ablation", each.model, each.partition, each.name) for each in plan.ablations),
+    }
+
+
+def added(before, after) -> set[tuple]:
+    assert jobs(before) <= jobs(after)
+    return jobs(after) - jobs(before)
+
+
+def test_a_small_experiment(small):
+    assert jobs(small) == {
+        ("features", "bert", "squad"),
+        ("partition", "bert", "squad-kmeans-k4"),
+        ("ablation", "bert", "squad-kmeans-k4", "baseline"),
+        ("ablation", "bert", "squad-kmeans-k4", "zero-dense"),
+    }
+
+
+def test_a_new_model_brings_its_own_jobs(small):
+    more = edited(small, "models/other", {"source": {"hub": "a/b"}, "tasks": ["squad"]})
+    assert added(small, more) == {("features", "other", "squad"), ("partition", "other", "squad-kmeans-k4")}
+
+
+def test_a_new_task_brings_its_own_jobs(small):
+    more = edited(small, "tasks/new", {"source": {"hub": "a/b"}})
+    assert added(small, more) == set()
+    more = edited(more, "models/bert/tasks", ["squad", "new"])
+    assert added(small, more) == {("features", "bert", "new"), ("partition", "bert", "new-kmeans-k4")}
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "partition"),
+    [("k", [4, 7], "squad-kmeans-k7"), ("methods", ["kmeans", "gmm"], "squad-gmm-k4")],
+)
+def test_a_new_clustering_brings_its_partition_and_the_conditions_that_fit(small, key, values, partition):
+    more = edited(small, "clustering", {key: values})
+    conditions = ["baseline", "zero-dense"] if "k4" in partition else []
+    expected = {("partition", "bert", partition), *(("ablation", "bert", partition, name) for name in conditions)}
+    assert added(small, more) == expected
+
+
+def test_a_new_condition_brings_one_ablation(small):
+    more = edited(small, "conditions/uniform-diagonal", {"diagonal": "uniform"})
+    assert added(small, more) == {("ablation", "bert", "squad-kmeans-k4", "uniform-diagonal")}
+
+
+def test_an_entry_given_twice_is_planned_once(small):
+    twice = edited(edited(small, "models/bert/tasks", ["squad", "squad"]), "clustering", {"k": [4, 4]})
+    assert Plan(read_config(twice)).features == [("bert", "squad")]
+    assert jobs(twice) == jobs(small)
+
+
+def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_goes_along(brought):
+    raw = edited(brought, "conditions/zero-near", {"near": "zero"})
+    raw = edited(raw, "clustering", {"k": [4, 5]})  # No condition names the types of k = 5.
+    ablations = Plan(read_config(raw)).ablations
+    assert ablations == [
+        AblationPlan("bert", "squad-kmeans-k4", "baseline", "squad"),
+        AblationPlan("bert", "squad-kmeans-k4", "zero-dense", "squad"),
+        AblationPlan("bert", "mine", "baseline", "squad"),
+        AblationPlan("bert", "mine", "zero-near", "squad"),
+    ]
+
+
+def test_a_baseline_alone_goes_with_every_partition(small):
+    raw = edited(edited(small, "conditions", {"baseline": {}}), "clustering", {"k": [4, 5]})
+    assert [each.partition for each in Plan(read_config(raw)).ablations] == ["squad-kmeans-k4", "squad-kmeans-k5"]
+
+
+def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(brought):
+    """How many heads the model has is not known before it is there; `operations` refuses one too many."""
+    raw = edited(
+        edited(brought, "conditions", {"baseline": {}, "far-off": {"13-99": "zero"}}), "clustering", {"k": [5]}
+    )
+    assert {(each.partition, each.name) for each in Plan(read_config(raw)).ablations} == {
+        (partition, condition) for partition in ("squad-kmeans-k5", "mine") for condition in ("baseline", "far-off")
+    }
+    more = edited(brought, "conditions/both", {"near": "zero", "1-2": "mean"})
+    assert added(brought, more) == {("ablation", "bert", "mine", name) for name in ("baseline", "both")}
+
+
+@pytest.fixture
+def read(small):
+    """`small` under two further readings, with a condition of each kind."""
+    more = {"drop": {"dense": "drop_intra"}, "even": {"dense": "uniform", "1-2": "mean"}, "same": {"dense": "keep"}}
+    raw = edited(small, "conditions", {**small["conditions"], **more})
+    readings = {
+        "segments": {"sentences": "segments"},
+        "wide": {"special_tokens": "inter", "uniform_over_padding": True},
+    }
+    return edited(raw, "readings", readings)
+
+
+def test_a_condition_is_evaluated_under_the_readings_that_can_change_it(small, read):
+    plan = Plan(read_config(read))
+    own = ["baseline", "zero-dense", "drop", "even", "same"]
+    names = ["baseline", "zero-dense", "drop", "drop@segments", "drop@wide", "even", "even@wide", "same"]
+    assert [each.name for each in plan.ablations] == names
+    assert [each.name for each in plan.tabulated] == own
+    assert AblationPlan("bert", "squad-kmeans-k4", "drop", "squad", "wide") in plan.ablations
+    # One that says what `ablation` says, or that differs in what the condition does not touch, changes nothing.
+    same = edited(read, "readings/same", {"sentences": "splitter", "renormalise": False})
+    assert added(read, same) == set()
+
+
+def test_a_reading_is_laid_over_that_of_ablation(read):
+    plan = Plan(read_config(edited(read, "ablation", {"renormalise": True})))
+    own = {"sentences": "splitter", "special_tokens": "neither", "renormalise": True}
+    assert plan.reading("drop") == ("drop", own)
+    assert plan.reading("drop@segments") == ("drop", {**own, "sentences": "segments"})
+    assert plan.reading("drop@wide") == ("drop", {**own, "special_tokens": "inter"})
+    assert plan.reading("even@wide") == ("even", {"uniform_over_padding": True})
+    assert plan.reading("zero-dense") == ("zero-dense", {})
+
+
+def test_the_conditions_of_table_2_have_controls(read):
+    assert [each.name for each in Plan(read_config(read)).controlled] == ["zero-dense", "even"]
+    assert Plan(read_config(edited(read, "controls", {"draws": 0}))).controlled == []
+    # A drop is one from the baseline; any condition that changes nothing is one.
+    without = edited(read, "select", {"conditions": ["zero-dense", "even"]})
+    assert Plan(read_config(without)).controlled == []
+    kept = edited(read, "select", {"conditions": ["zero-dense", "same"]})
+    assert [each.name for each in Plan(read_config(kept)).controlled] == ["zero-dense"]
+
+
+def test_a_head_that_is_kept_counts_where_a_type_is_not(small):
+    conditions = {
+        "but-one": {"dense": "zero", "1-2": "keep"},
+        "no-type": {"dense": "keep", "1-2": "keep", "1-3": "zero"},
+        "nothing": {"dense": "keep", "1-2": "keep"},
+    }
+    plan = Plan(read_config(edited(small, "conditions", conditions)))
+    assert plan.operations("but-one") == {"dense": "zero", "1-2": "keep"}
+    assert plan.operations("no-type") == {"1-3": "zero"}
+    assert plan.operations("nothing") == {}
+
+
+def test_the_baseline_is_the_condition_that_changes_no_head(read):
+    for names, baseline in [(None, "baseline"), (["zero-dense", "same"], "same"), (["zero-dense"], None)]:
+        plan = Plan(read_config(edited(read, "select", {"conditions": names})))
+        assert plan.baseline("bert", "squad-kmeans-k4") == baseline
+
+
+def test_the_partitions_that_conditions_are_evaluated_on_have_curves(brought):
+    plan = Plan(read_config(brought))
+    assert list(plan.partitions) == [("bert", "squad-kmeans-k4"), ("bert", "mine")]
+    assert [each.name for each in plan.ablated] == ["squad-kmeans-k4"]
+    assert plan.curved == plan.ablated
+    assert Plan(read_config(edited(brought, "curves", {"orders": 0}))).curved == []
+
+
+def test_a_model_is_evaluated_on_pairs_that_have_labels(small):
+    pairs = {"kind": "sentence_pair", "source": {"hub": "a/b"}, "columns": {"label": "gold"}, "questions": 5}
+    raw = edited(small, "tasks/pairs", pairs)
+    raw = edited(raw, "models/other", {"source": {"hub": "a/b"}, "tasks": ["pairs"], "evaluate": "pairs"})
+    ablations = Plan(read_config(raw)).ablations
+    assert [each.name for each in ablations if each.model == "other"] == ["baseline", "zero-dense"]
+    raw["tasks"]["pairs"]["columns"] = {}
+    with pytest.raises(InputError, match=re.escape("models.other.evaluate: pairs has no labels; name their column in")):
+        Plan(read_config(raw))
+
+
+def test_without_conditions_or_without_evaluate_nothing_is_ablated(small):
+    assert Plan(read_config(edited(small, "conditions", DELETE))).ablations == []
+    assert Plan(read_config(edited(small, "models/bert/evaluate", DELETE))).ablations == []
+
+
+def test_the_users_partition_has_the_types_of_its_file(brought, tmp_path):
+    assert Plan(read_config(brought)).partitions["bert", "mine"].types == ("far", "near")
+    (tmp_path / "mine.csv").write_bytes("\ufeffhead,type,layer\r\n0, b ,0\r\n\r\n1,a,0\r\n".encode())
+    assert Plan(read_config(brought)).partitions["bert", "mine"].types == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("content", "fragment"),
+    [
+        (b"", "has no column type; it needs layer, head and type"),
+        (b"layer,head,kind\n", "has no column type"),
+        (b"layer,head,type\n", "names no type"),
+        (b"layer,head,type\n0,0\n", "names no type"),
+        (b"layer,head,type\n0,0,\xff\n", "cannot be read as CSV"),
+        (b'layer,head,type\n0,0,"a\nb"\n', "has the type 'a\\nb'"),
+        (b"layer,head,type\n0,0,a/b\n", "a type has letters, digits, _ and -"),
+        (b"layer,head,type\n0,0,\n", "has the type ''"),
+        (b"layer,head,type\n0,0,all\n", "has the type 'all', which stands for heads of every type; rename it"),
+        (b"layer,head,type\n0,0,3-7\n", "has the type '3-7', which stands for one head; rename it"),
+    ],
+)
+def test_a_users_partition_that_cannot_be_read_is_refused_before_anything_runs(brought, tmp_path, content, fragment):
+    (tmp_path / "mine.csv").write_bytes(content)
+    with pytest.raises(InputError, match=re.escape(fragment)) as caught:
+        Plan(read_config(brought))
+    assert str(caught.value).startswith("config: partitions.mine.file: ")
+    assert str(caught.value).splitlines() == [str(caught.value)]
+
+
+@pytest.mark.parametrize("name", ["squad-kmeans-k4", "asked-kmeans-k4"])
+def test_a_users_partition_cannot_take_the_name_of_a_clustering(brought, name):
+    raw = edited(brought, "tasks/asked", {"source": {"hub": "a/b"}})
+    raw = edited(raw, "models/other", {"source": {"hub": "a/b"}, "tasks": ["asked"]})
+    raw["partitions"][name] = raw["partitions"].pop("mine")
+    with pytest.raises(InputError, match=f"partitions.{name} has the name of a clustering"):
+        Plan(read_config(raw))
+
+
+def test_a_selection_leaves_the_rest_out(tmp_path):
+    full = full_config(tmp_path)
+    for registry, name, left in [
+        ("models", "base", {"base"}),
+        ("tasks", "pairs", {"base"}),
+        ("partitions", "mine", {"tuned+1.0"}),
+    ]:
+        plan = Plan(read_config(edited(full, "select", {registry: [name]})))
+        assert {model for model, _ in plan.partitions} == left
+    plan = Plan(read_config(edited(full, "select", {"conditions": ["baseline"]})))
+    assert {each.condition for each in plan.ablations} == {"baseline"}
+    assert {(each.model, each.partition) for each in plan.ablations} == {
+        ("base", "pairs-kmeans-k4"),
+        ("tuned+1.0", "squad-kmeans-k4"),
+        ("packed", "asked-kmeans-k4"),
+        ("tuned+1.0", "mine"),
+    }
+
+
+def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables(tmp_path):
+    full = full_config(tmp_path)
+    full["select"] = {"models": ["base"], "tasks": ["pairs"]}
+    for path in ("tasks/squad/source/file", "partitions/mine/file"):
+        full = edited(edited(full, path, "/nowhere"), path, "$HEADTYPES_NOWHERE/x")
+    full = edited(full, "models/tuned+1.0/source/folder", "$HEADTYPES_NOWHERE")
+    full = edited(full, "models/packed/source/package", "not_installed")
+    assert Plan(read_config(full)).features == [("base", "pairs")]
+
+
+def test_a_partition_of_the_users_that_is_not_selected_is_not_read(brought, tmp_path):
+    (tmp_path / "mine.csv").unlink()
+    plan = Plan(read_config(edited(brought, "select", {"partitions": ["squad-kmeans-k4"]})))
+    assert list(plan.partitions) == [("bert", "squad-kmeans-k4")]
+
+
+def test_selecting_a_clustering_does_not_forbid_the_conditions_of_another(small):
+    raw = edited(edited(small, "clustering", {"k": [3, 4]}), "select", {"partitions": ["squad-kmeans-k3"]})
+    plan = Plan(read_config(raw))
+    assert list(plan.partitions) == [("bert", "squad-kmeans-k3")]
+    assert plan.ablations == []
+
+
+def test_the_files_of_a_local_model_and_task_are_inputs(tmp_path):
+    full = full_config(tmp_path)
+    folder = tmp_path / "model"
+    files = [
+        "config.json",
+        "model-00001-of-00002.safetensors",
+        "model.safetensors.index.json",
+        "tokenizer.json",
+        "vocab.txt",
+    ]
+    for name in [*files, "README.md", "trainer_state.json"]:
+        (folder / name).touch()
+    plan = Plan(read_config(full))
+    assert plan.model_files("tuned+1.0") == [str(folder / name) for name in files]
+    assert plan.model_files("base") == []
+    assert plan.task_files("squad") == [str(tmp_path / "squad.json")]
+    assert plan.task_files("asked") == []
+
+
+@pytest.mark.parametrize("name", ["a+b", "a.b", "bert-base", "v1.0+x_y"])
+def test_names_that_mean_something_in_a_pattern_are_plain_names(small, name):
+    """As the wildcard constraints in rules/common.smk are made."""
+    raw = edited(small, f"models/{name}", small["models"]["bert"])
+    names = Plan(read_config(raw)).models
+    pattern = "|".join(re.escape(known) for known in names)
+    assert re.fullmatch(pattern, name)
+    assert not re.fullmatch(pattern, name.replace("+", "").replace(".", "x") + "x")

@@ -1,0 +1,152 @@
+"""What stands beside a result: enough to tell later what made it, and nothing of the machine that made it."""
+
+import json
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from headtypes.attention.map_files import AttentionMaps, write_maps
+from headtypes.base.errors import InputError
+from headtypes.base.files import canonical_json, sha256_path, write_json, write_text
+from headtypes.features.feature_files import Features, write_features
+from headtypes.figures.style import save_figure
+from headtypes.papers.markdown import to_html
+from headtypes.tasks.scoring import write_scores
+from headtypes.workflow.provenance import beside, forget, provenance_of, record, recorded, verified
+
+MODEL = "results/sources/models/bert.json"
+FEATURES = "results/features/bert/squad.h5"
+TABLE = "results/guan2020/table1.csv"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def job(rule, inputs, outputs, **values):
+    """A job that writes its rule into its outputs, and what stands beside them."""
+    made = provenance_of(rule, {"model": "bert"}, {"seed": 3, **values}, "abc", inputs)
+    for path in outputs:
+        write_text(path, path)
+    record(made, verified(inputs), outputs, threads=2)
+    return made
+
+
+def fetched(path=MODEL):
+    write_json(path, {"hub": "some/bert", "revision": "f00", "folder": "/home/ada/cache", "weights": {"a": "1"}})
+    record(provenance_of("fetch_model", {"model": "bert"}, {}, "abc", []), {}, [path], threads=1)
+
+
+def test_a_record_says_what_made_the_result_and_from_what():
+    write_text("outside.csv", "x")
+    job("extract_features", ["outside.csv"], [FEATURES], windows=16)
+    found = recorded(FEATURES)
+    assert (found["rule"], found["wildcards"], found["spec"]) == (
+        "extract_features",
+        {"model": "bert"},
+        {"seed": 3, "windows": 16},
+    )
+    assert (found["code"], found["threads"]) == ("abc", 2)
+    assert found["inputs"] == {"outside.csv": sha256_path("outside.csv")}
+    assert found["sha256"] == sha256_path(FEATURES)
+    assert found["packages"]["numpy"] == np.__version__
+    assert set(found["packages"]) >= {"torch", "transformers", "scikit-learn", "h5py"}
+
+
+def test_models_and_data_as_resolved_are_handed_on_to_what_comes_from_them():
+    fetched()
+    job("extract_features", [MODEL], [FEATURES])
+    job("tabulate", [FEATURES], [TABLE])
+    identity = {"models/bert": {"hub": "some/bert", "revision": "f00", "weights": {"a": "1"}}}
+    assert recorded(MODEL)["sources"] == recorded(FEATURES)["sources"] == recorded(TABLE)["sources"] == identity
+
+
+def test_nothing_of_this_machine_goes_into_the_results_themselves(folder):
+    fetched()
+    made = job("extract_features", [MODEL], [FEATURES])
+    assert str(folder) not in canonical_json(made)
+    assert "/home" not in canonical_json(made)
+
+
+def test_the_commit_is_that_of_the_code_and_not_of_the_working_directory():
+    """The working directory is no repository here."""
+    assert len(provenance_of("a", {}, {}, "abc", [])["git"].removesuffix("-dirty")) == 40
+
+
+def test_what_is_made_anew_has_no_record_until_it_is_there():
+    job("tabulate", [], [TABLE])
+    forget([TABLE, "results/never.csv"])
+    assert recorded(TABLE) is None
+    assert beside(TABLE).as_posix() == "results/provenance/guan2020/table1.csv.json"
+
+
+def test_a_folder_is_recorded_by_what_is_in_it(folder):
+    for name in ("config.json", "sub/model.safetensors"):
+        write_text(f"results/models/bert/{name}", name)
+    before = sha256_path("results/models/bert")
+    (folder / "results/models/bert/config.json").touch()
+    (folder / "results/models/bert/.snakemake_timestamp").touch()
+    assert sha256_path("results/models/bert") == before
+    (folder / "results/models/bert/sub/model.safetensors").rename(folder / "results/models/bert/sub/other")
+    assert sha256_path("results/models/bert") != before
+
+
+def hdf5_attribute(path):
+    with h5py.File(path) as file:
+        return file.attrs["provenance"]
+
+
+def written(kind, made) -> str:
+    """What a result of each kind, written by the function that the workflow uses, holds of what made it."""
+    path, figure = f"results/a.{kind}", Figure()
+    if kind == "features.h5":
+        features = Features(np.zeros((1, 1, 1, 69), np.float32), np.ones(1, np.int32), np.zeros(1, bool), ["s"])
+        write_features(path, features, made)
+        return hdf5_attribute(path)
+    if kind == "maps.h5":
+        write_maps(path, AttentionMaps(np.zeros((1, 1, 2, 2)), ["a", "b"], "s", False), made)
+        return hdf5_attribute(path)
+    if kind == "parquet":
+        write_scores(path, pd.DataFrame({"id": ["q"], "f1": [50.0]}), made)
+        return canonical_json(pd.read_parquet(path).attrs["provenance"])
+    if kind == "html":
+        return (
+            to_html("# Title", made)
+            .partition('name="provenance" content="')[2]
+            .partition('">')[0]
+            .replace("&quot;", '"')
+        )
+    save_figure(figure, "results/a.pdf", "results/a.png", made)
+    with open(path, "rb") as file:
+        content = file.read().decode("latin-1")
+    start = content.index('{"code"')
+    return json.JSONDecoder().raw_decode(content[start:].replace("\\(", "(").replace("\\)", ")"))[0]
+
+
+@pytest.mark.parametrize("kind", ["features.h5", "maps.h5", "parquet", "html", "png", "pdf"])
+def test_a_result_holds_what_made_it_where_its_format_can(kind):
+    made = provenance_of("plot_heads", {"model": "bert"}, {"seed": 3}, "abc", [])
+    found = written(kind, made)
+    assert (json.loads(found) if isinstance(found, str) else found) == made
+
+
+@pytest.mark.parametrize("content", ["", "x", FEATURES.upper()])
+def test_a_result_that_is_not_what_was_recorded_is_refused(content):
+    job("extract_features", [], [FEATURES])
+    assert verified([FEATURES]) == {FEATURES: sha256_path(FEATURES)}
+    write_text(FEATURES, content)
+    with pytest.raises(InputError, match=f"{FEATURES} was damaged or changed since .* delete {FEATURES} and run again"):
+        verified([FEATURES])
+    beside(FEATURES).unlink()
+    assert verified([FEATURES]) == {FEATURES: sha256_path(FEATURES)}
+
+
+def test_what_a_killed_job_left_goes_when_it_runs_again(folder):
+    write_text("results/features/bert/.squad.h5.17.tmp", "half")
+    forget([FEATURES])
+    assert list((folder / "results/features/bert").iterdir()) == []

@@ -1,6 +1,0 @@
-from headtypes.files import read_json_lines, write_json_lines
-from headtypes.tasks import draw_questions
-from headtypes.workflow import job
-
-with job(snakemake) as (inputs, spec, outputs, _):
-    write_json_lines(outputs.questions, draw_questions(read_json_lines(inputs.rows), **spec))

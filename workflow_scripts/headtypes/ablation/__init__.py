@@ -1,0 +1,1 @@
+"""What a model answers while heads are taken away or changed."""

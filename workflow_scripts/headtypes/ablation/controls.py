@@ -1,0 +1,65 @@
+"""Controls of a condition: the same operations on as many heads, drawn at random layer by layer."""
+
+import numpy as np
+import pandas as pd
+
+from headtypes.ablation.evaluation import Settings, evaluate_all
+from headtypes.ablation.operations import operations_by_head
+from headtypes.base.errors import InputError
+from headtypes.models.records import ModelRecord
+from headtypes.tasks.windows import Windows, draw_part
+from headtypes.types.partitions import Partition
+
+
+def plot_heads(operations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Give the operations of each layer to heads drawn from all heads of that layer.
+
+    operations: [layer, head] text.
+    returns     [layer, head] text; each layer has each operation as often as before.
+    """
+    return np.stack([rng.permutation(layer) for layer in operations])
+
+
+def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
+    """The share, 0 to 1, of the heads that a condition changes to which a draw does the same.
+
+    drawn, operations: [layer, head] text, of the draw and of the condition. Where the condition changes all heads of
+    its layers alike, the draw is the condition, and the share is 1.
+    """
+    return float((drawn == operations)[operations != "keep"].mean())
+
+
+def evaluate_controls(
+    rows: list[dict],
+    windows: Windows,
+    partition: Partition,
+    record: ModelRecord,
+    contexts: np.ndarray | None = None,
+    *,
+    condition: str,
+    operations: dict[str, str],
+    draws: int,
+    questions: int | str,
+    seed: int,
+    **settings,
+) -> pd.DataFrame:
+    """Score a model under several random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
+
+    draws:     number of draws; a further one leaves those before it as they were.
+    questions: of the rows, drawn at random, or "all".
+    returns draw (from 0), the columns of the condition's own scores, and overlap (0 to 1), one row per draw and
+        question or pair.
+    """
+    by_head = operations_by_head(partition.type_of, operations, condition)
+    if (by_head == "keep").all():
+        raise InputError(f"conditions.{condition} changes no head, so there is none to draw; leave its controls out.")
+    drawn = [plot_heads(by_head, np.random.default_rng([seed, draw])) for draw in range(draws)]
+    rows, windows = draw_part(rows, windows, questions, seed)
+    what = f"{record.name}, controls of {condition}"
+    found = evaluate_all(rows, windows, record, drawn, contexts, Settings(**settings), what)
+    tables = []
+    for draw, (_, scores) in enumerate(found):
+        scores = scores.assign(overlap=overlap(drawn[draw], by_head))
+        scores.insert(0, "draw", draw)
+        tables.append(scores)
+    return pd.concat(tables, ignore_index=True)

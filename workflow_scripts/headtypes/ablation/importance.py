@@ -1,0 +1,134 @@
+"""How much the loss depends on each head: the gradient importance of Michel et al. 2019."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from headtypes.attention.batches import rows_of, run_batches
+from headtypes.attention.hook import Layer, run
+from headtypes.base.errors import InputError
+from headtypes.base.files import undamaged
+from headtypes.base.progress import progress
+from headtypes.base.tables import read_csv
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+from headtypes.tasks.pairs import label_names, label_numbers
+from headtypes.tasks.spans import answer_positions
+from headtypes.tasks.windows import Windows
+
+
+class HeadGates:
+    """Multiplies each head's context by a variable that is one; a handler of `attention.run`.
+
+    After the run, `gates` has one variable [sample, head] per layer, for the gradients of Michel et al.'s mask.
+    """
+
+    def __init__(self):
+        self.gates: list[Tensor] = []
+
+    def __call__(self, number: int, layer: Layer) -> Tensor:
+        """The heads' contexts of a layer, through their gates: [sample, head, query, channel]."""
+        context = layer.context()
+        self.gates.append(torch.ones_like(context[..., 0, 0], requires_grad=True))
+        return context * self.gates[-1][:, :, None, None]
+
+
+def measure_importance(
+    rows: list[dict], windows: Windows, record: ModelRecord, *, kind: str, precision: str, batch_tokens: int
+) -> pd.DataFrame:
+    """The gradient importance of every head of a fine-tuned model on its task.
+
+    rows, windows: questions with their answers' places, or pairs with their labels, and what was cut of them.
+    record:  the model, as `sources.fetch_model` found it; it needs the task's head.
+    kind:    question_answering: the loss is the mean of the cross entropies of start and end of the first answer,
+        on the windows that hold the whole of it; sentence_pair: the cross entropy of the label.
+    returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
+    """
+    if kind == "question_answering":
+        model = load_model(record, precision, head="question_answering")
+        targets = answer_positions(rows, windows)
+    else:
+        model = load_model(record, precision, head="sequence_classification")
+        targets = label_numbers(rows, label_names(model.config), f"models.{record.name}")[:, None]
+    importance = head_importance(model, windows, targets, batch_tokens, f"{record.name}, importance of heads")
+    layer, head = (index.reshape(-1) for index in np.indices(importance.shape))
+    columns = {"importance": importance.reshape(-1), "normalised": normalise(importance).reshape(-1)}
+    return pd.DataFrame({"layer": layer, "head": head, **columns})
+
+
+def head_importance(
+    model: torch.nn.Module, windows: Windows, targets: np.ndarray, batch_tokens: int, what: str
+) -> np.ndarray:
+    """The mean over a task's questions of |dL/dxi| of each head's mask variable xi: [layer, head] float64.
+
+    Michel et al. 2019, section 4.1, equation 2, the absolute value being that of a whole sample. (Their code for BERT
+    takes that of each token's share and divides by the tokens; the equation is followed here.)
+
+    targets: [window, class] int, the right class of each softmax of the task: start and end token, or the label;
+        negative where the window is left out. The windows of one question count together as one.
+    """
+    chosen = np.flatnonzero((targets >= 0).all(1))
+    if not len(chosen):
+        raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")
+    _, question, windows_of = np.unique(windows.question[chosen], return_inverse=True, return_counts=True)
+    weight = 1 / (len(windows_of) * windows_of[question])
+    ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
+    ids, types = [ids[window] for window in chosen], types and [types[window] for window in chosen]
+    # Only the gates need gradients; what the weights' own would need is not kept.
+    model.requires_grad_(False)
+    total = 0.0
+    with progress(len(chosen), what, "windows") as bar:
+
+        def step(batch: np.ndarray, inputs: dict[str, Tensor]) -> None:
+            nonlocal total
+            handler = HeadGates()
+            output = run(model, inputs, handler)
+            loss = _losses(output, inputs["attention_mask"], torch.as_tensor(targets[chosen[batch]]))
+            # A sample's gates reach no other sample's loss, so one backward pass gives them all apart.
+            gradients = torch.stack(torch.autograd.grad(loss.sum(), handler.gates))
+            total = total + (gradients.double().abs().cpu().numpy() * weight[batch, None]).sum(1)
+            bar.update(len(batch))
+
+        run_batches(model, ids, types, batch_tokens, step)
+    if not np.isfinite(total).all():
+        raise InputError(
+            f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "
+            "precision."
+        )
+    return total
+
+
+def normalise(importance: np.ndarray) -> np.ndarray:
+    """Importance [layer, head] with every layer's l2 norm brought to one; Michel et al. 2019, section 4.1.
+
+    A layer of zeros stays as it is.
+    """
+    norm = np.linalg.norm(importance, axis=1, keepdims=True)
+    return np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
+
+
+def read_importance(path: str | Path) -> np.ndarray:
+    """The normalised importance in a CSV of `measure_importance`'s table: [layer, head].
+
+    Raises `InputError` that names a damaged file.
+    """
+    kinds, otherwise = {"layer": int, "head": int, "normalised": float}, "holds no importance of heads"
+    table = read_csv(path, otherwise, kinds, dtype=kinds).sort_values(["layer", "head"])
+    with undamaged(path, otherwise):
+        return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
+
+
+def _losses(output, mask: Tensor, targets: Tensor) -> Tensor:
+    """The loss of each sample of a batch, [sample]; padding is no class."""
+    if "logits" in output:
+        logits = output.logits[:, :, None]
+    else:
+        logits = torch.stack([output.start_logits, output.end_logits], dim=2)
+        logits = logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
+    # Half precision is too coarse for a loss.
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    return cross_entropy(logits, targets.to(logits.device), reduction="none").mean(1)

@@ -1,0 +1,1 @@
+"""Attention while a model runs: the hook into Transformers, batches, blocks of rows, and whole maps."""

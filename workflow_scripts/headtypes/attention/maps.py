@@ -1,0 +1,92 @@
+"""Whole attention maps of one short sample, for pictures alone: what is measured is reduced while the model runs."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headtypes.attention.batches import model_inputs
+from headtypes.attention.hook import Layer, run
+from headtypes.attention.map_files import AttentionMaps
+from headtypes.base.errors import InputError
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+from headtypes.tasks.encoding import Encoded, encode_samples
+
+
+class MapReader:
+    """Keeps each layer's attention on a batch of one sample; a handler of `attention.run`."""
+
+    def __init__(self):
+        self._layers: list[Tensor] = []
+
+    def __call__(self, number: int, layer: Layer) -> Tensor:
+        """The heads' contexts of a layer as they are: [sample, head, query, channel]."""
+        attention = layer.attention(slice(None))
+        self._layers.append(attention[0].float().cpu())
+        return torch.matmul(attention, layer.value)
+
+    def attention(self) -> np.ndarray:
+        """The attention maps: [layer, head, query, key] float32."""
+        return torch.stack(self._layers).numpy()
+
+
+# Of more, a figure of a page's width could not label every one.
+LEGIBLE_TOKENS = 24
+
+
+def map_attention(
+    samples: list[dict], record: ModelRecord, *, task: str, kind: str, precision: str, tokens: int = LEGIBLE_TOKENS
+) -> AttentionMaps:
+    """Run a model over the sample that is nearest to a wanted length, and keep its attention.
+
+    samples:   id, first and second, as drawn.
+    record:    the model, as `sources.fetch_model` found it.
+    task, kind: name of the task, for messages, and how its samples are cut.
+    precision: arithmetic of the forward pass.
+    tokens:    wanted length; a sample that is longer is cut to it, as far as its question allows.
+    Raises `InputError` where an attention is not finite.
+    """
+    tokenizer = load_tokenizer(record)
+    sample, encoded = choose_sample(samples, tokenizer, kind, record.max_length, tokens)
+    model = load_model(record, precision)
+    attention = read_one(model, encoded, tokenizer.pad_token_id)
+    if not np.isfinite(attention).all():
+        raise InputError(
+            f"{record.name} on {task}: an attention is not a number; the model's weights are damaged, or its "
+            "numbers overflow in this precision."
+        )
+    labels = [_readable(tokenizer, token) for token in encoded.input_ids[0]]
+    return AttentionMaps(attention, labels, sample["id"], bool(encoded.truncated[0]))
+
+
+def choose_sample(samples: list[dict], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[dict, Encoded]:
+    """The sample whose length is nearest to a wanted one, cut where it is longer, and its encoding.
+
+    max_length: tokens of the longest input that the model takes; tokens: the wanted length.
+    Of samples as near as one another, one that need not be cut goes first, then the one drawn first; a sample
+    whose question alone would fill the wanted length is passed over. Where that passes over all of them, twice the
+    length is wanted, and so on: to it, every sample can be cut.
+    """
+    tokens = min(tokens, max_length)
+    lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
+    for index in sorted(range(len(samples)), key=lambda index: (abs(lengths[index] - tokens), lengths[index] > tokens)):
+        try:
+            return samples[index], encode_samples([samples[index]], tokenizer, kind, tokens)
+        except InputError:
+            continue
+    return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens)
+
+
+@torch.inference_mode()
+def read_one(model: torch.nn.Module, encoded: Encoded, pad_token: int | None) -> np.ndarray:
+    """The attention of a loaded model on one encoded sample: [layer, head, query, key] float32."""
+    reader = MapReader()
+    run(model, model_inputs(encoded.input_ids, encoded.token_types, pad_token or 0, model.device), reader)
+    return reader.attention()
+
+
+def _readable(tokenizer, token_id: int) -> str:
+    # A byte-level token may be a space, or part of a character, which only its raw form shows.
+    text = tokenizer.decode([token_id]).strip()
+    return text if text and "\ufffd" not in text else tokenizer.convert_ids_to_tokens(token_id)

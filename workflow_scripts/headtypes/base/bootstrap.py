@@ -1,0 +1,202 @@
+"""How sure a mean over questions is: paired bootstrap intervals, by question or by article."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, stdtrit
+from threadpoolctl import threadpool_limits
+
+from headtypes.base.errors import InputError
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+
+# Counts that are held at once: 8 MB.
+_BLOCK = 2**20
+
+
+class Interval(NamedTuple):
+    """A mean and its interval, in the unit of the scores."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def score_intervals(
+    scores: Mapping[str, np.ndarray],
+    *,
+    baseline: int | None,
+    articles: np.ndarray | None = None,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> pd.DataFrame:
+    """Intervals of each condition's mean scores, and of what they lose against the baseline.
+
+    scores: by metric (exact_match, f1, accuracy, ...) the score of every question under every condition,
+        [condition, question] in percent, questions in one order.
+    baseline: the row of the condition from which drops count; None where there is none.
+    articles: [question] the article of each; None where there are none.
+    seed, resamples, level: as in `mean_intervals`.
+
+    returns one row per condition, in their order, and for each metric the columns
+      {metric}, {metric}_low, {metric}_high: the mean in percent, and its interval over questions;
+      {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
+      drop_{metric} and the same four: the baseline's score minus the condition's, in points.
+    NaN where there is no baseline, where there are no articles, and where an interval is undefined, as
+    `mean_intervals` says.
+
+    All figures rest on the same drawn questions (or articles), so that a drop is paired: what makes a
+    question hard for the baseline and for the condition alike cancels out. Koehn 2004, Statistical
+    significance tests for machine translation evaluation; Berg-Kirkpatrick et al. 2012.
+    """
+    values = np.stack([np.asarray(each, dtype=float) for each in scores.values()])
+    # A drop is drawn as a score of its own, so that a condition that changes no answer drops by exactly 0.
+    drops = np.zeros_like(values) if baseline is None else values[:, [baseline]] - values
+    both = np.stack([values, drops])
+    means = both.mean(axis=-1)
+    undefined = np.full(means.shape, np.nan)
+    settings = {"seed": seed, "resamples": resamples, "level": level}
+    bounds = {
+        "": mean_intervals(both, **settings),
+        "_by_article": (undefined, undefined) if articles is None else mean_intervals(both, articles, **settings),
+    }
+    table = {}
+    for place, metric in enumerate(scores):
+        for kind, name in enumerate((metric, f"drop_{metric}")):
+            figures = {name: means}
+            for unit, (low, high) in bounds.items():
+                figures |= {f"{name}_low{unit}": low, f"{name}_high{unit}": high}
+            known = kind == 0 or baseline is not None
+            table |= {column: figure[kind, place] if known else np.nan for column, figure in figures.items()}
+    return pd.DataFrame(table, index=range(values.shape[1]))
+
+
+def difference_interval(
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    articles: np.ndarray | None = None,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Interval | None:
+    """How far the mean of one score is above that of another on the same questions, and its interval.
+
+    first, second: [question] scores, of two conditions or of anything else that pairs by question: that one
+        condition costs less than another is an interval of their drops that lies below 0.
+    articles: [question] the article of each, for the interval over articles; None for that over questions.
+    returns None where the interval is undefined; this and the rest as in `mean_intervals`, which draws the
+        same questions or articles from the same seed.
+    """
+    differences = np.asarray(first, dtype=float) - second
+    low, high = mean_intervals(differences, articles, seed=seed, resamples=resamples, level=level)
+    return None if np.isnan(low) else Interval(float(differences.mean()), float(low), float(high))
+
+
+def mean_intervals(
+    values: np.ndarray,
+    articles: np.ndarray | None = None,
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bootstrap intervals of means over questions, low and high, each [...].
+
+    values: [..., question], any figures of the same questions (or samples), all of which are drawn together.
+    articles: [question] labels. With them whole articles are drawn with replacement, and the mean is that
+        over all questions of the articles drawn: questions of one article are not independent, and the
+        interval says what other articles might have given (Davison and Hinkley 1997, section 3.8; Field and
+        Welsh 2007). Without them the questions are drawn, and the interval holds for further questions on
+        articles like a mixture of these.
+    seed: equal seeds draw the same questions, however many figures there are.
+    level: share of such intervals that hold the true mean.
+
+    Both bounds are NaN where a single question, or a single article, is all there is: it says nothing about
+    others. Where all questions score the same, low and high are that score: the bootstrap sees no more than
+    there is, and an exact match of 100 % on few questions is no proof. Raises `InputError` where a value is
+    NaN or infinite, since means over different questions do not pair.
+
+    The bounds are expanded percentiles (Hesterberg 2015, What teachers should know about the bootstrap): the
+    quantiles of the resampled means at the levels at which, were the means normal, they would equal Student's
+    interval. Plain percentiles are too narrow for SQuAD dev's 48 articles, and the same as these for its 10,570
+    questions. Articles of unequal size count as fewer equal ones, (sum of sizes)^2 / sum of sizes^2: SQuAD dev's
+    48 as 36 (Carter, Schnepel and Steigerwald 2017; the form for questions that depend little on their article).
+
+    Percentiles, because they stay within 0 to 100, turn with the sign of a difference, and lean to the side to
+    which a rate near 0 or 100 is skewed, from which basic intervals lean away. BCa does better for such rates and
+    worse for drops that come from few questions. All fall short where fewer than some ten questions are
+    answered, or answered differently, and where few articles carry most of a drop; `benchmarks/bootstrap.py`
+    measures how far.
+    """
+    values = np.asarray(values, dtype=float)
+    broken = np.count_nonzero(~np.isfinite(values))
+    if broken:
+        raise InputError(
+            f"{broken} of {values.size} scores are NaN or infinite: means over different questions do not compare. "
+            "Evaluate every condition on all questions."
+        )
+    sums, sizes = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles)
+    if len(sizes) < 2:
+        return np.full(values.shape[:-1], np.nan), np.full(values.shape[:-1], np.nan)
+    low, high = bounds(resampled_means(sums, sizes, seed=seed, resamples=resamples), sizes, level)
+    return low.reshape(values.shape[:-1]), high.reshape(values.shape[:-1])
+
+
+def sums_by_unit(values: np.ndarray, articles: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """What is drawn: the sums of each unit, [unit, column], and the questions in it, [unit].
+
+    values: [question, column]; articles: [question], each of which is a unit; without them each question is.
+    """
+    if articles is None:
+        return values, np.ones(len(values))
+    names, article = np.unique(articles, return_inverse=True)
+    sums = np.zeros((len(names), values.shape[1]))
+    np.add.at(sums, article, values)
+    return sums, np.bincount(article).astype(float)
+
+
+def bounds(means: np.ndarray, sizes: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+    """Low and high ends of the intervals of resampled means [resample, ...], from the units' sizes [unit]."""
+    tail = _expanded_tail(sizes, level)
+    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def resampled_means(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int) -> np.ndarray:
+    """Means over the units drawn, [resample, column].
+
+    sums: [unit, column] each unit's sums; sizes: [unit] over how many questions they are.
+    """
+    with threadpool_limits(1):
+        return np.concatenate(
+            [(drawn @ sums) / (drawn @ sizes)[:, None] for drawn in draw_units(len(sizes), resamples, seed)]
+        )
+
+
+def draw_units(units: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """Draw as many units as there are, with replacement: how often each, float64 [resample, unit], in blocks.
+
+    The blocks' size changes nothing: every resample takes the generator's next `units` whole numbers.
+    """
+    rng = np.random.default_rng(seed)
+    rows = max(1, _BLOCK // units)
+    for start in range(0, resamples, rows):
+        counts = np.empty((min(rows, resamples - start), units))
+        for row in counts:
+            row[:] = np.bincount(rng.integers(units, size=units), minlength=units)
+        yield counts
+
+
+def _expanded_tail(sizes: np.ndarray, level: float) -> float:
+    """The share of resampled means below the lower bound, from the units' sizes.
+
+    Hesterberg 2015, expanded percentile interval, with the effective number of units for their number.
+    """
+    units = sizes.sum() ** 2 / (sizes**2).sum()
+    student = stdtrit(units - 1, (1 + level) / 2)
+    return float(ndtr(-student * np.sqrt(units / (units - 1))))

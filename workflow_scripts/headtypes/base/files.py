@@ -1,0 +1,175 @@
+"""Whole files or none: what is written appears under its name only when it is complete."""
+
+import errno
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headtypes.base.errors import InputError, one_line
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# No room, no right to write, a broken disk: what the user can mend.
+_REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
+
+    The data reach the disk before the name does, so that after a crash `path` is either absent, old or whole.
+    Raises `InputError` where there is no room, or no right to write.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        with open(temporary, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(temporary, path)
+    except Exception as error:
+        why = refusal(error)
+        if why is None or isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be written: {why}; mend that and run again.") from error
+    finally:
+        # A disk that has become read-only keeps it; `leftovers` finds it later.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def reach_disk(folder: str | Path) -> None:
+    """Wait until the disk has the files in a folder."""
+    for path in Path(folder).iterdir():
+        with open(path, "rb") as written:
+            os.fsync(written.fileno())
+
+
+def leftovers(path: str | Path) -> list[Path]:
+    """What processes that were killed while they wrote `path` have left beside it."""
+    found = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
+    # A folder is one of another name, which has a dot and a digit.
+    return [each for each in found if each.is_file()]
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise `InputError` where `path` cannot be written, before anything is computed for it."""
+    folder = next(each for each in Path(path).absolute().parents if each.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: {folder} is read-only; make it writable and run again.")
+
+
+def refusal(error: BaseException | None) -> str | None:
+    """Why the system refused to read or write, in its words (`No space left on device`); None for any other error.
+
+    Libraries that are not written in Python have these words in errors of their own.
+    """
+    while error is not None:
+        for number in _REFUSALS:
+            if getattr(error, "errno", None) == number or os.strerror(number) in str(error):
+                return os.strerror(number)
+        error = error.__cause__ or error.__context__
+    return None
+
+
+@contextmanager
+def undamaged(path: str | Path, otherwise: str) -> Iterator[None]:
+    """Around the reading of a result: what goes wrong there is an `InputError` that names the file.
+
+    otherwise: what the file is if it is not damaged, such as `no feature file`.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is not there; let the workflow make it.") from error
+    except Exception as error:  # Each library has errors of its own for what it can make no sense of.
+        raise InputError(f"{path} is damaged or {otherwise} ({one_line(error)}); delete it and run again.") from error
+
+
+def canonical_json(data: Any) -> str:
+    """JSON with sorted keys and no spaces: equal data give equal text. NaN is refused."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text as a whole file."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | Path, data: Any) -> None:
+    """Write JSON that a person can read, as a whole file, keys in the order given."""
+    write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file. Raises `InputError` that names the file and the line where it is broken."""
+    try:
+        # A byte-order mark, as some editors write it, is no part of the data.
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}).") from error
+
+
+def write_json_lines(path: str | Path, rows: list[dict]) -> None:
+    """Write one JSON object per line, as a whole file."""
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
+
+
+def read_json_lines(path: str | Path) -> list[dict]:
+    """Read one JSON object per line, blank lines left out.
+
+    Raises `InputError` that names a broken line, or a file without rows.
+    """
+    rows = []
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
+            if not isinstance(row, dict):
+                raise InputError(f"{path}, line {number} is no JSON object.")
+            rows.append(row)
+    if not rows:
+        raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
+    return rows
+
+
+def write_csv(path: str | Path, table: "DataFrame") -> None:
+    """Write a table as a whole CSV file, figures to nine digits: equal tables give equal bytes."""
+    write_text(path, table.to_csv(index=False, float_format="%.9g", lineterminator="\n"))
+
+
+def sha256_file(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with open(path, "rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def sha256_path(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes.
+
+    Hidden files do not count: Snakemake puts one into a folder that a job has made.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return sha256_file(path)
+    found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    files = {file.relative_to(path).as_posix(): sha256_file(file) for file in found}
+    return hashlib.sha256(canonical_json(files).encode()).hexdigest()

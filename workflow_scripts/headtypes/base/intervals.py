@@ -1,0 +1,93 @@
+"""Intervals of a model's scores under all conditions of a partition, from the scores of each question."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from headtypes.base.bootstrap import RESAMPLES, bounds, resampled_means, score_intervals, sums_by_unit
+from headtypes.base.errors import InputError
+from headtypes.base.tables import read_csv, read_parquet
+
+# Columns of the scores of each question or pair, and the metrics that their means are.
+METRICS = {"exact_match": "exact_match", "f1": "f1", "correct": "accuracy"}
+
+
+def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
+    """Read the scores of each question, of one model under several conditions: the same questions in one order.
+
+    Raises `InputError` that names a damaged file, or one of other questions.
+    """
+    read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
+    for path, scores in zip(paths, read, strict=True):
+        if not scores["id"].equals(read[0]["id"]):
+            raise InputError(f"{path} has other questions than {paths[0]}; delete both and run again.")
+    return read
+
+
+def condition_intervals(
+    scores: Sequence[pd.DataFrame], *, conditions: Sequence[str], baseline: str | None, seed: int
+) -> pd.DataFrame:
+    """The mean of every metric under every condition, and what it loses against the baseline, with intervals.
+
+    scores: of each question, one table per condition. Question answering has exact_match, f1 and article, sentence
+        pairs have correct.
+    returns one row per condition, in their order: condition, and the columns of `bootstrap.score_intervals`. (F1 of
+        sentence pairs is no mean over pairs, so that it has none.)
+    """
+    place = None if baseline is None else list(conditions).index(baseline)
+    table = score_intervals(_by_metric(scores), baseline=place, articles=_articles(scores[0]), seed=seed)
+    table.insert(0, "condition", conditions)
+    return table
+
+
+def read_intervals(path: str | Path) -> pd.DataFrame:
+    """Read the table of `condition_intervals`. Raises `InputError` that names a damaged file."""
+    # A name may be a number, or what pandas takes for a missing value.
+    kinds = {"condition": str}
+    return read_csv(path, "holds no intervals", kinds, dtype=kinds, keep_default_na=False, na_values=[""])
+
+
+def weighted_sums(
+    scores: Mapping[str, pd.DataFrame], *, seed: int
+) -> Callable[[Mapping[str, float], str], tuple[float, float, float]]:
+    """The interval of any sum of conditions' scores.
+
+    scores: of each question, by condition.
+    returns a function of {condition: weight} and a metric: the sum of the conditions' means times their weights, and
+        the ends of its interval, NaN where it has none. All sums rest on the same drawn articles (or questions, where
+        they have none): questions of one article are not independent.
+    """
+    place, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
+    articles, means, resampled = _articles(tables[0]), {}, {}
+    for metric, values in _by_metric(tables).items():
+        sums, sizes = sums_by_unit(values.T, articles)
+        means[metric] = values.mean(axis=1)
+        # One unit says nothing about others.
+        resampled[metric] = resampled_means(sums, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
+
+    def interval(weights: Mapping[str, float], metric: str) -> tuple[float, float, float]:
+        vector = np.zeros(len(place))
+        for condition, weight in weights.items():
+            vector[place[condition]] = weight
+        value = float(means[metric] @ vector)
+        if resampled[metric] is None:
+            return value, np.nan, np.nan
+        low, high = bounds(resampled[metric] @ vector, sizes)
+        return value, float(low), float(high)
+
+    return interval
+
+
+def _by_metric(scores: Sequence[pd.DataFrame]) -> dict[str, np.ndarray]:
+    """[condition, question] of each metric that the tables have."""
+    return {
+        metric: np.stack([table[column] for table in scores])
+        for column, metric in METRICS.items()
+        if column in scores[0]
+    }
+
+
+def _articles(scores: pd.DataFrame) -> np.ndarray | None:
+    return scores["article"].to_numpy() if "article" in scores else None

@@ -1,0 +1,40 @@
+"""Tables on disk, read with one sentence for a file that is damaged, and Parquet with checksums."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from headtypes.base.files import replacing, undamaged
+
+
+def read_csv(path: str | Path, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
+    """Read a CSV of ours.
+
+    otherwise: as in `files.undamaged`; columns: those that there must be; rows: the fewest; options: of
+        `pandas.read_csv`.
+    Raises `InputError` where the file is damaged, or has fewer rows, or lacks a column.
+    """
+    with undamaged(path, otherwise):
+        return _checked(pd.read_csv(path, **options), columns, rows)
+
+
+def read_parquet(path: str | Path, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
+    """Read what `write_parquet` wrote, with or without rows; otherwise as `read_csv`."""
+    with undamaged(path, otherwise):
+        return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
+
+
+def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
+    """Write a table as a whole Parquet file, with checksums."""
+    with replacing(path) as temporary:
+        table.to_parquet(temporary, index=False, write_page_checksum=True)
+
+
+def _checked(table: pd.DataFrame, columns: Iterable[str], rows: int) -> pd.DataFrame:
+    lacking = [column for column in columns if column not in table]
+    if lacking:
+        raise ValueError(f"it lacks the column {lacking[0]}")
+    if len(table) < rows:
+        raise ValueError("it has no rows")
+    return table

@@ -1,0 +1,217 @@
+"""That the entries of a configuration fit together: one line that names the key where they do not.
+
+Every function raises `InputError`.
+"""
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Sequence
+
+from headtypes.ablation.operations import head_of
+from headtypes.base.errors import InputError, nearest, one_line
+from headtypes.config.schema import Config
+from headtypes.config.sources import Finetuned
+from headtypes.models.files import package_folder
+from headtypes.types.names import ALL, TYPE_NAME
+
+
+def check_selection(config: Config) -> None:
+    """Everything selected is there."""
+    for registry in ("tasks", "models", "conditions"):
+        for name in getattr(config.select, registry) or ():
+            check_known(f"select.{registry}", name, getattr(config, registry))
+
+
+def check_models(config: Config) -> None:
+    """Models name tasks and models that are there, descend from none of their own line, and can learn and answer."""
+    for name, model in config.models.items():
+        for task in model.tasks:
+            check_known(f"models.{name}.tasks", task, config.tasks)
+        _check_descent(config, name)
+        if model.source.finetuned is not None:
+            _check_finetuning(config, name, model.source.finetuned)
+        if model.evaluate is not None:
+            key = f"models.{name}.evaluate"
+            check_known(key, model.evaluate, config.tasks)
+            _check_labels(config, f"{key}: {model.evaluate}", model.evaluate)
+            if model.evaluate not in model.tasks:
+                raise InputError(
+                    f"config: {key}: heads are ablated by their types on {model.evaluate}; "
+                    f"add it to models.{name}.tasks."
+                )
+
+
+def check_partitions(config: Config) -> None:
+    """Partitions that the user brings have names of their own, and features."""
+    clustered = {name for model in config.models.values() for task in model.tasks for name in clusterings(config, task)}
+    for name, brought in config.partitions.items():
+        if name in clustered:
+            raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
+        check_known(f"partitions.{name}.model", brought.model, config.models)
+        check_known(f"partitions.{name}.task", brought.task, config.tasks)
+        if brought.task not in config.models[brought.model].tasks:
+            raise InputError(
+                f"config: partitions.{name}.task: models.{brought.model} has no features on {brought.task}; "
+                f"add it to models.{brought.model}.tasks."
+            )
+    for name in config.select.partitions or ():
+        check_known("select.partitions", name, clustered | set(config.partitions))
+
+
+def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -> None:
+    """The local files, folders and packages of these models and tasks are there."""
+    models = dict.fromkeys([*models, *(base for name in models for base in _bases(config, name))])
+    made = [config.models[name].source.finetuned for name in models]
+    for name in models:
+        source = config.models[name].source
+        key = f"models.{name}.source"
+        if source.folder is not None:
+            _variables_set(f"{key}.folder", source.folder)
+            if not os.path.isfile(os.path.join(source.folder, "config.json")):
+                raise InputError(
+                    f"config: {key}.folder: {source.folder} holds no config.json; name a folder that "
+                    "save_pretrained has written."
+                )
+        if source.package is not None and package_folder(source.package) is None:
+            raise InputError(
+                f"config: {key}.package: there is no installed package {source.package}; install it with pip."
+            )
+    for name in tasks:
+        if (file := config.tasks[name].source.file) is not None:
+            _check_file(f"tasks.{name}.source.file", file)
+    for name in [each.task for each in made if each is not None]:
+        if (file := config.tasks[name].source.training_file) is not None:
+            _check_file(f"tasks.{name}.source.training_file", file)
+
+
+def check_tasks(config: Config) -> None:
+    """No task has the name of a file about another one."""
+    for name in config.tasks:
+        for part in ("agreement", "best"):
+            if f"{name}.{part}" in config.tasks:
+                raise InputError(f"config: tasks.{name}.{part}: a file about tasks.{name} has this name; rename one.")
+
+
+def check_readings(config: Config) -> None:
+    """No reading has the name of another column of their table."""
+    for name in config.readings:
+        if name in ("ablation", "place", "claim"):
+            raise InputError(f"config: readings.{name}: the table of readings has a column of this name; rename it.")
+
+
+def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> None:
+    """Each of these conditions is possible: some one partition has all the types that it names.
+
+    kinds: the types of each partition.
+    """
+    possible = {type_ for types in kinds for type_ in types}
+    for name in conditions:
+        types = types_of(config.conditions[name])
+        for type_ in types:
+            if type_ not in possible:
+                meant = " A head is layer-head, both counted from 1." if re.fullmatch(r"\d+-\d+", type_) else ""
+                raise InputError(
+                    f'config: conditions.{name}: no partition has the type "{type_}".'
+                    f"{meant or nearest(type_, possible)} Types: {', '.join(sorted(possible))}. "
+                    "Name another, or leave the condition out with select.conditions."
+                )
+        if not any(set(types) <= set(kind) for kind in kinds):
+            raise InputError(f"config: conditions.{name}: no one partition has all of {', '.join(types)}.")
+
+
+def clusterings(config: Config, task: str) -> dict[str, tuple[str, int]]:
+    """Name of each partition that clustering makes on a task: its method and k."""
+    clustering = config.clustering
+    return {f"{task}-{method}-k{k}": (method, k) for method in clustering.methods for k in clustering.k}
+
+
+def parent_of(config: Config, model: str) -> str | None:
+    """The model that this one was fine-tuned from."""
+    made = config.models[model].source.finetuned
+    return made.base if made else config.models[model].parent
+
+
+def types_of(condition: Iterable[str]) -> list[str]:
+    """The types among the targets of a condition; the others are heads."""
+    return [target for target in condition if head_of(target) is None]
+
+
+def check_known(key: str, name: str, registry: Iterable[str]) -> None:
+    """Refuse a name that its registry does not have."""
+    if name not in registry:
+        raise InputError(
+            f'config: {key}: there is no "{name}".{nearest(name, registry)} Known: {", ".join(sorted(registry))}.'
+        )
+
+
+def _check_descent(config: Config, name: str) -> None:
+    seen = [name]
+    while (parent := parent_of(config, seen[-1])) is not None:
+        made = config.models[seen[-1]].source.finetuned
+        key = f"models.{seen[-1]}.{'source.finetuned.base' if made else 'parent'}"
+        check_known(key, parent, config.models)
+        if parent in seen:
+            raise InputError(f"config: {key}: {' -> '.join([*seen, parent])} is a circle.")
+        seen.append(parent)
+
+
+def _check_finetuning(config: Config, name: str, made: Finetuned) -> None:
+    key = f"models.{name}"
+    if config.models[name].parent not in (None, made.base):
+        raise InputError(f"config: {key}.parent: it is fine-tuned from {made.base}; leave parent out.")
+    check_known(f"{key}.source.finetuned.task", made.task, config.tasks)
+    task = config.tasks[made.task]
+    if task.source.file is not None and task.source.training_file is None:
+        raise InputError(
+            f"config: {key}.source.finetuned.task: {made.task} has no training data; "
+            f"name them in tasks.{made.task}.source.training_file."
+        )
+    _check_labels(config, f"{key}.source.finetuned.task: {made.task}", made.task)
+
+
+def _check_labels(config: Config, what: str, name: str) -> None:
+    task = config.tasks[name]
+    if task.kind == "sentence_pair" and task.source.world is None and task.columns.label is None:
+        raise InputError(f"config: {what} has no labels; name their column in tasks.{name}.columns.label.")
+
+
+def _bases(config: Config, model: str) -> list[str]:
+    """The models that have to be there before this one can be made."""
+    made = config.models[model].source.finetuned
+    return [made.base, *_bases(config, made.base)] if made else []
+
+
+def _variables_set(key: str, path: str) -> None:
+    unset = re.search(r"\$(\w+|\{\w+\})", path)
+    if unset:
+        raise InputError(f"config: {key}: the environment variable {unset[1].strip('{}')} is not set.")
+
+
+def _check_file(key: str, file: str) -> None:
+    _variables_set(key, file)
+    if not os.path.isfile(file):
+        raise InputError(f"config: {key}: there is no file {file}.")
+
+
+def types_in(key: str, file: str) -> tuple[str, ...]:
+    """The types named in a partition that the user brings, sorted."""
+    _check_file(key, file)
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as rows:
+            lines = [[cell.strip() for cell in row] for row in csv.reader(rows, skipinitialspace=True) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(f"config: {key}: {file} cannot be read as CSV ({one_line(error)}).") from error
+    if not lines or "type" not in lines[0]:
+        raise InputError(f"config: {key}: {file} has no column type; it needs layer, head and type.")
+    column = lines[0].index("type")
+    types = {line[column] for line in lines[1:] if len(line) > column}
+    for name in sorted(types):
+        if not re.fullmatch(TYPE_NAME, name):
+            raise InputError(f"config: {key}: {file} has the type {name!r}; a type has letters, digits, _ and -.")
+        if head_of(name) or name == ALL:
+            what = "heads of every type" if name == ALL else "one head"
+            raise InputError(f"config: {key}: {file} has the type {name!r}, which stands for {what}; rename it.")
+    if not types:
+        raise InputError(f"config: {key}: {file} names no type.")
+    return tuple(sorted(types))

@@ -1,0 +1,202 @@
+"""The configuration: its keys, what each may hold, and one clear line for what cannot be.
+
+`schemas/config.schema.json` is generated from these models (`python -m headtypes.config.schema`), for editors.
+"""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from headtypes.base.errors import InputError
+from headtypes.config.messages import sentence
+from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
+
+Operation = Literal["keep", "zero", "uniform", "mean", "drop_intra", "drop_inter"]
+Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
+
+
+class Task(Strict):
+    """A data set and how much of it is looked at."""
+
+    kind: TaskKind = "question_answering"
+    source: TaskSource
+    columns: Columns = Columns()
+    samples: Annotated[int, Field(ge=2)] = 1000
+    """Inputs drawn for the distance features (the paper: 1,000)."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
+    """Questions, or pairs, that each ablation is evaluated on."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        if "columns" in self.model_fields_set and self.kind != "sentence_pair":
+            raise ValueError("the key columns belongs to a task of kind sentence_pair")
+        if self.source.world is not None and (self.source.world == "question_answering") != (
+            self.kind == "question_answering"
+        ):
+            raise ValueError(f"the kind {self.kind} does not fit the world's {self.source.world}")
+        return self
+
+
+class Model(Strict):
+    """A Transformer, the tasks whose inputs it reads, and the task that it can answer."""
+
+    source: ModelSource
+    parent: Name | None = None
+    """Model that this one was fine-tuned from; only such relatives are compared head by head."""
+    tasks: Annotated[list[Name], Field(min_length=1)]
+    """Tasks on whose inputs the features are extracted and clustered."""
+    evaluate: Name | None = None
+    """Task that the model was fine-tuned for; its heads are ablated there."""
+    published: Literal["pre-trained", "squad", "mrpc", "mnli"] | None = None
+    """Row of the paper's Table 1 that this model stands beside."""
+
+
+class Clustering(Strict):
+    """How heads are divided into types (Guan et al., section 4)."""
+
+    methods: Annotated[list[Method], Field(min_length=1)] = ["kmeans"]
+    k: Annotated[list[Annotated[int, Field(ge=2, le=64)]], Field(min_length=1)] = [4]
+    distance_bins: Literal[1, 2, 4, 8, 16, 32, 64] = 16
+    """Distance bins of the feature; any divisor of 64, without a new extraction."""
+    scale: bool = False
+    """Whether each column is brought to unit variance first."""
+    restarts: Annotated[int, Field(ge=1)] = 50
+    """Initialisations of which the best is kept."""
+
+
+class Stability(Strict):
+    """How far the types depend on the heads and samples seen (von Luxburg 2010)."""
+
+    models: Annotated[int, Field(ge=2)] = 10
+    """Clusterings, each fitted on a random half."""
+
+
+class Partition(Strict):
+    """A division of heads into types that the user brings."""
+
+    file: LocalPath
+    """CSV with the columns layer, head (both from 0) and type."""
+    model: Name
+    task: Name
+    """Task whose features describe the types, and which the conditions are evaluated on."""
+
+
+class Windows(Strict):
+    """How a question and its context become inputs (the original run_squad)."""
+
+    max_seq_length: Annotated[int, Field(ge=16)] = 384
+    doc_stride: Annotated[int, Field(ge=1)] = 128
+    """Tokens by which each window starts after the one before."""
+    max_query_length: Annotated[int, Field(ge=1)] = 64
+    max_answer_length: Annotated[int, Field(ge=1)] = 30
+
+    @model_validator(mode="after")
+    def _check(self):
+        # Three special tokens are the most that BERT adds to a pair, four RoBERTa.
+        if self.max_seq_length < self.max_query_length + 4 + self.doc_stride:
+            raise ValueError(
+                "max_seq_length must hold the question, four special tokens and the doc_stride: "
+                f"{self.max_seq_length} < {self.max_query_length} + 4 + {self.doc_stride}"
+            )
+        return self
+
+
+class Ablation(Strict):
+    """Readings of the paper's section 5 that its text leaves open."""
+
+    sentences: Literal["splitter", "segments"] = "splitter"
+    """Sentences of the context by a splitter, or question and context as the two sentences."""
+    special_tokens: Literal["neither", "inter"] = "neither"
+    """Whether attention to or from [CLS] and [SEP] counts as inter-sentence."""
+    renormalise: bool = False
+    """Whether rows are divided by their sum after tokens were dropped, as if they were masked before the softmax."""
+    uniform_over_padding: bool = False
+    """Whether a uniform head attends to the padding of a full window too."""
+
+
+class Controls(Strict):
+    """The conditions of Table 2 on heads drawn at random, as many in each layer, so that number is told from kind."""
+
+    draws: Annotated[int, Field(ge=0)] = 10
+    """Random draws of each condition; 0 for none."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
+    """Questions, or pairs, of those of the task."""
+
+
+class Curves(Strict):
+    """Heads of each type removed in growing sets, by importance (Michel et al. 2019) and at random."""
+
+    orders: Annotated[int, Field(ge=0)] = 3
+    """Random orders beside that of importance; 0 for no curves at all."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
+    """Questions, or pairs, of those of the task."""
+
+
+class Compute(Strict):
+    """What fixes the arithmetic of a forward pass."""
+
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    batch_tokens: Annotated[int, Field(ge=512)] = 4096
+    """Padded tokens of one batch."""
+
+
+class Jobs(Strict):
+    """How work is divided; no result depends on it."""
+
+    shards: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Jobs that share one extraction or evaluation, so that a job that is killed loses no more than its share."""
+
+
+class Select(Strict):
+    """Which entries of the registries run; without a list, all."""
+
+    models: list[Name] | None = None
+    tasks: list[Name] | None = None
+    partitions: list[Name] | None = None
+    conditions: list[Name] | None = None
+
+
+class Config(Strict):
+    """The whole configuration."""
+
+    seed: Annotated[int, Field(ge=0)] = 2020
+    """Every random choice derives from this, the stage and what it is about."""
+    tasks: Annotated[dict[Name, Task], Field(min_length=1)]
+    models: Annotated[dict[Name, Model], Field(min_length=1)]
+    clustering: Clustering = Clustering()
+    stability: Stability = Stability()
+    partitions: dict[Name, Partition] = {}
+    windows: Windows = Windows()
+    ablation: Ablation = Ablation()
+    readings: dict[Name, Ablation] = {}
+    """Further readings, each laid over `ablation`: conditions that one can change are evaluated under it as well."""
+    conditions: dict[Name, dict[Name, Operation]] = {}
+    """Name of a condition: what is done to the heads of each type, or to one head (layer-head, both counted from 1);
+    heads not named are kept."""
+    controls: Controls = Controls()
+    curves: Curves = Curves()
+    compute: Compute = Compute()
+    jobs: Jobs = Jobs()
+    select: Select = Select()
+
+
+def read_config(raw: dict[str, Any]) -> Config:
+    """Turn a parsed YAML mapping into a `Config`.
+
+    Raises `InputError` with one line that names the first wrong key, says what is allowed there and, for a
+    name that comes close to an allowed one, which was probably meant.
+    """
+    try:
+        return Config.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(f"config: {sentence(error, Config)}") from None
+
+
+def json_schema() -> str:
+    """The JSON schema of the configuration, as the repository keeps it for editors."""
+    return json.dumps(Config.model_json_schema(), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    print(json_schema(), end="")

@@ -1,0 +1,149 @@
+"""The base of every part of the configuration, and where models and data come from."""
+
+import os
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from headtypes.config.messages import NAME, SHA256
+
+TaskKind = Literal["question_answering", "sentence_pair"]
+
+# Names become file names: no separator and no leading dot, so that none can leave the results folder.
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
+Text = Annotated[str, StringConstraints(min_length=1)]
+# Of Linux.
+_LONGEST_PATH = 4096
+Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
+
+
+def _expand(path: str) -> str:
+    # A variable that is not set stays as it is: only an entry that is selected needs it, and the plan tells.
+    expanded = os.path.expanduser(os.path.expandvars(path))
+    if expanded.splitlines() != [expanded] or "\0" in expanded:
+        raise ValueError("a path is one line of text")
+    if len(expanded) > _LONGEST_PATH:
+        raise ValueError(f"a path has at most {_LONGEST_PATH} characters")
+    return expanded
+
+
+def _module(package: str) -> str:
+    if not package.isidentifier():
+        raise ValueError(f"{package!r} is not a name that Python can import; such names have letters, digits and _")
+    return package
+
+
+LocalPath = Annotated[Text, AfterValidator(_expand)]
+
+
+class Strict(BaseModel):
+    """A part of the configuration: unknown keys are refused, values are not changed afterwards."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+def _exactly_one(part: Strict, *keys: str) -> None:
+    given = [key for key in keys if getattr(part, key) is not None]
+    if len(given) != 1:
+        found = " and ".join(given) if given else "none"
+        raise ValueError(f"needs exactly one of {', '.join(keys)}; found {found}")
+
+
+def _only_with(part: Strict, origin: str, *keys: str) -> None:
+    for key in keys:
+        if key in part.model_fields_set and getattr(part, origin) is None:
+            raise ValueError(f"the key {key} belongs to a source with {origin}")
+
+
+class Finetuned(Strict):
+    """A model that the workflow makes; the defaults are those of Devlin et al. 2019 for SQuAD."""
+
+    base: Name
+    """Model that is fine-tuned."""
+    task: Name
+    """Task whose training data it learns."""
+    learning_rate: Annotated[float, Field(gt=0)] = 5e-5
+    batch_size: Annotated[int, Field(ge=1)] = 32
+    epochs: Annotated[float, Field(gt=0)] = 3.0
+    warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Share of the steps over which the learning rate rises."""
+    max_seq_length: Annotated[int, Field(ge=16)] = 384
+    """Tokens of an input; longer contexts are cut into windows, longer pairs are cut off."""
+    freeze_embeddings: bool = False
+    bf16: bool = False
+    """Whether forward passes compute in bfloat16 where that is safe; the weights stay float32."""
+
+
+class ModelSource(Strict):
+    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `finetuned`."""
+
+    hub: Text | None = None
+    """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
+    revision: Text | None = None
+    """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
+    folder: LocalPath | None = None
+    """Local folder as `save_pretrained` writes it; `~` and environment variables are expanded."""
+    package: Annotated[Text, AfterValidator(_module)] | None = None
+    """Installed Python package that carries the model's files, by the name that it is imported under."""
+    subfolder: Text = "."
+    """Folder of the model's files inside the package."""
+    sha256: Sha256 | None = None
+    """Expected SHA-256 of model.safetensors, or of pytorch_model.bin."""
+    pickle: bool = False
+    """Whether the weights may be a pickle (pytorch_model.bin) where there are no safetensors; a pickle can run code."""
+    finetuned: Finetuned | None = None
+    """Made by the workflow from another model."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        _exactly_one(self, "hub", "folder", "package", "finetuned")
+        _only_with(self, "hub", "revision")
+        _only_with(self, "package", "subfolder")
+        if self.finetuned is not None and self.pickle:
+            raise ValueError("the key pickle belongs to a source with files; models made here are safetensors")
+        return self
+
+
+class Columns(Strict):
+    """Names of the columns of a sentence-pair data set."""
+
+    first: Text = "sentence1"
+    second: Text = "sentence2"
+    label: Text | None = None
+    id: Text | None = None
+    """Column of the sample's id; without it, the row number."""
+
+
+class TaskSource(Strict):
+    """Where a task's data come from: exactly one of `hub`, `file`, `world`."""
+
+    hub: Text | None = None
+    """Hugging Face Hub data set, such as rajpurkar/squad."""
+    name: Text | None = None
+    """Configuration of the Hub data set, such as mrpc."""
+    revision: Text | None = None
+    """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
+    split: Text = "validation"
+    """Split of the Hub data set that samples and questions are drawn from."""
+    training_split: Text = "train"
+    """Split of the Hub data set that models are fine-tuned on."""
+    file: LocalPath | None = None
+    """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs."""
+    training_file: LocalPath | None = None
+    """File of the same kind that models are fine-tuned on."""
+    world: Literal["question_answering", "paraphrase", "entailment"] | None = None
+    """Generated world of fictional people, places, works and events."""
+    size: Annotated[int, Field(ge=1)] = 1000
+    """Questions or pairs of the generated world that are held out."""
+    training_size: Annotated[int, Field(ge=1)] = 4000
+    """Questions or pairs of the generated world that models are fine-tuned on."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        _exactly_one(self, "hub", "file", "world")
+        _only_with(self, "hub", "name", "revision", "split", "training_split")
+        _only_with(self, "file", "training_file")
+        _only_with(self, "world", "size", "training_size")
+        return self

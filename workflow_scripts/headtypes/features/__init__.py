@@ -1,0 +1,1 @@
+"""What is read of attention: how far, and at which special tokens, a head looks."""

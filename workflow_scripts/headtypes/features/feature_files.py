@@ -1,0 +1,142 @@
+"""Distance features on disk: one HDF5 file per model and task."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from headtypes.base.errors import InputError
+from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.features.columns import COLUMNS, FINE_BINS, head_features
+
+# Samples in one chunk: features are read sample by sample, or all of them.
+_CHUNK_SAMPLES = 16
+# Bytes.
+_CACHE = 1 << 24
+
+
+@dataclass(frozen=True)
+class Features:
+    """What extraction found.
+
+    distance:   [sample, layer, head, 69] float32, shares that sum to one; columns as in `headtypes.features.columns`.
+    length:     [sample] int32, real tokens.
+    truncated:  [sample] bool, whether the sample was cut to the model's limit.
+    sample_ids: [sample] ids.
+    """
+
+    distance: np.ndarray
+    length: np.ndarray
+    truncated: np.ndarray
+    sample_ids: list[str]
+
+
+def write_features(path: str | Path, features: Features, provenance: dict) -> None:
+    """Write features as a whole file, in compressed chunks with checksums, with what made them (`provenance`)."""
+    blocks = (features.distance[block] for block in _blocks(len(features.distance)))
+    _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, provenance)
+
+
+def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict) -> None:
+    """Write features that were extracted in parts as one file, with no more than a chunk of them in memory at a time.
+
+    sample_ids: of all samples, in their order; parts: files of `write_features`, each with some of them in that order.
+    Raises `InputError` where the parts do not hold these samples, each once.
+    """
+    with ExitStack() as opened:
+        files = [opened.enter_context(_opened(part)) for part in parts]
+        held = [file["sample_id"].asstr()[:].tolist() for file in files]
+        part_of = {id_: number for number, ids in enumerate(held) for id_ in ids}
+        if sorted(id_ for ids in held for id_ in ids) != sorted(sample_ids):
+            raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
+        order = np.array([part_of[id_] for id_ in sample_ids])
+
+        def joined(name: str) -> Iterable[np.ndarray]:
+            """The samples' rows of a data set, block by block; each part is read from its beginning to its end."""
+            read = [0] * len(files)
+            for block in _blocks(len(order)):
+                rows = np.empty((len(order[block]), *files[0][name].shape[1:]), files[0][name].dtype)
+                for number in np.unique(order[block]):
+                    here = order[block] == number
+                    start, read[number] = read[number], read[number] + here.sum()
+                    rows[here] = files[number][name][start : read[number]]
+                yield rows
+
+        shape = (len(order), *files[0]["distance"].shape[1:])
+        length, truncated = (np.concatenate(list(joined(name))) for name in ("length", "truncated"))
+        _write(path, shape, joined("distance"), length, truncated, sample_ids, provenance)
+
+
+def _blocks(samples: int) -> list[slice]:
+    """The samples of each chunk."""
+    return [slice(start, start + _CHUNK_SAMPLES) for start in range(0, samples, _CHUNK_SAMPLES)]
+
+
+def _write(
+    path: str | Path,
+    shape: tuple[int, ...],
+    distance: Iterable[np.ndarray],
+    length: np.ndarray,
+    truncated: np.ndarray,
+    sample_ids: Sequence[str],
+    provenance: dict,
+) -> None:
+    samples = shape[0]
+    # A part may have no samples, of which there are no chunks. Without times of creation, equal features give equal
+    # bytes.
+    checked = {"fletcher32": True} if samples else {}
+    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, **checked} if samples else {}
+    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        chunks = (min(samples, _CHUNK_SAMPLES), *shape[1:]) if samples else None
+        written = file.create_dataset("distance", shape, np.float32, chunks=chunks, track_times=False, **packed)
+        for block, rows in zip(_blocks(samples), distance, strict=True):
+            written[block] = rows
+        # Of one width, since texts of different lengths have no checksum.
+        ids = np.array([id_.encode() for id_ in sample_ids], dtype=bytes)
+        ids = ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1)))
+        for name, data in (("length", length), ("truncated", truncated), ("sample_id", ids)):
+            chunks = (samples,) if samples else None
+            file.create_dataset(name, data=data, chunks=chunks, track_times=False, **checked)
+        file.attrs["provenance"] = canonical_json(provenance)
+
+
+def read_features(path: str | Path) -> Features:
+    """Read what `write_features` wrote. Raises `InputError` that names a damaged file."""
+    with _opened(path) as file:
+        return Features(
+            distance=file["distance"][:],
+            length=file["length"][:],
+            truncated=file["truncated"][:],
+            sample_ids=file["sample_id"].asstr()[:].tolist(),
+        )
+
+
+def read_distance(path: str | Path, distance_bins: int) -> np.ndarray:
+    """Read the distance features of every sample: [sample, head, N + 5] float32, heads by layer."""
+    with _opened(path) as file:
+        distance = file["distance"]
+        read = np.empty((*distance.shape[:-1], distance_bins + COLUMNS - FINE_BINS), np.float32)
+        for block in _blocks(len(distance)):
+            read[block] = head_features(distance[block], distance_bins)
+        return read.reshape(len(read), -1, read.shape[-1])
+
+
+def read_head_features(path: str | Path, distance_bins: int) -> tuple[np.ndarray, tuple[int, int]]:
+    """Read the head features, the means over the samples: [head, N + 5] float64; and (layers, heads)."""
+    with _opened(path) as file:
+        shape = file["distance"].shape[1:3]
+    return read_distance(path, distance_bins).mean(0, dtype=np.float64), shape
+
+
+@contextmanager
+def _opened(path: str | Path):
+    # Room for a chunk of a large model, so that one that is read in pieces is unpacked once.
+    with undamaged(path, "no feature file"), h5py.File(path, "r", rdcc_nbytes=_CACHE) as file:
+        if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
+            raise ValueError("it holds no distance features")
+        if not len(file["distance"]) == len(file["length"]) == len(file["truncated"]) == len(file["sample_id"]):
+            raise ValueError("its parts are not of the same samples")
+        yield file

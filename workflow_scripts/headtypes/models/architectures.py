@@ -1,0 +1,123 @@
+"""Which architectures' heads can be read and ablated, told before any weight is read."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig, AutoModel
+
+from headtypes.base.errors import InputError
+from headtypes.models.records import ModelRecord
+
+# What layers hand to their attention that changes nothing of it: a window is in the mask already, positions are in
+# queries and keys, and token types come by where a model has none.
+_HARMLESS = {"sliding_window", "position_ids", "cache_position", "token_type_ids"}
+_DEPARTURES = {
+    "softcap": "caps its scores",
+    "s_aux": "gives a part of each row to no token",
+    "sinks": "gives a part of each row to no token",
+    "position_bias": "adds a bias of positions to its scores",
+    "indices": "chooses the keys of each query anew",
+    "block_indices": "chooses the keys of each query anew",
+}
+_NOT_SUPPORTED = "this architecture is not supported."
+_PROBE = "headtypes_probe"
+# The name by which `attention.hook` registers with Transformers.
+ATTENTION = "headtypes"
+
+
+def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
+    """Raise `InputError` where a layer's attention is more than a softmax of scaled products under a mask.
+
+    mask, arguments: what the layer hands to its attention; an argument that is not known to be harmless is refused,
+        since to leave it out would give another attention than the model's, in silence.
+    """
+    for name, value in arguments.items():
+        if value is not None and not isinstance(value, bool) and name not in _HARMLESS:
+            does = _DEPARTURES.get(name, f"computes its attention with `{name}`")
+            raise InputError(
+                f"{type(module).__name__} {does}, which reading and ablating heads does not allow for; {_NOT_SUPPORTED}"
+            )
+    causal = arguments.get("is_causal")
+    if mask is None and (getattr(module, "is_causal", False) if causal is None else causal):
+        raise InputError(f"{type(module).__name__} asks for no mask although it is causal; {_NOT_SUPPORTED}")
+    if mask is not None and (mask.dtype != torch.bool or mask.shape[1] != 1):
+        raise InputError(
+            f"{type(module).__name__} makes its own mask, which may be a bias of its scores or differ between heads; "
+            + _NOT_SUPPORTED
+        )
+
+
+def check_layers(model: torch.nn.Module, attentions: int) -> None:
+    """Raise `InputError` where a forward pass had not one attention per layer.
+
+    attentions: how many came through Transformers' attention interface.
+    """
+    name, layers = type(model).__name__, model.config.num_hidden_layers
+    if attentions < layers:
+        raise InputError(
+            f"{name}: {attentions} of {layers} layers use Transformers' attention interface, through which heads are "
+            f"read and ablated; {_NOT_SUPPORTED}"
+        )
+    if attentions > layers:
+        raise InputError(
+            f"{name} has {attentions} attentions in {layers} layers, so that a head is not named by its layer and "
+            f"number; {_NOT_SUPPORTED}"
+        )
+
+
+def check_model(record: ModelRecord) -> None:
+    """Raise `InputError` where the heads of a fetched model cannot be read and ablated.
+
+    record: the model, as `sources.fetch_model` found it.
+
+    The model runs on three tokens without weights or numbers, which takes no memory to speak of. Few architectures
+    look at numbers on the way and cannot run so; of those the first true forward pass tells: `attention.run`.
+    """
+    try:
+        _run_without_numbers(record.folder)
+    except InputError as error:
+        raise InputError(f"models.{record.name}: {record.folder}: {error}") from None
+
+
+def _run_without_numbers(folder: str) -> None:
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    if config.is_encoder_decoder:
+        raise InputError(
+            f"a {config.model_type} model is an encoder with a decoder, which takes two inputs; {_NOT_SUPPORTED}"
+        )
+    config.use_cache = False
+    heads: list[int] = []
+    try:
+        with torch.device("meta"):
+            # Mixtures of experts run in this precision alone.
+            model = AutoModel.from_config(config, dtype=torch.bfloat16, trust_remote_code=False)
+            model.eval()
+            model.set_attn_implementation(_PROBE)
+            ids = torch.zeros((1, 3), dtype=torch.int64)
+            if model.config._attn_implementation == _PROBE:
+                with torch.inference_mode():
+                    model(input_ids=ids, attention_mask=torch.ones_like(ids), forward=heads)
+    except InputError:
+        raise
+    except Exception:  # Whatever needs numbers fails in its own way.
+        return
+    check_layers(model, len(heads))
+    if set(heads) != {config.num_attention_heads}:
+        raise InputError(f"{type(model).__name__} has layers of different numbers of heads; {_NOT_SUPPORTED}")
+
+
+def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):
+    check_layer(module, attention_mask, kwargs)
+    if forward is not None:
+        forward.append(query.shape[1])
+    batch, heads, queries, _ = query.shape
+    return query.new_empty((batch, queries, heads, value.shape[-1])), None
+
+
+def _mask(batch_size: int, q_length: int, kv_length: int, *args, **kwargs) -> Tensor:
+    return torch.ones((batch_size, 1, q_length, kv_length), dtype=torch.bool)
+
+
+AttentionInterface.register(_PROBE, _attend)
+AttentionMaskInterface.register(_PROBE, _mask)

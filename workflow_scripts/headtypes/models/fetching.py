@@ -1,0 +1,181 @@
+"""Models and tokenizers: found once and recorded, then loaded from the record without the network."""
+
+import math
+from pathlib import Path
+
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HFValidationError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from safetensors import safe_open
+from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
+
+from headtypes.base.errors import InputError, one_line
+from headtypes.base.files import sha256_file
+from headtypes.models.files import MODEL_FILES, PICKLES, package_folder, weight_files
+from headtypes.models.records import ModelRecord
+
+# Families that number positions from the padding token's id upwards, so that fewer positions are left.
+_POSITIONS_AFTER_PADDING = {
+    "camembert",
+    "data2vec-text",
+    "esm",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+}
+
+
+def fetch_model(model: str, source: dict) -> ModelRecord:
+    """Find a model's files, downloading them where they come from the Hub, and describe them.
+
+    source: as in the configuration: hub with revision, or folder, or package with subfolder; sha256 and pickle.
+    Raises `InputError` when the files cannot be had, or are not a Transformer with a fast tokenizer that fits.
+    """
+    pickle = source.get("pickle", False)
+    if "hub" in source:
+        folder = _download(model, source["hub"], source.get("revision"), pickle)
+        # The cache names a snapshot's folder by its commit.
+        origin = {"hub": source["hub"], "revision": folder.name}
+    elif "package" in source:
+        package = package_folder(source["package"])
+        if package is None:
+            raise InputError(f"models.{model}: there is no installed package {source['package']}; install it with pip.")
+        folder = package / source["subfolder"]
+        origin = {"package": source["package"]}
+    else:
+        folder, origin = Path(source["folder"]), {}
+    files = weight_files(folder, pickle)
+    if not files:
+        remedy = (
+            "nor a pytorch_model.bin."
+            if pickle
+            else "and a pickle (pytorch_model.bin) can run code when it is opened; where you trust that of this model, "
+            f"say so with models.{model}.source.pickle: true."
+        )
+        raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
+    weights = {file.name: sha256_file(file) for file in files}
+    pickled = files[0].suffix == ".bin"
+    whole = "pytorch_model.bin" if pickled else "model.safetensors"
+    expected = source.get("sha256")
+    if expected is not None and weights.get(whole) != expected:
+        raise InputError(
+            f"models.{model}: the SHA-256 of {folder / whole} is {weights.get(whole)}, not {expected} as "
+            f"models.{model}.source.sha256 says."
+        )
+    return ModelRecord(
+        name=model,
+        **origin,
+        folder=str(folder),
+        weights=weights,
+        pickle=pickled,
+        parameters=sum(_numbers(model, file) for file in files),
+        **_shape(f"models.{model}", str(folder)),
+    )
+
+
+def load_tokenizer(record: ModelRecord):
+    """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none."""
+    return _tokenizer_of(f"models.{record.name}", record.folder)
+
+
+def _tokenizer_of(key: str, folder: str):
+    where = f"{key}: {folder}"
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # Each tokenizer class fails in its own way.
+        raise InputError(f"{where} has no tokenizer that loads ({one_line(error)}).") from error
+    if not tokenizer.is_fast:
+        raise InputError(f"{where} has no fast tokenizer, which is needed for character offsets; add tokenizer.json.")
+    # Where the files are missing, Transformers makes a tokenizer that knows nothing but its special tokens.
+    if len(tokenizer) <= len(tokenizer.all_special_ids):
+        raise InputError(f"{where} has a tokenizer without words; add tokenizer.json.")
+    return tokenizer
+
+
+def check_padding(config: PreTrainedConfig, where: str) -> None:
+    """Raise `InputError` where a classification head would not find the ends of texts in a batch; where: names them."""
+    if config.pad_token_id is None:
+        raise InputError(
+            f"{where} has no pad_token_id in its config.json, by which a classification head finds the end of a text; "
+            "add it."
+        )
+
+
+def _download(model: str, repository: str, revision: str | None, pickle: bool) -> Path:
+    key = f"models.{model}.source"
+    try:
+        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
+        if pickle and not weight_files(folder):
+            # The same commit, beside the files that are there.
+            snapshot_download(repository, revision=folder.name, allow_patterns=list(PICKLES))
+        return folder
+    except RevisionNotFoundError as error:
+        raise InputError(f"{key}.revision: {repository} has no revision {revision} on the Hub.") from error
+    except GatedRepoError as error:
+        raise InputError(
+            f"{key}.hub: {repository} asks for its terms to be accepted; do so on its page, then log in with "
+            "`hf auth login`."
+        ) from error
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise InputError(f"{key}.hub: there is no model {repository} on the Hub.") from error
+    except Exception as error:  # The network fails in many ways.
+        raise InputError(
+            f"{key}.hub: {repository} is not in the local cache and cannot be had from the Hub ({one_line(error)}); "
+            "connect once, or give a local folder instead."
+        ) from error
+
+
+def _numbers(model: str, file: Path) -> int:
+    """How many numbers a file of weights holds, whatever their precision; of safetensors, read from the header."""
+    try:
+        if file.suffix == ".bin":
+            return _numbers_of_pickle(file)
+        with safe_open(file, "np") as weights:
+            return sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.offset_keys())
+    except Exception as error:  # Each format fails in its own ways.
+        raise InputError(f"models.{model}: {file} is damaged ({one_line(error)}); get it anew.") from error
+
+
+def _numbers_of_pickle(file: Path) -> int:
+    # Loads PyTorch, which no other model needs here.
+    from transformers.modeling_utils import load_state_dict
+
+    return sum(tensor.numel() for tensor in load_state_dict(file, weights_only=True).values())
+
+
+def _shape(key: str, folder: str) -> dict:
+    """Layers, heads and longest input in tokens; that the tokenizer belongs to the model is checked on the way."""
+    where = f"{key}: {folder}"
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # Each configuration class checks in its own way.
+        raise InputError(f"{where} has no config.json that loads ({one_line(error)}).") from error
+    lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]
+    if lacking:
+        raise InputError(f"{where} is no Transformer that reads text: its config.json lacks {', '.join(lacking)}.")
+    tokenizer = _tokenizer_of(key, folder)
+    largest = max(tokenizer.get_vocab().values())
+    if largest >= config.vocab_size:
+        raise InputError(
+            f"{where} has a tokenizer that does not fit the model: its largest token id is {largest}, and the model "
+            f"has embeddings for {config.vocab_size} tokens."
+        )
+    max_length = getattr(config, "max_position_embeddings", None) or 10**9
+    if config.model_type in _POSITIONS_AFTER_PADDING:
+        max_length -= (config.pad_token_id or 0) + 1
+    return {
+        "model_type": config.model_type,
+        "architectures": config.architectures,
+        "layers": config.num_hidden_layers,
+        "heads": config.num_attention_heads,
+        # Where it has no such name, heads of the usual size.
+        "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
+        "max_length": min(max_length, tokenizer.model_max_length),
+    }

@@ -1,0 +1,91 @@
+"""Fetched models as PyTorch modules whose attention is open to `headtypes.attention.hook`."""
+
+import torch
+from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+    MODEL_MAPPING_NAMES,
+)
+
+from headtypes.base.errors import InputError, one_line
+from headtypes.models.architectures import ATTENTION
+from headtypes.models.fetching import check_padding
+from headtypes.models.gpus import keep_to_one_gpu
+from headtypes.models.records import ModelRecord
+from headtypes.models.silence import silence_transformers
+
+silence_transformers()
+
+# The class that loads a model with each head, the types of models that it knows, and the head in words.
+_HEADS = {
+    None: (AutoModel, MODEL_MAPPING_NAMES, "complete model"),
+    "question_answering": (
+        AutoModelForQuestionAnswering,
+        MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
+        "question-answering head",
+    ),
+    "sequence_classification": (
+        AutoModelForSequenceClassification,
+        MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+        "classification head",
+    ),
+}
+
+
+def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
+    """Load a fetched model for inference, its attention open to `headtypes.attention.hook`.
+
+    precision: float32, bfloat16 or float16, whatever the file holds.
+    head: None for the bare model, or question_answering, or sequence_classification.
+    returns the model in evaluation mode, on the GPU where there is one.
+    Raises `InputError` when the model does not load, or has no such head, or the head is not in the weights. Whether
+    heads of the architecture can be read is told by `support.check_model` and, when it runs, by `attention.run`.
+    """
+    where = f"models.{record.name}: {record.folder}"
+    auto, types, in_words = _HEADS[head]
+    if record.model_type not in types:
+        raise InputError(f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.")
+    if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
+        # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
+        auto = AutoModelForQuestionAnswering
+    try:
+        model, report = auto.from_pretrained(
+            record.folder,
+            dtype=getattr(torch, precision),
+            attn_implementation=ATTENTION,
+            local_files_only=True,
+            use_safetensors=not record.pickle,
+            trust_remote_code=False,
+            # What does not fit is reported below, by its name.
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+        )
+    except Exception as error:  # Damaged files and unknown architectures fail in many ways.
+        raise InputError(f"{where} does not load as a {record.model_type} model ({one_line(error)}).") from error
+    if report["mismatched_keys"]:
+        raise InputError(
+            f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
+            "take both from the same model."
+        )
+    # Poolers are part of classification heads alone.
+    needs_pooler = head == "sequence_classification"
+    missing = sorted(key for key in report["missing_keys"] if needs_pooler or "pooler" not in key)
+    if missing:
+        raise InputError(
+            f"{where} has no {in_words}: its weights lack "
+            f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
+            f"{'fine-tuned for the task' if head else 'saved whole'}."
+        )
+    if head == "sequence_classification":
+        check_padding(model.config, where)
+    # Nothing is generated here; keys and values of all layers would only fill the memory.
+    model.config.use_cache = False
+    model = model if head else model.base_model
+    return model.eval().to(device())
+
+
+def device() -> torch.device:
+    """The GPU that this process has taken, where there is one, else the CPU."""
+    keep_to_one_gpu()
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,0 +1,59 @@
+"""What is known of a model once its files have been found, and the small file that holds it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from headtypes.base.errors import InputError
+from headtypes.base.files import read_json, undamaged, write_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRecord:
+    """A model whose files have been found: where they are, which they are, and its shape.
+
+    name:          its name in the config.
+    hub, package, revision: where it was fetched from, as far as it was; the revision as the Hub resolved it.
+    folder:        where its files lie on this machine.
+    weights:       SHA-256 of each file of weights.
+    pickle:        whether the weights are a pickle.
+    parameters:    how many numbers the weights are.
+    model_type, architectures: as in its `config.json`.
+    layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.
+    max_length:    tokens of its longest input.
+    """
+
+    name: str
+    hub: str | None = None
+    package: str | None = None
+    revision: str | None = None
+    folder: str
+    weights: Mapping[str, str]
+    pickle: bool
+    parameters: int
+    model_type: str
+    architectures: list[str] | None
+    layers: int
+    heads: int
+    width: int
+    max_length: int
+
+
+def write_model_record(path: str | Path, record: ModelRecord) -> None:
+    """Write a record as JSON."""
+    write_json(path, asdict(record))
+
+
+def read_model_record(path: str | Path) -> ModelRecord:
+    """Read what `write_model_record` wrote. Raises `InputError` where it is damaged, or the files have gone since."""
+    found = read_json(path)
+    with undamaged(path, "no record of a model"):
+        lacking = [field.name for field in fields(ModelRecord) if field.name not in found]
+        if lacking:
+            raise ValueError(f"it lacks {lacking[0]}")
+        record = ModelRecord(**found)
+    if not Path(record.folder).is_dir():
+        raise InputError(
+            f"{path}: {record.folder} is no longer there; delete {path} and run again to fetch the model anew."
+        )
+    return record

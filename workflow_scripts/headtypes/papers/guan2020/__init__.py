@@ -1,0 +1,1 @@
+"""Guan et al., "How Far Does BERT Look At" (COLING 2020)."""

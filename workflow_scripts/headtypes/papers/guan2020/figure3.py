@@ -1,0 +1,43 @@
+"""Figure 3: how many heads of each type there are in each layer."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headtypes.figures.style import COLUMN, legend_height, styled, type_labels, type_patches, type_styles
+from headtypes.types.partitions import Partition
+
+# Layers of which each has its number below it.
+_NUMBERED = 12
+
+
+@styled
+def layers_figure(partition: Partition) -> Figure:
+    """Draw a column per layer, counted from 1, of as many heads as it has of each type."""
+    layers, heads = partition.shape
+    labels, styles = type_labels(partition), type_styles(partition.types)
+    figure = Figure(figsize=(COLUMN, 2.1 + legend_height(labels, 2)), layout="constrained")
+    axes = figure.subplots()
+    below = np.zeros(layers, dtype=int)
+    for name in labels:
+        count = (partition.type_of == name).sum(axis=1)
+        look = styles[name]
+        axes.bar(
+            np.arange(1, layers + 1),
+            count,
+            bottom=below,
+            width=0.84,
+            color=look.colour,
+            hatch=look.hatch,
+            ec="white",
+            lw=0.5,
+            label=name,
+        )
+        below += count
+    step = -(-layers // _NUMBERED)
+    axes.set(xlabel="layer", ylabel="heads", ylim=(0, heads), xlim=(0.4, layers + 0.6))
+    axes.set_xticks([1, *range(step, layers + 1, step)] if step > 1 else range(1, layers + 1))
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    figure.legend(
+        handles=type_patches(styles, labels), loc="outside upper center", ncols=2, handlelength=1.2, columnspacing=1
+    )
+    return figure

@@ -1,0 +1,84 @@
+"""Which of the paper's claims depend on how its text is read."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from headtypes.papers.guan2020.claims import NO_VERDICT
+from headtypes.papers.guan2020.comparison import compare_with_guan
+from headtypes.papers.guan2020.published import CostlierRule, DropRule, LevelRule, Reference
+from headtypes.papers.guan2020.tables import ablation_table
+from headtypes.papers.markdown import document, markdown_table
+from headtypes.types.partitions import Partition
+
+Key = tuple[str, str]
+# The name of the config's own reading.
+OWN = "ablation"
+_CLAIM = ["model", "partition", "id", "place", "claim"]
+_OF_ANSWERS = (LevelRule, DropRule, CostlierRule)
+
+
+def readings_table(
+    rows: list[dict],
+    readings: Sequence[str],
+    partitions: Mapping[Key, Partition],
+    metrics: list[dict],
+    reference: Reference,
+    intervals: Mapping[Key, Callable],
+) -> pd.DataFrame:
+    """Judge the paper's claims on answers under every reading.
+
+    rows: one per evaluation: model, partition, condition (as evaluated), base (the condition itself), reading (None for
+        the config's own) and operations.
+    readings: the further readings. A condition that one cannot change counts there as under the config's own.
+    metrics: of the evaluations, in the order of the rows.
+    intervals: by partition, as `comparison.compare_with_guan` takes them.
+    returns one row per model, partition, claim and reading, of the claims that answers decide under some reading:
+        model, partition, id, place, claim, reading, verdict, reason, and depends (whether the readings differ in it).
+    """
+    # Shares of types, for instance, are no matter of answers.
+    of_answers = [claim.id for claim in reference.claims if any(isinstance(rule, _OF_ANSWERS) for rule in claim.rules)]
+    judged = []
+    for reading in (None, *readings):
+        chosen = _under(rows, reading)
+        of_reading = [rows[place] for place in chosen], partitions, [metrics[place] for place in chosen], reference
+        answers = ablation_table(*of_reading, intervals={}, controls={})
+        found = compare_with_guan(partitions, answers, None, reference, intervals=intervals, silhouettes={}, parents={})
+        claims = found[(found["kind"] == "claim") & found["id"].isin(of_answers)].rename(columns={"quantity": "claim"})
+        judged.append(claims[[*_CLAIM, "verdict", "reason"]].assign(reading=reading or OWN))
+    table = pd.concat(judged, ignore_index=True)
+    verdicts = table.groupby(_CLAIM, sort=False)["verdict"]
+    table["depends"] = verdicts.transform("nunique") > 1
+    decided = verdicts.transform(lambda each: (each != NO_VERDICT).any())
+    columns = [*_CLAIM, "reading", "verdict", "reason", "depends"]
+    return table.assign(claim_number=verdicts.ngroup())[decided].sort_values("claim_number", kind="stable")[columns]
+
+
+def readings_page(table: pd.DataFrame) -> str:
+    """The table as Markdown: per model and partition, first the claims that depend on the reading."""
+    parts = [
+        f"{OWN} is the config's own reading; what the others change, `readings` in the config says. Claims that no "
+        "reading changes stand below those that depend on it."
+    ]
+    for (model, partition), section in table.groupby(["model", "partition"], sort=False):
+        claims = section.groupby("id", sort=False)
+        depending = int(claims["depends"].first().sum())
+        parts += [f"## {model}, {partition}", f"{depending} of {len(claims)} claims depend on the reading."]
+        for _, some in sorted(section.groupby("depends"), reverse=True, key=lambda group: group[0]):
+            parts.append(markdown_table(pd.DataFrame([_line(claim) for _, claim in some.groupby("id", sort=False)])))
+    return document("Which conclusions depend on how the paper is read", parts)
+
+
+def _line(claim: pd.DataFrame) -> dict[str, str]:
+    first = claim.iloc[0]
+    return {"place": first["place"], "claim": first["claim"], **claim.set_index("reading")["verdict"].to_dict()}
+
+
+def _under(rows: list[dict], reading: str | None) -> list[int]:
+    """Places of the evaluations that count under a reading: its own where there is one, else the config's own."""
+    places: dict[tuple, int] = {}
+    for wanted in (None, reading):
+        for place, row in enumerate(rows):
+            if row["reading"] == wanted:
+                places[row["model"], row["partition"], row["base"]] = place
+    return list(places.values())

@@ -1,0 +1,60 @@
+"""Results on disk as what the comparison with the paper takes."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from headtypes.base.intervals import read_scores, weighted_sums
+from headtypes.base.tables import read_csv
+from headtypes.types.choice_files import read_ways
+from headtypes.types.partitions import Partition
+
+Key = tuple[str, str]
+
+
+def by_key(names: Iterable[Iterable[str]], values: Iterable) -> dict:
+    """Values by the names that belong to them, as JSON brings those back: lists."""
+    return {tuple(name): value for name, value in zip(names, values, strict=True)}
+
+
+def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:
+    """Tables of ours with the same columns, one below the other; None where there is none."""
+    # A name may be a number, or what pandas takes for a missing value.
+    names = dict.fromkeys(("model", "partition", "condition"), str)
+    options = {"rows": 0, "dtype": names, "keep_default_na": False, "na_values": [""]}
+    read = [read_csv(path, "no table of ours", ["model"], **options) for path in paths]
+    return pd.concat(read, ignore_index=True) if read else None
+
+
+def read_intervals_of(rows: Sequence[dict], paths: Sequence[str | Path], seed: int) -> dict[Key, object]:
+    """The intervals of weighted sums of every partition that is evaluated: `intervals.weighted_sums`.
+
+    rows, paths: model, partition and condition of each evaluation, and the file of its scores of each question.
+    """
+    by_partition: dict[Key, dict[str, str | Path]] = {}
+    for row, path in zip(rows, paths, strict=True):
+        by_partition.setdefault((row["model"], row["partition"]), {})[row["condition"]] = path
+    return {
+        key: weighted_sums(dict(zip(files, read_scores(list(files.values())), strict=True)), seed=seed)
+        for key, files in by_partition.items()
+    }
+
+
+def read_silhouettes(partitions: Iterable[dict], choices: dict[Key, str | Path]) -> dict[Key, dict[int, float]]:
+    """The silhouettes of clusterings that differ from each partition in k alone, by k.
+
+    partitions: model, partition, task, method and distance_bins of each; choices: the table of ways by model and task.
+    """
+    found = {}
+    for each in partitions:
+        ways = read_ways(choices[each["model"], each["task"]])
+        ways = ways[(ways["method"] == each["method"]) & (ways["distance_bins"] == each["distance_bins"])]
+        found[each["model"], each["partition"]] = ways.set_index("k")["silhouette"].dropna().to_dict()
+    return found
+
+
+def parents_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, Partition]:
+    """The partition of each model's parent, made in the same way on the same task, where there is one."""
+    found = {(each["model"], each["partition"]): (each["parent"], each["partition"]) for each in partitions}
+    return {key: read[parent] for key, parent in found.items() if parent in read}

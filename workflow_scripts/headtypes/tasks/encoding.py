@@ -1,0 +1,62 @@
+"""Samples as a model reads them: token ids, types of the segments, and kinds of the special tokens."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headtypes.base.errors import InputError
+from headtypes.tasks.tokens import token_kinds
+
+_NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Encoded samples, in the order given; each list has one entry per sample.
+
+    input_ids:   token ids, special tokens included, no padding.
+    token_types: segment of each token, or None for a model without segments.
+    kinds:       [token] int8 kind of each token, as `tokens.SPECIAL_KINDS` counts them; 0 for an ordinary one.
+    truncated:   [sample] bool, whether the sample was longer than that.
+    """
+
+    input_ids: list[list[int]]
+    token_types: list[list[int]] | None
+    kinds: list[np.ndarray]
+    truncated: np.ndarray
+
+    @property
+    def lengths(self) -> list[int]:
+        """Tokens of each sample."""
+        return [len(ids) for ids in self.input_ids]
+
+
+def encode_samples(samples: list[dict], tokenizer, kind: str, max_length: int) -> Encoded:
+    """Encode samples, cut to the longest input that the model takes as the tokenizer cuts them.
+
+    samples: id, first and second (or None), as drawn.
+    kind:    question_answering cuts the context and never the question; sentence_pair the longer sentence.
+    max_length:   tokens of the longest input that the model takes.
+    Raises `InputError` that names a sample which cannot be cut to it.
+    """
+    first = [sample["first"] for sample in samples]
+    second = [sample["second"] for sample in samples]
+    texts = (first, second) if all(text is not None for text in second) else (first,)
+    # The tokenizer's own file may carry a truncation and a padding, so both are always set.
+    whole = tokenizer(*texts, truncation=False, padding=False, verbose=False)
+    input_ids, token_types = whole["input_ids"], whole.get("token_type_ids")
+    truncated = np.array([len(ids) > max_length for ids in input_ids])
+    strategy = "only_second" if kind == "question_answering" else "longest_first"
+    for index in np.flatnonzero(truncated):
+        text = [part[index] for part in texts]
+        try:
+            cut = tokenizer(*text, truncation=strategy, max_length=max_length, padding=False)
+        except Exception as error:  # The tokenizers library has no class of its own for this.
+            raise InputError(_NO_ROOM.format(samples[index]["id"], max_length)) from error
+        if len(cut["input_ids"]) > max_length:
+            raise InputError(_NO_ROOM.format(samples[index]["id"], max_length))
+        input_ids[index] = cut["input_ids"]
+        if token_types is not None:
+            token_types[index] = cut["token_type_ids"]
+    kind_of = token_kinds(tokenizer)
+    return Encoded(input_ids, token_types, [kind_of[ids] for ids in input_ids], truncated)

@@ -1,0 +1,41 @@
+"""Kinds of tokens: the four special ones of the distance feature (Guan et al. 2020, section 3), and all others."""
+
+import numpy as np
+
+# A token's kind is 0 for an ordinary one, else its position here, counted from 1.
+SPECIAL_KINDS = ("cls", "sep", "comma", "period")
+# Marks by which tokenizers show that a token begins a word, or does not.
+_BOUNDARY_MARKS = ("##", "Ġ", "▁")
+
+
+def token_kinds(tokenizer) -> np.ndarray:
+    """The kind of every token of the vocabulary: [token id] int8, 0 or a number of `SPECIAL_KINDS` from 1.
+
+    `[CLS]` and `[SEP]` are the tokenizer's cls_token and sep_token; where it has none, its bos_token and eos_token if
+    it adds them to a text; a token that is both counts as `[CLS]`. Comma and period are the tokens whose surface,
+    without a word-boundary mark, is that character.
+    """
+    vocabulary = tokenizer.get_vocab()
+    kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
+    number = {name: index for index, name in enumerate(SPECIAL_KINDS, start=1)}
+    for token, token_id in vocabulary.items():
+        surface = _without_mark(token)
+        if surface in (",", "."):
+            kinds[token_id] = number["comma" if surface == "," else "period"]
+    added = {token for texts in (("a",), ("a", "b")) for token in tokenizer(*texts)["input_ids"]}
+    for name, token, instead in (
+        ("sep", tokenizer.sep_token_id, tokenizer.eos_token_id),
+        ("cls", tokenizer.cls_token_id, tokenizer.bos_token_id),
+    ):
+        if token is not None:
+            kinds[token] = number[name]
+        elif instead in added:
+            kinds[instead] = number[name]
+    return kinds
+
+
+def _without_mark(token: str) -> str:
+    for mark in _BOUNDARY_MARKS:
+        if token.startswith(mark):
+            return token.removeprefix(mark)
+    return token

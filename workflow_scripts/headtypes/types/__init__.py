@@ -1,0 +1,1 @@
+"""Types of heads: clustering, naming, partitions, stability, confidence, and the choice of a number of types."""

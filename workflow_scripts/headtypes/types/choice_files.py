@@ -1,0 +1,51 @@
+"""The tables to choose a number of types and a method by, and how they are read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from headtypes.base.tables import read_csv
+
+STABILITY = ("heads_all_agree", "heads_pairwise", "samples_all_agree", "samples_pairwise")
+TABLE = ("method", "k", "distance_bins", "smallest", "silhouette", "gap", "gap_error", *STABILITY, "chance")
+AGREEMENT = ("method", "distance_bins", "other_method", "other_distance_bins", "k", "adjusted_rand")
+_OTHERWISE = "no comparison of clusterings"
+BEST = ("method", "silhouette_k", "silhouette", "gap_k", "heads_k", "heads_kappa", "samples_k", "samples_kappa")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to choose by.
+
+    table: one row per way, with the columns `TABLE`: heads in the smallest cluster; mean silhouette; and, for
+        one number of distance bins, the gap statistic and its standard error, the figures of
+        `stability.measure_stability`, and chance, the percent of heads to which two models would give the same
+        cluster if they drew clusters at random in the shares that these have. For k = 1 there is only the gap.
+        NaN where a method does not divide the heads, halves of them or the references so.
+    agreement: columns `AGREEMENT`: adjusted Rand index (Hubert and Arabie 1985) of two ways that differ either
+        in the method or in the distance bins; 1 for the same clusters, about 0 for unrelated ones.
+    best: columns `BEST`: for each method the k with the largest silhouette, the k that `gap_choice` finds, and
+        the ks with the largest kappa over halves of heads and of samples: pairwise agreement freed of chance, 1
+        for perfect, 0 for random (Cohen 1960), since agreement alone is the higher the fewer clusters there are.
+        Of equal ones the largest k.
+    """
+
+    table: pd.DataFrame
+    agreement: pd.DataFrame
+    best: pd.DataFrame
+
+
+def read_choice(ways: str | Path, agreement: str | Path, best: str | Path) -> Choice:
+    """Read the three tables of a `Choice`. Raises `InputError` that names a damaged file."""
+    counted = dict.fromkeys([column for column in BEST if column.endswith("_k")], "Int64")
+    return Choice(
+        read_csv(ways, _OTHERWISE, TABLE),
+        read_csv(agreement, _OTHERWISE, AGREEMENT),
+        read_csv(best, _OTHERWISE, BEST, dtype=counted),
+    )
+
+
+def read_ways(path: str | Path) -> pd.DataFrame:
+    """Read the first of them for its silhouettes alone."""
+    return read_csv(path, _OTHERWISE, ("method", "k", "distance_bins", "silhouette"))

@@ -1,0 +1,89 @@
+"""From a Snakemake job to plain values: the only place that knows what a job object looks like."""
+
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from headtypes.base.errors import InputError
+from headtypes.base.files import check_writable, refusal
+from headtypes.workflow.provenance import forget, provenance_of, record, verified
+
+
+class _Tee:
+    """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
+
+    def __init__(self, stream: TextIO, log: BinaryIO):
+        self._stream, self._log = stream, log
+
+    def write(self, text: str) -> int:
+        self._stream.write(text)
+        self._stream.flush()
+        # What is said where the disk is full has been seen all the same.
+        with suppress(OSError):
+            self._log.write(text.encode())
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+@contextmanager
+def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
+    """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
+
+    provenance: what makes the outputs, for formats that can hold it (`headtypes.workflow.provenance`); when the
+        job has ended well, it stands beside all of them.
+    An `InputError` ends the job with its sentence alone, and so does a system that refuses to read or write; any other
+    error leaves its traceback in the log.
+    """
+    inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
+    title, wildcards = _title(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
+    with ExitStack() as opened:
+        try:
+            log = opened.enter_context(_log(snakemake.log[0]))
+        except OSError as error:
+            sys.exit(f"{title}: {snakemake.log[0]} cannot be written: {error.strerror}; mend that and run again.")
+        opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
+        opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
+        try:
+            for path in outputs:
+                check_writable(path)
+            forget(outputs)
+            read = verified(inputs)
+            provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs)
+            # A copy, since scripts take keys out of it.
+            yield snakemake.input, dict(spec), snakemake.output, provenance
+            record(provenance, read, outputs, snakemake.threads)
+        except InputError as error:
+            print(f"{title}: {error}", file=sys.stderr)
+            sys.exit(1)
+        except Exception as error:
+            if why := refusal(error):
+                path = getattr(error, "filename", None) or " or ".join(outputs)
+                print(f"{title}: {path} cannot be read or written: {why}; mend that and run again.", file=sys.stderr)
+            else:
+                traceback.print_exc()
+            sys.exit(1)
+
+
+def _log(path: str) -> BinaryIO:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    # Unbuffered: nothing is left over to fail when the log is closed.
+    return open(path, "wb", buffering=0)
+
+
+def warn(provenance: dict, sentences: Iterable[str]) -> None:
+    """Show the user what the result of a job should be read with; provenance: as `job` yields it."""
+    for sentence in sentences:
+        print(f"warning: {_title(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
+
+
+def _title(rule: str, wildcards: Iterable) -> str:
+    return " ".join([rule, *map(str, wildcards)])

@@ -1,0 +1,87 @@
+"""A job of the plan, and what sets it apart from the job that made the results on disk."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headtypes.base.files import read_json, write_json
+from headtypes.workflow.digest import code_digest, code_parts
+from headtypes.workflow.provenance import FOLDER
+
+CODE = FOLDER / "code"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of the plan.
+
+    spec, code: its two parameters, as Snakemake has them.
+    script:     file of its code.
+    inputs, outputs: paths as Snakemake has them; benchmark: where its time is written, if anywhere.
+    runs, reasons: whether Snakemake would run it now, and Snakemake's words for why.
+    """
+
+    rule: str
+    wildcards: dict[str, str]
+    spec: str
+    code: str
+    script: Path
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    benchmark: str | None = None
+    threads: int = 1
+    runs: bool = False
+    reasons: tuple[str, ...] = ()
+
+
+def remember_code(script: Path) -> None:
+    """Write what a script's digest is made of, so that a later change can be told to the module."""
+    path = CODE / f"{code_digest(script)}.json"
+    if not path.exists():
+        write_json(path, code_parts(script))
+
+
+def changes(job: Job, was: dict) -> list[str]:
+    """What of a job differs from the job that made a result, in words; nothing where they are the same.
+
+    was: what stands beside the result (`provenance.recorded`).
+    """
+    if (was["rule"], was["wildcards"]) != (job.rule, job.wildcards):
+        return [f"made by {was['rule']}, not by {job.rule}"]
+    return spec_changes(json.loads(job.spec), was["spec"]) + code_changes(job, was["code"])
+
+
+def spec_changes(now: dict, then: dict) -> list[str]:
+    """The values of two specs that differ: "clustering k: 4, now 5"."""
+    return [f"{path.replace('/', ' ')}: {_shown(a)}, now {_shown(b)}" for path, a, b in differing(then, now)]
+
+
+def code_changes(job: Job, then: str) -> list[str]:
+    """The modules and packages that differ from those of an earlier digest."""
+    if then == job.code:
+        return []
+    parts, path = code_parts(job.script), CODE / f"{then}.json"
+    if not path.is_file():
+        return ["its code has changed"]
+    old = read_json(path)
+    changed = [name for name in {**old, **parts} if old.get(name) != parts.get(name)]
+    return [
+        f"{name} has changed" if name.endswith(".py") else f"{name} {old.get(name, 'absent')}, now {parts.get(name)}"
+        for name in changed
+    ]
+
+
+def differing(then: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The leaves in which two nested mappings differ: (path, value then, value now); None where there is none."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in {**then, **now}:
+            yield from differing(then.get(key), now.get(key), f"{path}/{key}" if path else key)
+    elif then != now:
+        yield path, then, now
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, str) else value
+    return text if len(text) <= 60 else f"{text[:60]}…"

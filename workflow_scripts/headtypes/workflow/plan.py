@@ -1,0 +1,246 @@
+"""What a configuration asks for: the models, features, partitions and ablations, and that they fit together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from headtypes.ablation.operations import head_of, reading_matters
+from headtypes.config.checks import (
+    check_conditions,
+    check_models,
+    check_partitions,
+    check_readings,
+    check_selection,
+    check_sources,
+    check_tasks,
+    clusterings,
+    parent_of,
+    types_in,
+    types_of,
+)
+from headtypes.config.schema import Ablation, Config
+from headtypes.config.sources import Finetuned
+from headtypes.models.files import model_files
+from headtypes.types.names import type_names
+
+# Between a condition and a reading; no name holds it.
+_UNDER = "@"
+
+
+@dataclass(frozen=True)
+class PartitionPlan:
+    """One division of one model's heads into types."""
+
+    model: str
+    name: str
+    task: str
+    types: tuple[str, ...]
+    method: str | None = None
+    k: int | None = None
+    file: str | None = None
+    """CSV that the user brings, instead of a clustering method."""
+
+
+@dataclass(frozen=True)
+class AblationPlan:
+    """One condition evaluated on one model under one partition and one reading of the paper."""
+
+    model: str
+    partition: str
+    condition: str
+    task: str
+    reading: str | None = None
+    """Name of a further reading; None for that of `ablation`."""
+
+    @property
+    def name(self) -> str:
+        """The condition, with the reading where it is a further one."""
+        return self.condition if self.reading is None else f"{self.condition}{_UNDER}{self.reading}"
+
+
+class Plan:
+    """The selected entries of the configuration and what follows from them.
+
+    Raises `InputError` where entries do not fit together: one line that names the key.
+    """
+
+    def __init__(self, config: Config):
+        self.config = config
+        check_selection(config)
+        self.models = _selected(config.models, config.select.models)
+        self.tasks = _selected(config.tasks, config.select.tasks)
+        self.conditions = _selected(config.conditions, config.select.conditions)
+        self.readings = list(config.readings)
+        check_models(config)
+        check_partitions(config)
+        check_tasks(config)
+        check_readings(config)
+        check_sources(config, self.models, self.tasks)
+        read = [each.types for each in self.partitions.values() if each.file is not None]
+        if len(read) == len(config.partitions):  # The types of a partition that is not selected are not known.
+            check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *read])
+
+    @cached_property
+    def features(self) -> list[tuple[str, str]]:
+        """(model, task) of every extraction."""
+        return [
+            (model, task)
+            for model in self.models
+            for task in dict.fromkeys(self.config.models[model].tasks)
+            if task in self.tasks
+        ]
+
+    @cached_property
+    def partitions(self) -> dict[tuple[str, str], PartitionPlan]:
+        """Every partition, by model and name."""
+        planned = [
+            PartitionPlan(model, name, task, type_names(k), method, k)
+            for model, task in self.features
+            for name, (method, k) in clusterings(self.config, task).items()
+            if self._wanted(name)
+        ]
+        for name, brought in self.config.partitions.items():
+            if brought.model in self.models and brought.task in self.tasks and self._wanted(name):
+                types = types_in(f"partitions.{name}.file", brought.file)
+                planned.append(PartitionPlan(brought.model, name, brought.task, types, file=brought.file))
+        return {(each.model, each.name): each for each in planned}
+
+    @cached_property
+    def ablations(self) -> list[AblationPlan]:
+        """Every evaluation: a condition applies to the partitions that have all the types it names.
+
+        A condition that names no type (the baseline) goes with each partition that another condition applies to. One
+        that a further reading can change is evaluated under that reading as well.
+        """
+        return [
+            AblationPlan(partition.model, partition.name, condition, partition.task, reading)
+            for partition in self.partitions.values()
+            if self.config.models[partition.model].evaluate == partition.task
+            for condition in self._applicable(partition)
+            for reading in (None, *self._readings(condition))
+        ]
+
+    @cached_property
+    def ablated(self) -> list[PartitionPlan]:
+        """The partitions that some condition is evaluated on."""
+        names = dict.fromkeys((each.model, each.partition) for each in self.ablations)
+        return [self.partitions[name] for name in names]
+
+    @cached_property
+    def tabulated(self) -> list[AblationPlan]:
+        """The evaluations of Tables 2 and 3: those under the reading of `ablation`."""
+        return [each for each in self.ablations if each.reading is None]
+
+    @cached_property
+    def controlled(self) -> list[AblationPlan]:
+        """The evaluations that have random heads as a control: those of Table 2."""
+        return [
+            each
+            for each in self.tabulated
+            if self.config.controls.draws
+            and self._is_of_table_2(each.condition)
+            and self.baseline(each.model, each.partition)
+        ]
+
+    @cached_property
+    def curved(self) -> list[PartitionPlan]:
+        """The partitions whose types are removed in growing sets."""
+        return self.ablated if self.config.curves.orders else []
+
+    def baseline(self, model: str, partition: str) -> str | None:
+        """The condition that does nothing to a partition's heads, where there is one."""
+        return self._baselines.get((model, partition))
+
+    @cached_property
+    def _baselines(self) -> dict[tuple[str, str], str]:
+        found: dict[tuple[str, str], str] = {}
+        for each in self.ablations:
+            if not self.operations(each.condition):
+                found.setdefault((each.model, each.partition), each.name)
+        return found
+
+    def operations(self, condition: str) -> dict[str, str]:
+        """What a condition does to whom: {type or head: operation}, without what would be kept anyway.
+
+        A head that is kept stays named where its type may not be.
+        """
+        named = self.config.conditions[condition]
+        spared = any(named[type_] != "keep" for type_ in types_of(named))
+        return {
+            target: operation
+            for target, operation in named.items()
+            if operation != "keep" or (spared and head_of(target) is not None)
+        }
+
+    def reading(self, condition: str) -> tuple[str, dict]:
+        """The condition of an evaluation's name, and the fields of its reading that can change what it does."""
+        condition, _, further = condition.partition(_UNDER)
+        ablation = self.config.ablation
+        fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
+        return condition, {name: getattr(fields, name) for name in reading_matters(self.operations(condition).values())}
+
+    @property
+    def shards(self) -> int:
+        """Jobs that share what is not made yet; no result depends on it, so it is in no spec."""
+        return self.config.jobs.shards
+
+    @cached_property
+    def clusterings(self) -> list[str]:
+        """Name of each way of clustering, whatever the task."""
+        made = [each for each in self.partitions.values() if each.method is not None]
+        return list(dict.fromkeys(f"{each.method}-k{each.k}" for each in made))
+
+    def clustered_by(self, clustering: str) -> list[PartitionPlan]:
+        """The partitions of all models that were made in one way."""
+        return [each for each in self.partitions.values() if f"{each.method}-k{each.k}" == clustering]
+
+    def finetuned(self, model: str) -> Finetuned | None:
+        """How the workflow makes a model; None where it does not."""
+        return self.config.models[model].source.finetuned
+
+    def parent(self, model: str) -> str | None:
+        """The model that this one was fine-tuned from."""
+        return parent_of(self.config, model)
+
+    def model_files(self, model: str) -> list[str]:
+        """The files of a model on this machine, so that a change of them is seen; none for other sources."""
+        if self.finetuned(model):
+            return [f"results/models/{model}"]
+        source = self.config.models[model].source
+        files = [] if source.folder is None else model_files(source.folder, source.pickle)
+        return [str(file) for file in files]
+
+    def task_files(self, task: str) -> list[str]:
+        """The file of a task's data, so that a change of it is seen; none for other sources."""
+        file = self.config.tasks[task].source.file
+        return [] if file is None else [file]
+
+    def training_files(self, task: str) -> list[str]:
+        """The file of a task's training data; none for other sources."""
+        file = self.config.tasks[task].source.training_file
+        return [] if file is None else [file]
+
+    def _wanted(self, partition: str) -> bool:
+        return self.config.select.partitions is None or partition in self.config.select.partitions
+
+    def _readings(self, condition: str) -> list[str]:
+        own = self.reading(condition)
+        return [name for name in self.readings if self.reading(f"{condition}{_UNDER}{name}") != own]
+
+    def _is_of_table_2(self, condition: str) -> bool:
+        operations = set(self.operations(condition).values())
+        return bool(operations) and not operations & {"drop_intra", "drop_inter"}
+
+    def _applicable(self, partition: PartitionPlan) -> list[str]:
+        conditions = self.config.conditions
+        fitting = [name for name in conditions if set(types_of(conditions[name])) <= set(partition.types)]
+        ablated = any(conditions[name] for name in fitting) or not any(conditions.values())
+        return [name for name in self.conditions if name in fitting] if ablated else []
+
+
+def _laid_over(ablation: Ablation, reading: Ablation) -> Ablation:
+    return ablation.model_copy(update=reading.model_dump(exclude_unset=True))
+
+
+def _selected(registry: Iterable[str], selection: list[str] | None) -> list[str]:
+    return [name for name in registry if selection is None or name in selection]

@@ -1,0 +1,153 @@
+"""What will run and why, and how long it should take."""
+
+import csv
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from statistics import mean
+
+from headtypes.base.errors import InputError
+from headtypes.base.files import canonical_json, read_json, write_json
+from headtypes.config.schema import Config, read_config
+from headtypes.workflow import specs
+from headtypes.workflow.jobs import Job, changes, differing, spec_changes
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.provenance import FOLDER, recorded
+
+CONFIG = FOLDER / "config.json"
+
+
+def remember_config(config: Config) -> None:
+    """Write the configuration of a run that ended well, so that later results can be told apart by its leaves."""
+    write_json(CONFIG, _given(config))
+
+
+@dataclass
+class Work:
+    """What a rule has to do: its jobs, their seconds (NaN where none was ever measured), and why, {reason: jobs}."""
+
+    jobs: int = 0
+    seconds: float = 0.0
+    why: Counter[str] = field(default_factory=Counter)
+
+
+def preview(jobs: Iterable[Job], config: Config) -> dict[str, Work]:
+    """The work of each rule that has something to run, in its order.
+
+    Times are by each job's own benchmark, else by the mean of its rule's. Reasons go down to the leaf of the
+    configuration or the module.
+    """
+    jobs = list(jobs)
+    leaves, times = _changed_leaves(config), _mean_seconds(jobs)
+    running = {path: job for job in jobs if job.runs for path in job.outputs}
+    found: dict[str, Work] = {}
+    for job in jobs:
+        if job.runs:
+            work, own = found.setdefault(job.rule, Work()), _benchmark(job)
+            work.jobs += 1
+            work.seconds += times.get(job.rule, math.nan) if own is None else own
+            work.why.update(_reasons(job, leaves, running))
+    return found
+
+
+def preview_text(found: dict[str, Work], cores: int) -> str:
+    """The preview as a person reads it: a line per rule, each followed by its reasons with their numbers of jobs."""
+    if not found:
+        return "Nothing to be done."
+    lines = [f"{'rule':24} {'jobs':>6} {'time':>9}"]
+    for rule, work in found.items():
+        lines.append(f"{rule:24} {work.jobs:6,} {_duration(work.seconds):>9}")
+        lines += [f"  {count:,} x {reason}" for reason, count in work.why.most_common()]
+    jobs = sum(work.jobs for work in found.values())
+    seconds = sum(work.seconds for work in found.values() if not math.isnan(work.seconds))
+    lines.append(f"{jobs:,} jobs, {_duration(seconds)} of work: {_duration(seconds / cores)} on {cores} cores.")
+    unmeasured = [rule for rule, work in found.items() if math.isnan(work.seconds)]
+    if unmeasured:
+        lines.append(f"Not measured, so not counted: {', '.join(unmeasured)}.")
+    return "\n".join(lines)
+
+
+def _duration(seconds: float) -> str:
+    return "?" if math.isnan(seconds) else str(timedelta(seconds=round(seconds)))
+
+
+def _reasons(job: Job, leaves: dict[str, Callable[[Job], bool]], running: dict[str, Job]) -> list[str]:
+    missing = [path for path in job.outputs if not Path(path).exists()]
+    before = list(dict.fromkeys(running[path].rule for path in job.inputs if path in running))
+    if missing:
+        return ["new"] if len(missing) == len(job.outputs) else [f"{missing[0]} is missing"]
+    was = recorded(job.outputs[0])
+    own = [] if was is None else _named(job, was, leaves)
+    follows = [f"after {', '.join(before)}"] if before else []
+    return own or follows or list(job.reasons)
+
+
+def _named(job: Job, was: dict, leaves: dict[str, Callable[[Job], bool]]) -> list[str]:
+    """What has changed, a leaf of the configuration wherever one alone accounts for a change of the spec."""
+    found = changes(job, was)
+    responsible = [leaf for leaf, changes_spec in leaves.items() if changes_spec(job)]
+    if not responsible:
+        return found
+    of_spec = spec_changes(json.loads(job.spec), was["spec"])
+    return responsible + [each for each in found if each not in of_spec]
+
+
+def _changed_leaves(config: Config) -> dict[str, Callable[[Job], bool]]:
+    """The leaves that differ from the last complete run: in words, and whether one alone changes a job's spec."""
+    if not CONFIG.is_file():
+        return {}
+    now = _given(config)
+    found = {}
+    for path, old, new in differing(read_json(CONFIG), now):
+        words = f"{path.replace('/', '.')}: {_shown(old)}, now {_shown(new)}"
+        try:
+            found[words] = _changes_spec(Plan(read_config(_with(now, path.split("/"), old))))
+        except InputError:
+            continue  # The old value does not fit into the new configuration by itself.
+    return found
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _changes_spec(before: Plan) -> Callable[[Job], bool]:
+    def changed(job: Job) -> bool:
+        try:
+            return canonical_json(getattr(specs, job.rule)(before, **job.wildcards)) != job.spec
+        except KeyError:
+            return False  # There was no such job.
+
+    return changed
+
+
+def _given(config: Config) -> dict:
+    """What the user gave: a default that is written out is not always allowed."""
+    return config.model_dump(mode="json", exclude_unset=True)
+
+
+def _with(part: dict, path: list[str], value: object) -> dict:
+    key, *rest = path
+    if not rest and value is None:
+        return {name: each for name, each in part.items() if name != key}
+    return {**part, key: _with(part.get(key) or {}, rest, value) if rest else value}
+
+
+def _mean_seconds(jobs: list[Job]) -> dict[str, float]:
+    """The mean time of each rule's past jobs."""
+    measured: dict[str, list[float]] = {}
+    for job in jobs:
+        if (seconds := _benchmark(job)) is not None:
+            measured.setdefault(job.rule, []).append(seconds)
+    return {rule: mean(seconds) for rule, seconds in measured.items()}
+
+
+def _benchmark(job: Job) -> float | None:
+    if job.benchmark is None or not Path(job.benchmark).is_file():
+        return None
+    with open(job.benchmark, encoding="utf-8", newline="") as file:
+        return mean(float(row["s"]) for row in csv.DictReader(file, delimiter="\t"))

@@ -1,0 +1,239 @@
+"""What a job asks for: memory, time and a GPU, from the size of the model, of its texts, and of a batch.
+
+Every estimate is above what was measured (below) and not many times above: what a job does not use, another cannot get.
+A job that needed more is tried again with more (`grown`). No result depends on any of it, so none of it is in a spec.
+
+Measured on a CPU, in MB: MiniLM (6 layers, 22.6 million numbers, batches of 4,096 tokens) on 300 questions of up to
+120 tokens: extraction 670, evaluation 830, importance 1,260, fine-tuning 2,080; on the 10,570 questions of SQuAD, in
+windows of 384: evaluation 2,570 and 550 to 2,600 s (beside other programs), importance 3,870 and 3,100 s. On a GPU
+nothing was measured.
+"""
+
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headtypes.base.errors import InputError
+from headtypes.base.files import read_json
+from headtypes.config.schema import Windows
+from headtypes.workflow.plan import Plan
+
+_MB = 1e6
+# What Python takes with torch and Transformers, and without; and CUDA's libraries.
+_BASE_MB, _BASE_WITHOUT_MODEL_MB, _CUDA_MB = 500, 300, 2500
+# Snakemake itself, which on a cluster runs in the job, too.
+_SNAKEMAKE_MB = 300
+# Of questions, windows and answers as Python holds them, per token; and where texts are but encoded.
+_BYTES_OF_TEXT, _BYTES_OF_ENCODED_TEXT = 600, 100
+_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+# Of UTF-8 text; SQuAD's JSON has 5.8.
+_BYTES_PER_TOKEN = 4
+# Operations in a second of a slow or shared core, a third of what a free one did; and of a GPU of 2017.
+_CPU_SPEED, _GPU_SPEED = 20e9, 2e12
+# To load libraries, weights and texts.
+_START_MINUTES = 10
+_MARGIN = 1.5
+# Rules that run a model over samples, over questions, and over questions several times (with their part of the config).
+_OF_SAMPLES = {"extract_features", "extract_shard", "measure_head_outputs", "map_attention"}
+_OF_QUESTIONS = {
+    "evaluate_condition",
+    "evaluate_shard",
+    "evaluate_controls",
+    "evaluate_curves",
+    "measure_importance",
+}
+_AGAIN = {"evaluate_controls": "controls", "evaluate_curves": "curves"}
+# Sets of heads on a curve, as `curves.growing_sets` makes them.
+_SETS = 6
+
+
+class Needs(NamedTuple):
+    """What a job asks for at its first attempt."""
+
+    mem_mb: int
+    minutes: int
+
+
+class ModelSize(NamedTuple):
+    """The size of a model, as `sources.fetch_model` records it; parameters: how many numbers its weights are."""
+
+    layers: int
+    heads: int
+    width: int
+    parameters: int
+    max_length: int = 512
+
+
+# Of a model whose record cannot be read, which the job itself will tell: BERT-large's.
+UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
+
+
+class Texts(NamedTuple):
+    """Texts that a model reads: rows, and bounds from above of the tokens of the longest and of all of them."""
+
+    rows: int
+    longest: int
+    tokens: int
+
+    def cut(self, limit: int) -> "Texts":
+        """The same, of which no input is longer than some tokens."""
+        return self._replace(longest=min(self.longest, limit))
+
+
+def grown(value: int, attempt: int) -> int:
+    """Twice as much with every further attempt, from 1."""
+    return value * 2 ** (attempt - 1)
+
+
+def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = False) -> Needs:
+    """What a job of a rule asks for.
+
+    wildcards, inputs: what the job has of them, by their names; inputs can be gone through, too.
+    on_gpu: whether it computes on a GPU.
+    Raises `FileNotFoundError` where an input is not there yet.
+    """
+    if rule == "prepare_windows":
+        return encoding(texts_of(inputs.questions, plan.config.windows))
+    if not runs_model(rule, inputs):
+        size_mb = sum(Path(file).stat().st_size for file in inputs) / _MB
+        return tables(size_mb, _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB)
+    if rule == "finetune_model":
+        made = plan.finetuned(wildcards.model)
+        texts = texts_of(inputs.rows).cut(made.max_seq_length)
+        return training(model_size(inputs.base), texts, made.batch_size, made.epochs, on_gpu)
+    model, precision = model_size(inputs.model), plan.config.compute.precision
+    batch_tokens = plan.config.compute.batch_tokens
+    if rule in _OF_SAMPLES:
+        texts, longest = texts_of(inputs.samples), model.max_length
+    else:
+        texts, longest = texts_of(inputs.questions, plan.config.windows), plan.config.windows.max_seq_length
+    if rule == "measure_importance":
+        return gradients(model, texts.cut(longest), batch_tokens, precision, on_gpu)
+    passes = _passes(plan, rule, wildcards, texts.rows) / int(getattr(wildcards, "shards", 1))
+    return forward(model, texts.cut(longest), batch_tokens, precision, passes, on_gpu)
+
+
+def runs_model(rule: str, inputs: Any) -> bool:
+    """Whether a job runs a model; one that joins what others have found does not."""
+    return rule in {*_OF_SAMPLES, *_OF_QUESTIONS, "finetune_model"} and not getattr(inputs, "parts", ())
+
+
+def model_size(record: str | Path) -> ModelSize:
+    """The size of a model, from the record that `sources.fetch_model` made of it."""
+    try:
+        found = read_json(record)
+        return ModelSize(*(found[name] for name in ModelSize._fields))
+    except (InputError, KeyError):
+        return UNKNOWN
+
+
+def texts_of(rows: str | Path, windows: Windows | None = None) -> Texts:
+    """The size of a file with one text, or pair of texts, per line; of all windows that longer ones are cut into."""
+    state = Path(rows).stat()
+    return _texts_of(str(rows), state.st_mtime_ns, state.st_size, windows)
+
+
+@lru_cache
+def _texts_of(rows: str, _changed: int, _size: int, windows: Windows | None) -> Texts:
+    with open(rows, "rb") as file:
+        lengths = [math.ceil(len(line) / _BYTES_PER_TOKEN) for line in file]
+    tokens = sum(lengths if windows is None else (_in_windows(length, windows) for length in lengths))
+    return Texts(len(lengths), max(lengths, default=0), tokens)
+
+
+def _in_windows(length: int, windows: Windows) -> int:
+    """Tokens of all windows of a text, which overlap but for what each advances."""
+    further = math.ceil(max(0, length - windows.max_seq_length) / windows.doc_stride)
+    return min(length, windows.max_seq_length) + further * windows.max_seq_length
+
+
+def _passes(plan: Plan, rule: str, wildcards: Any, rows: int) -> float:
+    """How often a job reads all of its texts."""
+    if rule == "map_attention":
+        return 0  # Of all samples, it reads one.
+    if rule not in _AGAIN:
+        return 1
+    again = getattr(plan.config, _AGAIN[rule])
+    share = 1 if again.questions == "all" else min(1, again.questions / max(rows, 1))
+    if rule == "evaluate_controls":
+        return share * again.draws
+    types = plan.partitions[wildcards.model, wildcards.partition].types
+    return share * (1 + again.orders) * sets_of_curves(len(types))
+
+
+def sets_of_curves(types: int) -> int:
+    """Sets of heads that are left out in one order, at most (`curves.growing_sets`): of each type and of all heads."""
+    # For each type, all heads have a set besides, of as many.
+    return (types + 1) * _SETS + types
+
+
+def forward(
+    model: ModelSize, texts: Texts, batch_tokens: int, precision: str, passes: float = 1, on_gpu: bool = False
+) -> Needs:
+    """Needs of a job that runs a model over texts, and keeps nothing of a layer beyond the next.
+
+    batch_tokens: padded tokens of a batch; passes: how often all texts are read.
+
+    At a time there are a token's inputs and outputs of a layer's widest part (some 16 vectors). Attention is reduced in
+    blocks that do not grow with the length.
+    """
+    batch = max(batch_tokens, texts.longest) * 16 * model.width
+    operations = passes * _operations(model, texts)
+    return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
+
+
+def gradients(model: ModelSize, texts: Texts, batch_tokens: int, precision: str, on_gpu: bool = False) -> Needs:
+    """Needs of a job that takes gradients through a model whose weights stay as they are."""
+    batch = max(batch_tokens, texts.longest) * _kept(model, texts.longest)
+    operations = 3 * _operations(model, texts)
+    return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
+
+
+def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_gpu: bool = False) -> Needs:
+    """Needs of a job that fine-tunes a model in batches of some texts.
+
+    Beside the weights there are their gradients and Adam's two moments, all of them float32.
+    """
+    batch = batch_size * texts.longest * _kept(model, texts.longest) + 2 * model.parameters
+    operations = epochs * 3 * _operations(model, texts)
+    return _needs(model, batch, _BYTES["float32"], texts.tokens * _BYTES_OF_ENCODED_TEXT, operations, on_gpu)
+
+
+def encoding(texts: Texts) -> Needs:
+    """Needs of a job that cuts texts into windows."""
+    return Needs(_memory(_BASE_MB + texts.tokens * _BYTES_OF_ENCODED_TEXT / _MB), 60)
+
+
+def tables(size_mb: float, base_mb: float = _BASE_WITHOUT_MODEL_MB) -> Needs:
+    """Needs of a job that runs no model and reads files of some size; features, the largest, it holds a few times."""
+    return Needs(_memory(base_mb + 10 * size_mb), 60)
+
+
+def _memory(mb: float) -> int:
+    return math.ceil(_MARGIN * mb + _SNAKEMAKE_MB)
+
+
+def _kept(model: ModelSize, length: int) -> float:
+    """Numbers per token that a forward pass keeps for the gradients (Korthikanti et al. 2022, equation 2).
+
+    The equation's 34 sbh + 5 as^2 b bytes per layer are for numbers of two bytes.
+    """
+    return model.layers * (34 * model.width + 5 * model.heads * length) / 2
+
+
+def _operations(model: ModelSize, texts: Texts) -> float:
+    """Multiplications and additions of a forward pass over texts (Kaplan et al. 2020, section 2.1)."""
+    weights = 12 * model.layers * model.width**2
+    # Twice theirs of attention, which is that of a model whose tokens see but those before them.
+    return 2 * texts.tokens * (weights + 2 * model.layers * texts.longest * model.width)
+
+
+def _needs(model: ModelSize, batch: float, precision: int, text: float, operations: float, on_gpu: bool) -> Needs:
+    """The sum of it; batch: numbers, which are on the GPU where there is one; text: bytes.
+
+    The weights are there twice while they are loaded.
+    """
+    size = (2 * model.parameters + (0 if on_gpu else batch)) * precision + text
+    minutes = operations / (_GPU_SPEED if on_gpu else _CPU_SPEED) / 60
+    return Needs(_memory(_BASE_MB + on_gpu * _CUDA_MB + size / _MB), math.ceil(_START_MINUTES + minutes))
