@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from headtypes.base.errors import InputError
-from headtypes.config.schema import Config, Strict, json_schema
+from headtypes.config.schema import Config, Strict, json_schema, read_config
 from headtypes.workflow.plan import Plan
 from tests.support.configs import DELETE, edited, full_config
 from tests.support.job_specs import all_specs
