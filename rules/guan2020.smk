@@ -2,7 +2,7 @@
 
 
 # Relative to the working directory: a folder that was moved has the same inputs.
-GUAN2020 = os.path.relpath(f"{workflow.basedir}/reference/guan2020.yaml")
+GUAN2020 = local(os.path.relpath(ROOT / "reference" / "guan2020.yaml"))
 
 
 rule tabulate_stability:
