@@ -1,4 +1,4 @@
-"""Every family that docs/models.md names as carried is read and ablated rightly, and every other is refused at once."""
+"""Every family that docs/lookup/models.md lists as supported is read and ablated rightly; all others are refused."""
 
 import re
 from dataclasses import replace
@@ -30,7 +30,7 @@ from tests.support.places import ROOT
 from tests.support.records import described
 from tests.unit.features.test_distance import defined_features
 
-DOCS = ROOT / "docs" / "models.md"
+DOCS = ROOT / "docs" / "lookup" / "models.md"
 # Lengths differ, so that batches are padded, further than local layers look.
 SAMPLES = [{"id": str(n), "first": QUESTIONS[n][0], "second": QUESTIONS[n][1]} for n in (0, 1)]
 SAMPLES.append({"id": "2", "first": "who ran?", "second": "A cat."})
@@ -394,8 +394,8 @@ def table_of(heading: str) -> dict[str, list[str]]:
     return {name: row[1:] for row in rows[2:] for name in re.findall("`([^`]+)`", row[0])}
 
 
-def test_the_docs_name_as_carried_what_is_tested_here_with_its_class():
-    table = table_of("Carried")
+def test_the_docs_list_as_supported_what_is_tested_here_with_its_class():
+    table = table_of("Supported")
     assert list(table) == list(FAMILIES)
     for name, (tried, *found) in table.items():
         model, _ = tiny_family(name)
@@ -403,5 +403,5 @@ def test_the_docs_name_as_carried_what_is_tested_here_with_its_class():
         assert found[:3] == ["yes", "yes", "yes" if "QuestionAnswering" in tried else "no"]
 
 
-def test_the_docs_name_as_refused_what_is_tested_here():
-    assert list(table_of("Refused")) == [*REFUSED, "qwen3_next"]
+def test_the_docs_list_as_unsupported_what_is_tested_here():
+    assert list(table_of("Unsupported")) == [*REFUSED, "qwen3_next"]
