@@ -1,5 +1,5 @@
 from headtypes.features.feature_files import read_head_features
-from headtypes.types.brought import import_partition
+from headtypes.types.imported import import_partition
 from headtypes.types.partitions import write_partition
 from headtypes.workflow.job import job
 

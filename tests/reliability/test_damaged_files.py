@@ -29,13 +29,13 @@ from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.scoring import write_scores
 from headtypes.tasks.windows import build_windows, read_windows, write_windows
-from headtypes.types.brought import import_partition
 from headtypes.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
+from headtypes.types.imported import import_partition
 from headtypes.types.partitions import build_partition, read_partition, write_partition
 from headtypes.workflow.provenance import beside, provenance_of, record, shards_of, verified
 from tests.support.models import QUESTIONS, tiny_bert
@@ -159,7 +159,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "ways.csv": (table(*TABLE, *AGREEMENT, *BEST), lambda path: read_choice(path, path, path)),
     "record.json": (model_record, read_model_record),
     "provenance.json": (record_beside, read_record),
-    "guan.yaml": (lambda path: shutil.copy(ROOT / "reference/guan2020.yaml", path), load_reference),
+    "guan.yaml": (lambda path: shutil.copy(ROOT / "reference/guan2020.yaml", path), read_guan2020),
 }
 
 
