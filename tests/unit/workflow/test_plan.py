@@ -306,3 +306,14 @@ def test_names_that_mean_something_in_a_pattern_are_plain_names(small, name):
     pattern = "|".join(re.escape(known) for known in names)
     assert re.fullmatch(pattern, name)
     assert not re.fullmatch(pattern, name.replace("+", "").replace(".", "x") + "x")
+
+
+def test_a_row_that_a_paper_does_not_have_is_named_with_those_that_it_has(small):
+    plan = Plan(read_config(small))
+    plan.check_published("guan2020", ["pre-trained", "squad"])
+    message = (
+        r'models.bert.published.guan2020: there is no "pre-trained". Did you mean "trained"\? Known: squad, trained'
+    )
+    with pytest.raises(InputError, match=message):
+        plan.check_published("guan2020", ["squad", "trained"])
+    plan.check_published("another2019", [])

@@ -188,7 +188,11 @@ def plot_maps(plan: Plan, model: str, partition: str) -> dict:
 def tabulate_stability(plan: Plan) -> dict:
     """The rows of Table 1, in the order of the rule's inputs."""
     rows = [
-        {"model": each.model, "partition": each.name, "published": plan.config.models[each.model].published}
+        {
+            "model": each.model,
+            "partition": each.name,
+            "published": plan.config.models[each.model].published.get("guan2020"),
+        }
         for each in plan.partitions.values()
         if each.method is not None
     ]
