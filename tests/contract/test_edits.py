@@ -91,7 +91,7 @@ def test_a_configuration_written_in_another_style_schedules_nothing(place):
 def test_what_is_so_by_default_may_be_left_out(place):
     config = copy.deepcopy(place.config)
     for section, keys in {
-        "clustering": ["methods", "windows", "scale"],
+        "clustering": ["methods", "distance_bins", "scale"],
         "ablation": ["sentences", "special_tokens", "renormalise", "uniform_over_padding"],
         "compute": ["precision"],
     }.items():

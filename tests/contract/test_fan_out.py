@@ -151,8 +151,8 @@ ADDED = {
     ),
 }
 CHANGED = {
-    "the windows of the feature": (
-        {"clustering": {"windows": 32}},
+    "the distance bins of the feature": (
+        {"clustering": {"distance_bins": 32}},
         {
             "spec": {
                 **times(

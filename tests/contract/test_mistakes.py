@@ -11,15 +11,14 @@ from tests.contract.tables import leaf_paths, leaf_rows, module_rows, observed_l
 from tests.support.configs import edited
 from tests.support.workplace import Workplace
 
-RULES = "rules/clustering.smk"
-SPEC = r'spec=spec\("cluster_heads"\),'
-CODE = r'code=code\("cluster_heads"\),'
+RULES = "rules/types.smk"
+IDENTITY = r'\*\*identity\("cluster_heads"\),'
 SCRIPT = r'script:\s+"../workflow_scripts/cluster_heads.py"'
 BEFORE = f"(?={SCRIPT})"
 CLUSTER = "workflow_scripts/cluster_heads.py"
-NAMING = "workflow_scripts/headtypes/naming.py"
-WORKFLOW = "workflow_scripts/headtypes/workflow.py"
-SPECS = "workflow_scripts/headtypes/specs.py"
+NAMING = "workflow_scripts/headtypes/types/naming.py"
+WORKFLOW = "workflow_scripts/headtypes/workflow/job.py"
+SPECS = "workflow_scripts/headtypes/workflow/specs.py"
 RESTARTS = r'"restarts": clustering\.restarts,'
 END = r"\Z"
 
@@ -72,11 +71,11 @@ SEEN = {
     ),
     "a rule that reads the configuration": (
         (RULES, BEFORE, 'threads: config["stability"]["models"]\n    '),
-        (checks.snakefiles, "clustering.smk:23: reads the configuration"),
+        (checks.snakefiles, "types.smk:22: reads the configuration"),
     ),
     "a rule that reads it from the plan": (
         (RULES, BEFORE, "threads: plan.config.stability.models\n    "),
-        (checks.snakefiles, "clustering.smk:23: reads the configuration"),
+        (checks.snakefiles, "types.smk:22: reads the configuration"),
     ),
     "a shell line that formats the configuration": (
         (RULES, SCRIPT, 'shell:\n        "echo {config[seed]} > {output}"'),
@@ -95,27 +94,27 @@ SEEN = {
         (checks.rules, "cluster_heads: runs ../workflow_scripts/measure_stability.py"),
     ),
     "a third parameter": (
-        (RULES, CODE, 'code=code("cluster_heads"),\n        restarts=50,'),
+        (RULES, IDENTITY, '**identity("cluster_heads"),\n        restarts=50,'),
         (checks.rules, "cluster_heads: has the parameters spec(wildcards), code, restarts"),
     ),
     "a parameter without a name": (
-        (RULES, SPEC, '7,\n        spec=spec("cluster_heads"),'),
+        (RULES, IDENTITY, '7,\n        **identity("cluster_heads"),'),
         (checks.rules, "cluster_heads: has the parameters one without a name, spec(wildcards), code"),
     ),
     "a parameter function that takes input": (
-        (RULES, SPEC, "spec=lambda wildcards, input: str(input),"),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards, input: str(input)}),'),
         (checks.rules, "cluster_heads: has the parameters spec(wildcards, input), code"),
     ),
     "a parameter function that takes output": (
-        (RULES, SPEC, "spec=lambda wildcards, output: str(output),"),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards, output: str(output)}),'),
         (checks.rules, "cluster_heads: has the parameters spec(wildcards, output), code"),
     ),
     "a set as parameter": (
-        (RULES, SPEC, 'spec=lambda wildcards: {"k", "windows"},'),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards: {"k", "bins"}}),'),
         (checks.parameters, "cluster_heads: the parameter spec is a set"),
     ),
     "a path as parameter": (
-        (RULES, CODE, 'code=Path("cluster_heads.py"),'),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"code": Path("cluster_heads.py")}),'),
         (checks.parameters, "cluster_heads: the parameter code is a PosixPath"),
     ),
     "a spec in the order of a set": (

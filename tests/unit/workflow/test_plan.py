@@ -172,7 +172,8 @@ def test_a_head_that_is_kept_counts_where_a_type_is_not(small):
 def test_the_baseline_is_the_condition_that_changes_no_head(read):
     for names, baseline in [(None, "baseline"), (["zero-dense", "same"], "same"), (["zero-dense"], None)]:
         plan = Plan(read_config(edited(read, "select", {"conditions": names})))
-        assert plan.baseline("bert", "squad-kmeans-k4") == baseline
+        evaluation = plan.baseline("bert", "squad-kmeans-k4")
+        assert (evaluation and evaluation.name) == baseline
 
 
 def test_the_partitions_that_conditions_are_evaluated_on_have_curves(brought):

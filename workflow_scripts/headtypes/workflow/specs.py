@@ -7,12 +7,13 @@ What a rule reads from an input file (the revision of a model, say) reaches it t
 
 from headtypes.base.seeds import derive_seed
 from headtypes.config.sources import Strict
+from headtypes.workflow import paths
 from headtypes.workflow.plan import AblationPlan, Plan
 
 
 def fetch_model(plan: Plan, model: str) -> dict:
     """Where the model comes from; how the workflow makes one is the matter of `finetune_model`."""
-    source = {"folder": f"results/models/{model}"} if plan.finetuned(model) else None
+    source = {"folder": paths.FINETUNED.format(model=model)} if plan.finetuned(model) else None
     return {"model": model, "source": source or _given(plan.config.models[model].source)}
 
 
@@ -139,9 +140,10 @@ def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
 
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     """The conditions, in the order of the rule's inputs, which of them is the baseline, and the draw."""
-    names = [each.name for each in plan.ablations if (each.model, each.partition) == (model, partition)]
+    conditions = [ablation.name for ablation in plan.ablations_of(model, partition)]
+    baseline = plan.baseline(model, partition)
     seed = derive_seed(plan.config.seed, "measure_intervals", model, partition)
-    return {"conditions": names, "baseline": plan.baseline(model, partition), "seed": seed}
+    return {"conditions": conditions, "baseline": baseline and baseline.name, "seed": seed}
 
 
 def measure_confidence(plan: Plan, model: str, partition: str) -> dict:

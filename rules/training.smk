@@ -1,37 +1,33 @@
-# Models that the workflow makes itself, in the layout of `save_pretrained`.
-
-
-localrules:
-    fetch_training,
+# Models that the workflow fine-tunes itself, in the layout of `save_pretrained`.
 
 
 rule fetch_training:
     input:
         lambda wildcards: plan.training_files(wildcards.task),
     output:
-        rows="results/sources/training/{task}.jsonl",
-        record="results/sources/training/{task}.json",
+        rows=paths.TRAINING_ROWS,
+        record=paths.TRAINING_RECORD,
     log:
         "logs/fetch_training/{task}.log",
     benchmark:
         "results/sources/training/{task}.benchmark.tsv"
+    localrule: True
     conda:
         "../envs/headtypes.yaml"
     resources:
         gpu=0,
     params:
-        spec=spec("fetch_training"),
-        code=code("fetch_training"),
+        **identity("fetch_training"),
     script:
         "../workflow_scripts/fetch_training.py"
 
 
 rule finetune_model:
     input:
-        base=lambda wildcards: f"results/sources/models/{plan.finetuned(wildcards.model).base}.json",
-        rows=lambda wildcards: f"results/sources/training/{plan.finetuned(wildcards.model).task}.jsonl",
+        base=lambda wildcards: paths.MODEL.format(model=plan.finetuned(wildcards.model).base),
+        rows=lambda wildcards: paths.TRAINING_ROWS.format(task=plan.finetuned(wildcards.model).task),
     output:
-        folder=directory("results/models/{model}"),
+        folder=directory(paths.FINETUNED),
     log:
         "logs/finetune_model/{model}.log",
     benchmark:
@@ -43,7 +39,6 @@ rule finetune_model:
     resources:
         **needs("finetune_model"),
     params:
-        spec=spec("finetune_model"),
-        code=code("finetune_model"),
+        **identity("finetune_model"),
     script:
         "../workflow_scripts/finetune_model.py"
