@@ -5,4 +5,4 @@ from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     features, shape = read_head_features(inputs.features, **spec)
-    write_partition(outputs.partition, import_partition(inputs.brought, features, shape))
+    write_partition(outputs.partition, import_partition(inputs.table, features, shape))

@@ -70,7 +70,7 @@ def partition(path: Path) -> None:
     write_partition(path, build_partition(shares, (2, 4), **columns))
 
 
-def brought(path: Path) -> None:
+def imported(path: Path) -> None:
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows([["layer", "head", "type"], *([n // 4, n % 4, "ab"[n % 2]] for n in range(8))])
 
@@ -142,8 +142,8 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     ),
     "pairs.parquet": (lambda path: PAIRS.to_parquet(path), from_file("pairs", "sentence_pair")),
     "partition.csv": (partition, read_partition),
-    "brought.csv": (brought, lambda path: import_partition(path, np.full((8, 21), 1 / 21), (2, 4))),
-    "types.csv": (brought, lambda path: types_in("partitions.mine.file", str(path))),
+    "imported.csv": (imported, lambda path: import_partition(path, np.full((8, 21), 1 / 21), (2, 4))),
+    "types.csv": (imported, lambda path: types_in("partitions.mine.file", str(path))),
     "features.h5": (features, read_features),
     "distance.h5": (features, lambda path: read_distance(path, 16)),
     "shard.h5": (features, lambda path: join_features(path.with_name("joined.h5"), IDS, [path], {})),

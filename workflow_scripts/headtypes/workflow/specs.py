@@ -162,10 +162,16 @@ def plot_heads(plan: Plan, model: str, partition: str) -> dict:
     return {"distance_bins": plan.config.clustering.distance_bins}
 
 
-def plot_projection(plan: Plan, model: str, partition: str) -> dict:
+def embed_heads(plan: Plan, model: str, partition: str) -> dict:
     """The resolution of the features, and the seed of t-SNE."""
+    # Of the rule that once did this; another name would be another seed.
     seed = derive_seed(plan.config.seed, "draw_projection", model, partition)
     return {"distance_bins": plan.config.clustering.distance_bins, "seed": seed}
+
+
+def plot_projection(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing but the places and the partition."""
+    return {}
 
 
 def plot_layers(plan: Plan, model: str, partition: str) -> dict:
@@ -173,13 +179,18 @@ def plot_layers(plan: Plan, model: str, partition: str) -> dict:
     return {}
 
 
-def plot_models(plan: Plan, clustering: str) -> dict:
+def tabulate_models(plan: Plan, clustering: str) -> dict:
     """Each model on each of its tasks, in the order of the rule's inputs, with its parent on the same task."""
     made = plan.clustered_by(clustering)
     names = {(each.model, each.task): f"{each.model} on {each.task}" for each in made}
     parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
     # As pairs, since canonical JSON sorts keys, and the order is that of the figure.
     return {"parents": list(parents.items())}
+
+
+def plot_models(plan: Plan, clustering: str) -> dict:
+    """What the figure calls each model on each of its tasks, in the order of the rule's inputs."""
+    return {"models": [name for name, _ in tabulate_models(plan, clustering)["parents"]]}
 
 
 def plot_maps(plan: Plan, model: str, partition: str) -> dict:
