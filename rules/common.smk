@@ -15,13 +15,13 @@ from headtypes.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
 from headtypes.workflow import paths
 from headtypes.workflow import resources
-from headtypes.workflow import specs
 from headtypes.workflow.digest import code_digest
 from headtypes.workflow.jobs import remember_code
 from headtypes.workflow.locks import lift_stale_locks
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import remember_config
 from headtypes.workflow.provenance import shards_of
+from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for it.
@@ -42,7 +42,7 @@ def identity(rule):
     spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports.
     """
     return {
-        "spec": lambda wildcards: canonical_json(getattr(specs, rule)(plan, **wildcards)),
+        "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
         "code": code_digest(SCRIPTS / f"{rule}.py"),
     }
 

@@ -18,7 +18,7 @@ BEFORE = f"(?={SCRIPT})"
 CLUSTER = "workflow_scripts/cluster_heads.py"
 NAMING = "workflow_scripts/headtypes/types/naming.py"
 WORKFLOW = "workflow_scripts/headtypes/workflow/job.py"
-SPECS = "workflow_scripts/headtypes/workflow/specs.py"
+SPECS = "workflow_scripts/headtypes/workflow/stages/types.py"
 RESTARTS = r'"restarts": clustering\.restarts,'
 END = r"\Z"
 

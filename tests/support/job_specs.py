@@ -2,8 +2,8 @@
 
 from headtypes.base.files import canonical_json
 from headtypes.config.schema import read_config
-from headtypes.workflow import specs
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.registry import STAGES
 
 
 def all_specs(raw: dict) -> dict[tuple, str]:
@@ -47,4 +47,4 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         ("tabulate_readings",),
         ("compare_with_guan",),
     ]
-    return {job: canonical_json(getattr(specs, job[0])(plan, *job[1:])) for job in jobs}
+    return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs}

@@ -188,7 +188,7 @@ def _jobs() -> list[tuple]:
 
 def _with_names(parameters: Any) -> list[tuple[str | None, Any]]:
     """Every parameter in its order, and None where it has no name."""
-    named = parameters.items()
+    named = list(parameters.items())
     return [(next((name for name, known in named if known is value), None), value) for value in parameters]
 
 

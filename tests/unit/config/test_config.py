@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import canonical_json
 from headtypes.config.schema import Config, Strict, json_schema, read_config
-from headtypes.workflow import specs
 from headtypes.workflow.plan import Plan
 from tests.support.configs import DELETE, edited, full_config
+from tests.support.job_specs import all_specs
 from tests.support.places import ROOT
 
 
@@ -25,30 +24,10 @@ def full(tmp_path):
     return full_config(tmp_path)
 
 
-def planned(raw):
+def planned(raw) -> Plan:
     """What Snakemake would make of a configuration, with every spec."""
-    plan = Plan(read_config(raw))
-    for model in plan.models:
-        canonical_json(specs.fetch_model(plan, model))
-        if plan.finetuned(model):
-            canonical_json([specs.finetune_model(plan, model), specs.fetch_training(plan, plan.finetuned(model).task)])
-    for task in plan.tasks:
-        canonical_json([rule(plan, task) for rule in (specs.fetch_task, specs.sample_inputs, specs.sample_questions)])
-    for model, task in plan.features:
-        canonical_json([specs.extract_features(plan, model, task), specs.prepare_windows(plan, model, task)])
-    for model, partition in plan.partitions:
-        canonical_json(specs.cluster_heads(plan, model, partition))
-    for each in plan.ablations:
-        canonical_json(specs.evaluate_condition(plan, each.model, each.partition, each.name))
-    for each in plan.controlled:
-        canonical_json(specs.evaluate_controls(plan, each.model, each.partition, each.name))
-    for each in plan.curved:
-        canonical_json(specs.evaluate_curves(plan, each.model, each.name))
-    for each in plan.ablated:
-        canonical_json(specs.measure_intervals(plan, each.model, each.name))
-    summaries = (specs.tabulate_stability, specs.tabulate_ablations, specs.tabulate_readings, specs.compare_with_guan)
-    canonical_json([rule(plan) for rule in summaries])
-    return plan
+    all_specs(raw)
+    return Plan(read_config(raw))
 
 
 def refusal(raw) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from headtypes.ablation.curve_sets import POINTS
 from headtypes.ablation.evaluation import Settings, evaluate_all, summary
 from headtypes.base.errors import InputError
 from headtypes.models.records import ModelRecord
@@ -12,10 +13,8 @@ from headtypes.tasks.windows import Windows, draw_part
 from headtypes.types.names import ALL
 from headtypes.types.partitions import Partition
 
-_POINTS = 6
 
-
-def growing_sets(order: np.ndarray, points: int = _POINTS, also: Iterable[int] = ()) -> list[np.ndarray]:
+def growing_sets(order: np.ndarray, points: int = POINTS, also: Iterable[int] = ()) -> list[np.ndarray]:
     """The first heads of an order, none to all, in sets that grow by as evenly as whole heads allow.
 
     order:  [head, 2] int, layer and head, in the order of removal.
