@@ -29,13 +29,13 @@ from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.scoring import write_scores
 from headtypes.tasks.windows import build_windows, read_windows, write_windows
-from headtypes.types.brought import import_partition
 from headtypes.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
+from headtypes.types.imported import import_partition
 from headtypes.types.partitions import build_partition, read_partition, write_partition
 from headtypes.workflow.provenance import beside, provenance_of, record, shards_of, verified
 from tests.support.models import QUESTIONS, tiny_bert
@@ -70,7 +70,7 @@ def partition(path: Path) -> None:
     write_partition(path, build_partition(shares, (2, 4), **columns))
 
 
-def brought(path: Path) -> None:
+def imported(path: Path) -> None:
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows([["layer", "head", "type"], *([n // 4, n % 4, "ab"[n % 2]] for n in range(8))])
 
@@ -142,8 +142,8 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     ),
     "pairs.parquet": (lambda path: PAIRS.to_parquet(path), from_file("pairs", "sentence_pair")),
     "partition.csv": (partition, read_partition),
-    "brought.csv": (brought, lambda path: import_partition(path, np.full((8, 21), 1 / 21), (2, 4))),
-    "types.csv": (brought, lambda path: types_in("partitions.mine.file", str(path))),
+    "imported.csv": (imported, lambda path: import_partition(path, np.full((8, 21), 1 / 21), (2, 4))),
+    "types.csv": (imported, lambda path: types_in("partitions.mine.file", str(path))),
     "features.h5": (features, read_features),
     "distance.h5": (features, lambda path: read_distance(path, 16)),
     "shard.h5": (features, lambda path: join_features(path.with_name("joined.h5"), IDS, [path], {})),
@@ -159,7 +159,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "ways.csv": (table(*TABLE, *AGREEMENT, *BEST), lambda path: read_choice(path, path, path)),
     "record.json": (model_record, read_model_record),
     "provenance.json": (record_beside, read_record),
-    "guan.yaml": (lambda path: shutil.copy(ROOT / "reference/guan2020.yaml", path), load_reference),
+    "guan.yaml": (lambda path: shutil.copy(ROOT / "reference/guan2020.yaml", path), read_guan2020),
 }
 
 

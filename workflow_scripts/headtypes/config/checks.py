@@ -59,6 +59,13 @@ def check_partitions(config: Config) -> None:
         check_known("select.partitions", name, clustered | set(config.partitions))
 
 
+def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
+    """Models stand beside rows that the paper has."""
+    for name, model in config.models.items():
+        if paper in model.published:
+            check_known(f"models.{name}.published.{paper}", model.published[paper], rows)
+
+
 def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -> None:
     """The local files, folders and packages of these models and tasks are there."""
     models = dict.fromkeys([*models, *(base for name in models for base in _bases(config, name))])

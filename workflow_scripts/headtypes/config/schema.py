@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from headtypes.base.errors import InputError
 from headtypes.config.messages import sentence
 from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
+from headtypes.papers.names import Paper
 
 Operation = Literal["keep", "zero", "uniform", "mean", "drop_intra", "drop_inter"]
 Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
@@ -48,8 +49,8 @@ class Model(Strict):
     """Tasks on whose inputs the features are extracted and clustered."""
     evaluate: Name | None = None
     """Task that the model was fine-tuned for; its heads are ablated there."""
-    published: Literal["pre-trained", "squad", "mrpc", "mnli"] | None = None
-    """Row of the paper's Table 1 that this model stands beside."""
+    published: dict[Paper, Name] = {}
+    """Papers that this model stands beside, each with the row of the paper's tables: of guan2020, a row of Table 1."""
 
 
 class Clustering(Strict):

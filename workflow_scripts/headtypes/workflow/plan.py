@@ -10,6 +10,7 @@ from headtypes.config.checks import (
     check_conditions,
     check_models,
     check_partitions,
+    check_published,
     check_readings,
     check_selection,
     check_sources,
@@ -103,6 +104,13 @@ class Plan:
         read = [each.types for each in self.partitions.values() if each.file is not None]
         if len(read) == len(config.partitions):  # The types of a partition that is not selected are not known.
             check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *read])
+
+    def check_published(self, paper: str, rows: Iterable[str]) -> None:
+        """Refuse a model that stands beside a row that a paper does not have.
+
+        The plan alone does not know the rows, since every job makes one, and would have to read the paper's data.
+        """
+        check_published(self.config, paper, rows)
 
     @cached_property
     def features(self) -> list[FeaturePlan]:

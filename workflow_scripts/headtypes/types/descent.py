@@ -1,11 +1,13 @@
 """The types of one model beside those of the model that it was fine-tuned from."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 from headtypes.base.errors import InputError
+from headtypes.base.tables import read_csv
 from headtypes.types.partitions import Partition
 
 COLUMNS = ["model", "parent", "same_type", "adjusted_rand"]
@@ -41,3 +43,11 @@ def comparison_table(partitions: Mapping[str, Partition], parents: Mapping[str, 
         if parents.get(model) in partitions
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def read_comparison(path: str | Path) -> pd.DataFrame:
+    """Read a table of `comparison_table` that was written as CSV. Raises `InputError` that names a damaged file."""
+    # A name may be a number, or what pandas takes for a missing value.
+    kinds = {"model": str, "parent": str, "same_type": float, "adjusted_rand": float}
+    otherwise = "no comparison of models with their parents"
+    return read_csv(path, otherwise, COLUMNS, rows=0, dtype=kinds, keep_default_na=False)
