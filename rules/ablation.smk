@@ -51,11 +51,11 @@ rule measure_head_outputs:
         model=rules.fetch_model.output.model,
         samples=rules.sample_inputs.output.samples,
     output:
-        contexts="results/contexts/{model}/{task}.h5",
+        head_outputs="results/head_outputs/{model}/{task}.h5",
     log:
         "logs/measure_head_outputs/{model}/{task}.log",
     benchmark:
-        "results/contexts/{model}/{task}.benchmark.tsv"
+        "results/head_outputs/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     resources:
@@ -73,7 +73,7 @@ rule evaluate_shard:
         partition="results/partitions/{model}/{partition}.csv",
         questions=of_task(rules.sample_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
-        contexts=contexts_of,
+        head_outputs=head_outputs_of,
     output:
         found=temp("results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.parquet"),
     log:
@@ -97,7 +97,7 @@ rule evaluate_condition:
         partition="results/partitions/{model}/{partition}.csv",
         questions=of_task(rules.sample_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
-        contexts=contexts_of,
+        head_outputs=head_outputs_of,
         parts=parts_of(
             "results/ablation/{model}/{partition}/{condition}/metrics.json",
             rules.evaluate_shard.output.found,

@@ -135,12 +135,12 @@ def of_task(pattern):
     )
 
 
-def contexts_of(wildcards):
-    """The mean contexts of the model's heads, where the condition puts them in a head's place."""
+def head_outputs_of(wildcards):
+    """The mean outputs of the model's heads, where the condition needs them."""
     condition, _ = plan.reading(wildcards.condition)
-    if "mean" not in plan.operations(condition).values():
+    if not plan.needs_head_outputs(condition):
         return []
-    return of_task("results/contexts/{model}/{task}.h5")(wildcards)
+    return of_task("results/head_outputs/{model}/{task}.h5")(wildcards)
 
 
 def parts_of(result, part):

@@ -7,7 +7,7 @@ rule evaluate_controls:
         partition="results/partitions/{model}/{partition}.csv",
         questions=of_task(rules.sample_questions.output.questions),
         windows=of_task(rules.prepare_windows.output.windows),
-        contexts=contexts_of,
+        head_outputs=head_outputs_of,
     output:
         scores="results/controls/{model}/{partition}/{condition}.parquet",
     log:
