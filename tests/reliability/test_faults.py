@@ -1,6 +1,6 @@
 """Every fault at every rule that computes: nothing half-written is taken for a result, and one sentence says why.
 
-`docs/lookup/reliability.md` has the table of what is tested here; `test_the_table_says_what_is_tested` compares the two.
+`docs/lookup/reliability.md` has the table of what is tested here; `test_the_table_says_what_is_tested` compares them.
 """
 
 import os
