@@ -60,7 +60,7 @@ def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
     }
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(config))
     where = ["--snakefile", str(followed / "Snakefile"), "--directory", str(tmp_path), "--configfile", "tiny.yaml"]
-    run(tmp_path, "snakemake", "--cores", "2", *where, "results/entropy/tiny/made.png")
+    run(tmp_path, "snakemake", "results/entropy/tiny/made.png", "--cores", "2", *where)
     table = pd.read_csv(tmp_path / "results/entropy/tiny/made.csv")
     assert list(table) == ["layer", "head", "entropy", "low", "high"]
     assert len(table) == 2 * 3

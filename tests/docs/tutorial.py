@@ -24,7 +24,8 @@ FOLDERS = (
 )
 
 # "Create `path`:", "Append to `path`:", "In `path`, insert before `anchor`:" or "In `path`, replace everywhere `old`
-# by:", each followed by a block of code. Text between two backticks may contain single ones.
+# by:", each followed by a block of code. What is appended comes after two empty lines. Text between two backticks may
+# contain single ones.
 _QUOTED = r"(?:``\s?(?P<{0}2>.*?)\s?``(?!`)|`(?P<{0}1>[^`\n]*)`)"
 STEP = re.compile(
     r"^(?P<verb>Create|Append to|In) `(?P<path>[^`\n]+)`"
@@ -52,7 +53,7 @@ class Step:
             return
         text = file.read_text(encoding="utf-8")
         if self.how == "Append to":
-            text += self.text
+            text += f"\n\n{self.text}"
         elif self.how == "replace everywhere":
             assert self.anchor in text, f"{self.path} has no {self.anchor}"
             text = text.replace(self.anchor, self.text.removesuffix("\n"))
