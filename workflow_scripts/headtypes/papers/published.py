@@ -28,7 +28,7 @@ class Note(Data):
 
     def concerns(self, id_: str) -> bool:
         """Whether the remark belongs beside the value with this id."""
-        return any(id_ == each or id_.startswith(f"{each}.") for each in self.figures)
+        return any(id_ == start or id_.startswith(f"{start}.") for start in self.figures)
 
 
 class Published(Data):

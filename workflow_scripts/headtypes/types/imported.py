@@ -1,4 +1,4 @@
-"""A division of heads into types that the user brings as CSV."""
+"""A division of heads into types that the user made, imported from CSV."""
 
 import csv
 import re
@@ -13,7 +13,7 @@ from headtypes.types.partitions import Partition, build_partition, order_types
 
 
 def import_partition(csv_path: str | Path, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Read a CSV of the user's, with the columns layer, head (both from 0) and type, in any order of rows.
+    """Import the user's CSV, with the columns layer, head (both from 0) and type, in any order of rows.
 
     features: [layer * head, column] distance features; shape: number of layers, heads in a layer.
 

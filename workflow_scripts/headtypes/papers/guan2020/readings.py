@@ -51,7 +51,7 @@ def readings_table(
     table = pd.concat(judged, ignore_index=True)
     verdicts = table.groupby(_CLAIM, sort=False)["verdict"]
     table["depends"] = verdicts.transform("nunique") > 1
-    decided = verdicts.transform(lambda each: (each != NO_VERDICT).any())
+    decided = verdicts.transform(lambda verdict: (verdict != NO_VERDICT).any())
     columns = [*_CLAIM, "reading", "verdict", "reason", "depends"]
     return table.assign(claim_number=verdicts.ngroup())[decided].sort_values("claim_number", kind="stable")[columns]
 

@@ -86,8 +86,8 @@ def ablation_table(
         entry |= {f"operation_{name}": done.get(name, "") for name in types}
         for figure in _SCORES:
             lost = baselines[key].get(figure, math.nan) - score.get(figure, math.nan) if key in baselines else math.nan
-            found = {figure: score.get(figure, math.nan), f"drop_{figure}": lost}
-            for name, value in found.items():
+            values = {figure: score.get(figure, math.nan), f"drop_{figure}": lost}
+            for name, value in values.items():
                 entry[name] = value
                 of_row = ends[key].loc[row["condition"]] if key in ends else {}
                 entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in _ENDS}
