@@ -17,6 +17,7 @@ from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.encoding import Encoded, encode_samples
+from headtypes.tasks.records import Sample
 
 # Rows of attention sum to one within this, in the precision of the forward pass.
 _TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
@@ -24,7 +25,7 @@ _TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
 
 def write_task_features(
     path: str | Path,
-    samples: list[dict],
+    samples: list[Sample],
     record: ModelRecord,
     parts: Sequence[str | Path],
     provenance: dict,
@@ -36,13 +37,13 @@ def write_task_features(
         `extract_features`.
     """
     if parts:
-        join_features(path, [sample["id"] for sample in samples], parts, provenance)
+        join_features(path, [sample.id for sample in samples], parts, provenance)
     else:
         write_features(path, extract_features(samples, record, **settings), provenance)
 
 
 def extract_features(
-    samples: list[dict],
+    samples: list[Sample],
     record: ModelRecord,
     *,
     task: str,
@@ -53,7 +54,6 @@ def extract_features(
 ) -> Features:
     """Run a model over samples and read the distance features of all its heads (Guan et al. 2020, section 3).
 
-    samples: id, first and second, as drawn.
     record:  the model, as `sources.fetch_model` found it.
     task, kind: name of the task, for progress, and how its samples are cut.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
@@ -67,7 +67,7 @@ def extract_features(
         distance=read_heads(model, encoded, batch_tokens, f"{record.name} on {task}", Part(*part)),
         length=np.array(encoded.lengths, dtype=np.int32)[read],
         truncated=encoded.truncated[read],
-        sample_ids=[samples[index]["id"] for index in read],
+        sample_ids=[samples[index].id for index in read],
     )
 
 

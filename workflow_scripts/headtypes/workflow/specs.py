@@ -7,6 +7,7 @@ What a rule reads from an input file (the revision of a model, say) reaches it t
 
 from headtypes.base.seeds import derive_seed
 from headtypes.config.sources import Strict
+from headtypes.tasks.kinds import KINDS
 from headtypes.workflow.plan import AblationPlan, Plan
 
 
@@ -96,9 +97,9 @@ def measure_stability(plan: Plan, model: str, partition: str) -> dict:
 
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """The shape of a window."""
-    windows, kind = plan.config.windows, plan.config.tasks[task].kind
-    slides = {"doc_stride": windows.doc_stride, "max_query_length": windows.max_query_length}
-    return {"kind": kind, "max_seq_length": windows.max_seq_length, **(slides if kind == "question_answering" else {})}
+    kind = KINDS[plan.config.tasks[task].kind]
+    shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
+    return {"kind": kind.name, **shape}
 
 
 def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
@@ -263,7 +264,7 @@ def _data(plan: Plan, task: str, training: bool) -> dict:
         size, split = (source.training_size, "train") if training else (source.size, "dev")
         seed = derive_seed(plan.config.seed, "world")
         where = {"world": source.world, "seed": seed, "split": split, "size": size}
-    columns = _given(entry.columns) if entry.kind == "sentence_pair" and source.world is None else None
+    columns = _given(entry.columns) if "columns" in KINDS[entry.kind].keys and source.world is None else None
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
 
 
@@ -276,9 +277,9 @@ def _evaluation(plan: Plan, name: str, task: str) -> dict:
 
 def _task(plan: Plan, task: str) -> dict:
     """How a model's answers to a task are read off, and the arithmetic."""
-    kind = plan.config.tasks[task].kind
-    answers = {"max_answer_length": plan.config.windows.max_answer_length} if kind == "question_answering" else {}
-    return {"kind": kind, **answers, **_given(plan.config.compute)}
+    kind = KINDS[plan.config.tasks[task].kind]
+    answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
+    return {"kind": kind.name, **answers, **_given(plan.config.compute)}
 
 
 def _given(part: Strict) -> dict:
