@@ -7,7 +7,7 @@ rule evaluate_shard:
         partition=paths.PARTITION,
         questions=of_task(paths.QUESTIONS),
         windows=of_task(paths.WINDOWS),
-        contexts=head_outputs_of,
+        head_outputs=head_outputs_of,
     output:
         found=temp(paths.ABLATION_SHARD),
     log:
@@ -30,7 +30,7 @@ rule evaluate_condition:
         partition=paths.PARTITION,
         questions=of_task(paths.QUESTIONS),
         windows=of_task(paths.WINDOWS),
-        contexts=head_outputs_of,
+        head_outputs=head_outputs_of,
         parts=parts_of("evaluate_condition", "evaluate_shard"),
     output:
         predictions=paths.PREDICTIONS,
@@ -75,7 +75,7 @@ rule evaluate_controls:
         partition=paths.PARTITION,
         questions=of_task(paths.QUESTIONS),
         windows=of_task(paths.WINDOWS),
-        contexts=head_outputs_of,
+        head_outputs=head_outputs_of,
     output:
         scores=paths.CONTROLS,
     log:

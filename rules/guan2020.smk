@@ -1,8 +1,16 @@
 # Tables and figures of Guan et al., "How Far Does BERT Look At" (COLING 2020), ours beside the published values.
 
+from headtypes.papers.guan2020.published import read_guan2020
 
 # Relative to the working directory: a folder that was moved has the same inputs.
 GUAN2020 = local(os.path.relpath(ROOT / "reference" / "guan2020.yaml"))
+
+if workflow.is_main_process:
+    # The processes of jobs read the rules as well, and need not read the paper's data each time.
+    try:
+        plan.check_published("guan2020", read_guan2020(GUAN2020).rows)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
 
 
 rule tabulate_stability:
@@ -119,6 +127,7 @@ rule compare_with_guan:
         choices=of_each(paths.CHOICE, plan.features),
         reference=GUAN2020,
     output:
+        quantities="results/guan2020/quantities.csv",
         csv="results/guan2020/comparison.csv",
         markdown="results/guan2020/comparison.md",
         html=report(
@@ -172,7 +181,7 @@ rule plot_heads:
 
 rule plot_projection:
     input:
-        features=of_task(paths.FEATURES),
+        places=paths.EMBEDDING,
         partition=paths.PARTITION,
     output:
         pdf="results/guan2020/{model}/{partition}/figure2.pdf",
@@ -223,11 +232,33 @@ rule plot_layers:
         "../workflow_scripts/plot_layers.py"
 
 
-rule plot_models:
+rule tabulate_models:
     input:
         partitions=lambda wildcards: of_each(paths.PARTITION, plan.clustered_by(wildcards.clustering)),
     output:
         csv="results/guan2020/{clustering}/figure4.csv",
+    log:
+        "logs/tabulate_models/{clustering}.log",
+    benchmark:
+        "results/guan2020/{clustering}/figure4.table.benchmark.tsv"
+    wildcard_constraints:
+        clustering=any_of(plan.clusterings),
+    localrule: True
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
+    params:
+        **identity("tabulate_models"),
+    script:
+        "../workflow_scripts/tabulate_models.py"
+
+
+rule plot_models:
+    input:
+        partitions=lambda wildcards: of_each(paths.PARTITION, plan.clustered_by(wildcards.clustering)),
+        comparison=rules.tabulate_models.output.csv,
+    output:
         pdf="results/guan2020/{clustering}/figure4.pdf",
         png=report(
             "results/guan2020/{clustering}/figure4.png",

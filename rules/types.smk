@@ -25,7 +25,7 @@ rule cluster_heads:
 
 rule import_partition:
     input:
-        brought=lambda wildcards: local(plan.partitions[wildcards.model, wildcards.partition].file),
+        table=lambda wildcards: local(plan.partitions[wildcards.model, wildcards.partition].file),
         features=of_task(paths.FEATURES),
     output:
         partition=paths.PARTITION,
@@ -88,6 +88,25 @@ rule measure_confidence:
         **identity("measure_confidence"),
     script:
         "../workflow_scripts/measure_confidence.py"
+
+
+rule embed_heads:
+    input:
+        features=of_task(paths.FEATURES),
+    output:
+        places=paths.EMBEDDING,
+    log:
+        "logs/embed_heads/{model}/{partition}.log",
+    benchmark:
+        "results/embedding/{model}/{partition}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("embed_heads"),
+    params:
+        **identity("embed_heads"),
+    script:
+        "../workflow_scripts/embed_heads.py"
 
 
 rule choose_clustering:

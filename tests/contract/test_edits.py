@@ -88,6 +88,7 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
                 "tabulate_ablations": 1,
                 "tabulate_readings": 1,
                 "compare_with_guan": 1,
+                "tabulate_models": 2,
                 "plot_models": 2,
             }
         }

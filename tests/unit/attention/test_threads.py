@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.features.extraction import read_heads
 from headtypes.tasks.encoding import encode_samples
-from tests.support.models import QUESTIONS, opened, tiny_bert
+from headtypes.tasks.records import Sample
+from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.reading import distance_features
 
 
 @pytest.fixture
@@ -18,14 +19,12 @@ def threads():
 
 def test_features_stay_within_1e_5(threads):
     model, tokenizer = tiny_bert(layers=2, heads=8, head_size=64)
-    samples = [
-        {"id": str(number), "first": first, "second": second} for number, (first, second) in enumerate(QUESTIONS)
-    ]
+    samples = [Sample(str(number), first, second) for number, (first, second) in enumerate(QUESTIONS)]
     encoded = encode_samples(samples * 4, tokenizer, "question_answering", 64)
     found = []
     for number in (1, 1, 2, 3):
         threads(number)
-        found.append(read_heads(opened(model), encoded, 4096, "tiny"))
+        found.append(distance_features(model, encoded))
     np.testing.assert_array_equal(found[0], found[1])
     for other in found[2:]:
         np.testing.assert_allclose(other, found[0], rtol=0, atol=1e-5)

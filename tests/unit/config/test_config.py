@@ -79,6 +79,7 @@ MISTAKES = [
     ("models/taught/source/finetuned/epochs", float("nan"), ["finetuned.epochs"]),
     # A section that YAML reads as nothing, or as something else.
     ("clustering", None, ["clustering: a mapping of keys is needed", "found None"]),
+    ("models/base/published", "squad", ["models.base.published: a mapping of keys is needed", "found 'squad'"]),
     ("models/base", None, ["models.base: a mapping of keys is needed"]),
     ("conditions/baseline", None, ["conditions.baseline: a mapping of keys is needed"]),
     ("tasks", [1] * 100, ["tasks: a mapping of keys is needed", "…"]),
@@ -89,6 +90,7 @@ MISTAKES = [
     ("conditions/zero-dense/dense", False, ["conditions.zero-dense.dense: False is not allowed", "'keep'"]),
     ("conditions/mixed/2-3", "average", ["conditions.mixed.2-3: 'average' is not allowed", "'mean'"]),
     ("readings/segments/sentences", "segment", ["readings.segments.sentences", 'Did you mean "segments"?']),
+    ("models/base/published/guan", "squad", ["models.base.published.guan", 'Did you mean "guan2020"?']),
     ("compute/precision", "half", ["compute.precision", "'float32', 'bfloat16' or 'float16'"]),
     # Keys that do not go together.
     ("models/base/source/folder", "x", ["models.base.source", "exactly one of hub, folder", "found hub and folder"]),
@@ -295,7 +297,7 @@ def test_any_edit_is_either_accepted_or_refused_in_one_line(full, data, kind):
 
 
 def test_the_documentation_has_every_setting_with_its_default():
-    text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/lookup/configuration.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?`) \| (`.*?`) \|", text.partition("## Settings")[2], re.MULTILINE)
     told = {}
     for keys, defaults in rows:

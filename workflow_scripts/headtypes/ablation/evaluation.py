@@ -8,20 +8,17 @@ import numpy as np
 import pandas as pd
 import torch
 from tqdm import tqdm
-from transformers import AutoConfig
 
 from headtypes.ablation.ablate import Ablation
-from headtypes.ablation.operations import Reading, operations_by_head
-from headtypes.attention.batches import WHOLE, Part, batched, rows_of, run_batches
-from headtypes.attention.hook import run
+from headtypes.ablation.operations import Reading, operations_by_head, reading_matters
+from headtypes.attention.batches import WHOLE, Batch, Part, batched, rows_of, run_model
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
 from headtypes.base.tables import read_parquet
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks import pair_scoring, scoring
-from headtypes.tasks.pairs import SentencePairs, label_names
-from headtypes.tasks.spans import Spans, answer_questions, best_spans
+from headtypes.tasks.answers import ANSWERS, Answers
+from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.windows import Windows
 from headtypes.types.partitions import Partition
 
@@ -30,14 +27,14 @@ from headtypes.types.partitions import Partition
 class Settings:
     """How a task is evaluated, whatever is done to the heads.
 
-    kind:          question_answering or sentence_pair.
+    kind:          of the task, one of `answers.ANSWERS`.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
     reading:       fields of `operations.Reading`; None for the paper's own.
-    max_answer_length: longest answer to a question; None for sentence pairs.
+    max_answer_length: tokens of the longest answer, for a kind that has such answers.
     max_seq_length: tokens of a full window; needed only where padding counts (`Reading.uniform_over_padding`).
     """
 
-    kind: str = "question_answering"
+    kind: str
     precision: str
     batch_tokens: int
     reading: dict | None = None
@@ -45,35 +42,12 @@ class Settings:
     max_seq_length: int | None = None
 
 
-class QuestionAnswering:
-    """Questions on which a model is evaluated."""
-
-    columns = Spans._fields
-
-    def __init__(self, questions: list[dict], windows: Windows, max_answer_length: int):
-        """max_answer_length: longest answer."""
-        self._questions, self._windows, self._answer_tokens = questions, windows, max_answer_length
-
-    def read(self, output, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """The fields of `Spans` of a batch of windows."""
-        context = np.zeros(output.start_logits.shape, dtype=bool)
-        for row, sentence in enumerate(sentences):
-            context[row, : len(sentence)] = sentence > 0
-        logits = (output.start_logits, output.end_logits)
-        return best_spans(*(each.float().cpu().numpy() for each in logits), context, self._answer_tokens)
-
-    def score(self, found: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
-        """The answers, and the scores of `scoring.score_predictions`, from what was read of all windows."""
-        answers = answer_questions(self._questions, self._windows, Spans(*found))
-        return answers, scoring.score_predictions(self._questions, answers)
-
-
 def evaluate_condition(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
-    contexts: np.ndarray | None = None,
+    head_outputs: np.ndarray | None = None,
     parts: Sequence[pd.DataFrame] = (),
     *,
     condition: str,
@@ -82,31 +56,31 @@ def evaluate_condition(
 ) -> tuple[dict[str, str], pd.DataFrame]:
     """Answer questions, or classify sentence pairs, while some heads are ablated, and score the answers.
 
-    rows, windows: questions or pairs as drawn, and as cut for this model (`pairs.prepare_windows`).
+    rows, windows: questions or pairs as drawn, and as cut for this model (`examples.prepare_windows`).
     partition:  the type of every head.
-    record:     the model, as `sources.fetch_model` found it; it needs the task's head.
-    contexts:   as `contexts.measure_head_outputs` gives them; needed where an operation is `mean`.
+    record:     the model, as `models.fetching.fetch_model` found it; it needs the task's head.
+    head_outputs:   as `head_outputs.measure_head_outputs` gives them; needed where an operation is `mean`.
     parts:      what `evaluate_part` found in all parts; then nothing is left to do but to score.
     condition:  its name, for progress and messages.
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
     settings:   fields of `Settings`.
     returns     id -> answer text or predicted label, and one row per question or pair, in percent: id, article,
-        exact_match, f1; or those of `pair_scoring.score_pairs`.
+        exact_match, f1; or those of `sentence_pair.scoring.score_pairs`.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
     if parts:
         return _task(rows, windows, record, chosen).score(_joined(parts, windows, what))
-    (found,) = evaluate_all(rows, windows, record, [by_head], contexts, chosen, what)
+    (found,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
     return found
 
 
 def evaluate_part(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
-    contexts: np.ndarray | None = None,
+    head_outputs: np.ndarray | None = None,
     *,
     condition: str,
     operations: dict[str, str],
@@ -115,14 +89,14 @@ def evaluate_part(
 ) -> pd.DataFrame:
     """What `evaluate_condition` reads of some windows, those in one part of the batches.
 
-    part: as in `batching.Part`; all else as in `evaluate_condition`.
+    part: as in `attention.batches.Part`; all else as in `evaluate_condition`.
     returns one row per window: window, and the task's `columns`.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, mine = Settings(**settings), Part(*part)
     model, task = _model(record, chosen), _task(rows, windows, record, chosen)
     with progress(len(_windows_of(mine, windows, by_head, chosen)), f"{record.name}, {condition}", "windows") as bar:
-        return _read(model, task, windows, by_head, contexts, chosen, bar, mine)
+        return _read(model, task, windows, by_head, head_outputs, chosen, bar, mine)
 
 
 def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
@@ -131,11 +105,11 @@ def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
 
 
 def evaluate_all(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     record: ModelRecord,
     wanted: Sequence[np.ndarray],
-    contexts: np.ndarray | None,
+    head_outputs: np.ndarray | None,
     settings: Settings,
     what: str,
 ) -> list[tuple[dict[str, str], pd.DataFrame]]:
@@ -150,23 +124,19 @@ def evaluate_all(
     results = {}
     with progress(len(distinct) * len(windows), what, "windows") as bar:
         for key, operations in distinct.items():
-            found = _read(model, task, windows, operations, contexts, settings, bar)
+            found = _read(model, task, windows, operations, head_outputs, settings, bar)
             results[key] = task.score(_joined([found], windows, what))
     return [results[tuple(operations.flat)] for operations in wanted]
 
 
-def summary(scores: pd.DataFrame) -> dict[str, float | int]:
-    """The metrics of a task in percent, and how many questions or pairs there are, from the scores of each."""
-    return (pair_scoring if "correct" in scores else scoring).summary(scores)
+def summary(scores: pd.DataFrame, kind: str) -> dict[str, float | int]:
+    """The metrics of a kind of task in percent, and how many answers there are, from the scores of each."""
+    return ANSWERS[kind].summary(scores)
 
 
-def _task(
-    rows: list[dict], windows: Windows, record: ModelRecord, settings: Settings
-) -> QuestionAnswering | SentencePairs:
-    if settings.kind == "question_answering":
-        return QuestionAnswering(rows, windows, settings.max_answer_length)
-    config = AutoConfig.from_pretrained(record.folder, local_files_only=True, trust_remote_code=False)
-    return SentencePairs(rows, windows, label_names(config), f"models.{record.name}")
+def _task(rows: list, windows: Windows, record: ModelRecord, settings: Settings) -> Answers:
+    of_kind = {key: getattr(settings, key) for key in KINDS[settings.kind].answer_keys}
+    return ANSWERS[settings.kind].of(rows, windows, record, **of_kind)
 
 
 def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
@@ -176,17 +146,15 @@ def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
             f"{settings.max_seq_length} of a full window, whose padding "
             "ablation.uniform_over_padding counts; lower windows.max_seq_length."
         )
-    head = "question_answering" if settings.kind == "question_answering" else "sequence_classification"
-    return load_model(record, settings.precision, head=head)
+    return load_model(record, settings.precision, head=KINDS[settings.kind].head)
 
 
-@torch.inference_mode()
 def _read(
     model: torch.nn.Module,
-    task: QuestionAnswering | SentencePairs,
+    task: Answers,
     windows: Windows,
     operations: np.ndarray,
-    contexts: np.ndarray | None,
+    head_outputs: np.ndarray | None,
     settings: Settings,
     bar: tqdm,
     part: Part = WHOLE,
@@ -198,15 +166,24 @@ def _read(
     reading = Reading(**settings.reading or {})
     pieces = []
 
-    def step(batch: np.ndarray, inputs: dict) -> None:
-        of_batch = [sentences[window] for window in batch]
-        output = run(model, inputs, Ablation(operations, of_batch, reading, contexts))
-        read = zip(task.columns, task.read(output, of_batch), strict=True)
-        pieces.append(pd.DataFrame({"window": batch, **dict(read)}))
-        bar.update(len(batch))
+    def ablation(batch: Batch) -> Ablation:
+        return Ablation(operations, [sentences[window] for window in batch.samples], reading, head_outputs)
 
-    length = _full_window(operations, settings)
-    run_batches(model, ids, types, settings.batch_tokens, step, length=length, part=part)
+    def keep_answers(batch: Batch, _, output) -> None:
+        answers = task.read(output, [sentences[window] for window in batch.samples])
+        pieces.append(pd.DataFrame({"window": batch.samples, **dict(zip(task.columns, answers, strict=True))}))
+
+    run_model(
+        model,
+        ids,
+        types,
+        hook=ablation,
+        finish=keep_answers,
+        batch_tokens=settings.batch_tokens,
+        bar=bar,
+        length=_full_window(operations, settings),
+        part=part,
+    )
     # A part may have no windows.
     return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=["window", *task.columns])
 
@@ -227,5 +204,7 @@ def _windows_of(part: Part, windows: Windows, operations: np.ndarray, settings: 
 
 def _full_window(operations: np.ndarray, settings: Settings) -> int | None:
     """Tokens that every window is padded to, where padding counts."""
-    counts = (settings.reading or {}).get("uniform_over_padding") and (operations == "uniform").any()
+    counts = (settings.reading or {}).get("uniform_over_padding") and "uniform_over_padding" in reading_matters(
+        set(operations.flat)
+    )
     return settings.max_seq_length if counts else None

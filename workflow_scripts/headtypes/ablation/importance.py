@@ -8,21 +8,20 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from headtypes.attention.batches import rows_of, run_batches
-from headtypes.attention.hook import Layer, run
+from headtypes.attention.batches import Batch, rows_of, run_model
+from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.base.files import undamaged
-from headtypes.base.progress import progress
 from headtypes.base.tables import read_csv
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.pairs import label_names, label_numbers
-from headtypes.tasks.spans import answer_positions
+from headtypes.tasks.examples import EXAMPLES
+from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.windows import Windows
 
 
 class HeadGates:
-    """Multiplies each head's context by a variable that is one; a handler of `attention.run`.
+    """The hook of a batch: multiplies each head's output by a variable that is one.
 
     After the run, `gates` has one variable [sample, head] per layer, for the gradients of Michel et al.'s mask.
     """
@@ -31,29 +30,25 @@ class HeadGates:
         self.gates: list[Tensor] = []
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
-        """The heads' contexts of a layer, through their gates: [sample, head, query, channel]."""
-        context = layer.context()
-        self.gates.append(torch.ones_like(context[..., 0, 0], requires_grad=True))
-        return context * self.gates[-1][:, :, None, None]
+        """The head outputs of a layer, through their gates: [sample, head, query, channel]."""
+        outputs = layer.head_outputs()
+        self.gates.append(torch.ones_like(outputs[..., 0, 0], requires_grad=True))
+        return outputs * self.gates[-1][:, :, None, None]
 
 
 def measure_importance(
-    rows: list[dict], windows: Windows, record: ModelRecord, *, kind: str, precision: str, batch_tokens: int
+    rows: list, windows: Windows, record: ModelRecord, *, kind: str, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
     """The gradient importance of every head of a fine-tuned model on its task.
 
     rows, windows: questions with their answers' places, or pairs with their labels, and what was cut of them.
-    record:  the model, as `sources.fetch_model` found it; it needs the task's head.
-    kind:    question_answering: the loss is the mean of the cross entropies of start and end of the first answer,
-        on the windows that hold the whole of it; sentence_pair: the cross entropy of the label.
+    record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
+    kind:    of the task, one of `examples.EXAMPLES`. The loss is the mean of the cross entropies of its targets: start
+        and end of a question's first answer, on the windows that hold the whole of it; or the label.
     returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
     """
-    if kind == "question_answering":
-        model = load_model(record, precision, head="question_answering")
-        targets = answer_positions(rows, windows)
-    else:
-        model = load_model(record, precision, head="sequence_classification")
-        targets = label_numbers(rows, label_names(model.config), f"models.{record.name}")[:, None]
+    model = load_model(record, precision, head=KINDS[kind].head)
+    targets = EXAMPLES[kind].targets(rows, windows, record)
     importance = head_importance(model, windows, targets, batch_tokens, f"{record.name}, importance of heads")
     layer, head = (index.reshape(-1) for index in np.indices(importance.shape))
     columns = {"importance": importance.reshape(-1), "normalised": normalise(importance).reshape(-1)}
@@ -81,19 +76,25 @@ def head_importance(
     # Only the gates need gradients; what the weights' own would need is not kept.
     model.requires_grad_(False)
     total = 0.0
-    with progress(len(chosen), what, "windows") as bar:
 
-        def step(batch: np.ndarray, inputs: dict[str, Tensor]) -> None:
-            nonlocal total
-            handler = HeadGates()
-            output = run(model, inputs, handler)
-            loss = _losses(output, inputs["attention_mask"], torch.as_tensor(targets[chosen[batch]]))
-            # A sample's gates reach no other sample's loss, so one backward pass gives them all apart.
-            gradients = torch.stack(torch.autograd.grad(loss.sum(), handler.gates))
-            total = total + (gradients.double().abs().cpu().numpy() * weight[batch, None]).sum(1)
-            bar.update(len(batch))
+    def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
+        nonlocal total
+        loss = _losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
+        # A sample's gates reach no other sample's loss, so one backward pass gives them all apart.
+        gradients = torch.stack(torch.autograd.grad(loss.sum(), gated.gates))
+        total = total + (gradients.double().abs().cpu().numpy() * weight[batch.samples, None]).sum(1)
 
-        run_batches(model, ids, types, batch_tokens, step)
+    run_model(
+        model,
+        ids,
+        types,
+        hook=lambda batch: HeadGates(),
+        finish=add_gradients,
+        batch_tokens=batch_tokens,
+        what=what,
+        unit="windows",
+        gradients=True,
+    )
     if not np.isfinite(total).all():
         raise InputError(
             f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "

@@ -4,15 +4,19 @@
 """
 
 import json
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 
+from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
 from headtypes.config.messages import sentence
 from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
+from headtypes.papers.names import Paper
+from headtypes.tasks.kinds import KINDS, kinds_with
 
-Operation = Literal["keep", "zero", "uniform", "mean", "drop_intra", "drop_inter"]
+Operation = Literal[tuple(OPERATIONS)]
 Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
 
 
@@ -29,11 +33,10 @@ class Task(Strict):
 
     @model_validator(mode="after")
     def _check(self):
-        if "columns" in self.model_fields_set and self.kind != "sentence_pair":
-            raise ValueError("the key columns belongs to a task of kind sentence_pair")
-        if self.source.world is not None and (self.source.world == "question_answering") != (
-            self.kind == "question_answering"
-        ):
+        for key in self.model_fields_set:
+            if self.kind not in (having := kinds_with(key)):
+                raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
+        if self.source.world is not None and self.source.world not in KINDS[self.kind].worlds:
             raise ValueError(f"the kind {self.kind} does not fit the world's {self.source.world}")
         return self
 
@@ -48,8 +51,8 @@ class Model(Strict):
     """Tasks on whose inputs the features are extracted and clustered."""
     evaluate: Name | None = None
     """Task that the model was fine-tuned for; its heads are ablated there."""
-    published: Literal["pre-trained", "squad", "mrpc", "mnli"] | None = None
-    """Row of the paper's Table 1 that this model stands beside."""
+    published: dict[Paper, Name] = {}
+    """Papers that this model stands beside, each with the row of the paper's tables: of guan2020, a row of Table 1."""
 
 
 class Clustering(Strict):
@@ -102,17 +105,17 @@ class Windows(Strict):
         return self
 
 
-class Ablation(Strict):
-    """Readings of the paper's section 5 that its text leaves open."""
-
-    sentences: Literal["splitter", "segments"] = "splitter"
-    """Sentences of the context by a splitter, or question and context as the two sentences."""
-    special_tokens: Literal["neither", "inter"] = "neither"
-    """Whether attention to or from [CLS] and [SEP] counts as inter-sentence."""
-    renormalise: bool = False
-    """Whether rows are divided by their sum after tokens were dropped, as if they were masked before the softmax."""
-    uniform_over_padding: bool = False
-    """Whether a uniform head attends to the padding of a full window too."""
+# Said once, where heads are ablated.
+Ablation = create_model(
+    "Ablation",
+    __base__=Strict,
+    __module__=__name__,
+    __doc__=Reading.__doc__,
+    **{
+        field.name: (Annotated[field.type, Field(description=field.metadata["doc"])], field.default)
+        for field in fields(Reading)
+    },
+)
 
 
 class Controls(Strict):

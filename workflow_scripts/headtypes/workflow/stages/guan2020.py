@@ -9,9 +9,12 @@ from headtypes.workflow.stages.stage import stage
 def tabulate_stability(plan: Plan) -> dict:
     """The rows of Table 1, in the order of the rule's inputs."""
     rows = [
-        {"model": each.model, "partition": each.name, "published": plan.config.models[each.model].published}
-        for each in plan.partitions.values()
-        if each.method is not None
+        {
+            "model": partition.model,
+            "partition": partition.name,
+            "published": plan.config.models[partition.model].published.get("guan2020"),
+        }
+        for partition in plan.clustered
     ]
     return {"rows": rows}
 
@@ -59,9 +62,8 @@ def plot_heads(plan: Plan, model: str, partition: str) -> dict:
 
 @stage()
 def plot_projection(plan: Plan, model: str, partition: str) -> dict:
-    """The resolution of the features, and the seed of t-SNE."""
-    seed = derive_seed(plan.config.seed, "draw_projection", model, partition)
-    return {"distance_bins": plan.config.clustering.distance_bins, "seed": seed}
+    """Nothing but the places and the partition."""
+    return {}
 
 
 @stage()
@@ -71,13 +73,19 @@ def plot_layers(plan: Plan, model: str, partition: str) -> dict:
 
 
 @stage()
-def plot_models(plan: Plan, clustering: str) -> dict:
+def tabulate_models(plan: Plan, clustering: str) -> dict:
     """Each model on each of its tasks, in the order of the rule's inputs, with its parent on the same task."""
     made = plan.clustered_by(clustering)
     names = {(each.model, each.task): f"{each.model} on {each.task}" for each in made}
     parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
     # As pairs, since canonical JSON sorts keys, and the order is that of the figure.
     return {"parents": list(parents.items())}
+
+
+@stage()
+def plot_models(plan: Plan, clustering: str) -> dict:
+    """What the figure calls each model on each of its tasks, in the order of the rule's inputs."""
+    return {"models": [name for name, _ in tabulate_models(plan, clustering)["parents"]]}
 
 
 @stage()

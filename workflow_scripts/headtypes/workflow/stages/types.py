@@ -40,6 +40,14 @@ def measure_confidence(plan: Plan, model: str, partition: str) -> dict:
 
 
 @stage()
+def embed_heads(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution of the features, and the seed of t-SNE."""
+    # Named for the rule that once did this: another name would be another seed.
+    seed = derive_seed(plan.config.seed, "draw_projection", model, partition)
+    return {"distance_bins": plan.config.clustering.distance_bins, "seed": seed}
+
+
+@stage()
 def choose_clustering(plan: Plan, model: str, task: str) -> dict:
     """The settings that all methods and numbers of clusters share."""
     clustering = plan.config.clustering
