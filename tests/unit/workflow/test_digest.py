@@ -137,8 +137,8 @@ def test_every_script_has_a_digest_of_its_own():
         ("measure_intervals", "ablation/evaluation", False),
         ("measure_confidence", "types/clustering", True),
         ("tabulate_ablations", "papers/guan2020/published", True),
-        ("tabulate_ablations", "papers/guan2020/claims", False),
-        ("compare_with_guan", "papers/guan2020/claims", True),
+        ("tabulate_ablations", "papers/guan2020/comparison", False),
+        ("compare_with_guan", "papers/guan2020/comparison", True),
         ("sample_inputs", "attention/hook", False),
     ],
 )
