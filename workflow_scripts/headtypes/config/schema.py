@@ -12,9 +12,10 @@ from headtypes.base.errors import InputError
 from headtypes.config.messages import sentence
 from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
 from headtypes.tasks.kinds import KINDS, kinds_with
+from headtypes.types.methods import METHODS
 
 Operation = Literal["keep", "zero", "uniform", "mean", "drop_intra", "drop_inter"]
-Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
+Method = Literal[*METHODS]
 
 
 class Task(Strict):
