@@ -52,6 +52,7 @@ class Job:
 
     rule: str
     wildcards: tuple[str, ...]
+    inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     """Files, with the benchmark; a folder ends in a slash."""
     parameters: tuple[tuple[str | None, str, str], ...]
@@ -64,6 +65,15 @@ class Job:
     def name(self) -> str:
         """The rule; of an evaluation and its controls, with the condition."""
         return f"{self.rule} {self.wildcards[-1]}" if self.rule in OF_A_CONDITION else self.rule
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The rule and its wildcards, which no other job has."""
+        return (self.rule, *self.wildcards)
+
+    def parameter(self, name: str) -> str | None:
+        """`repr` of a parameter; None where the job has none of this name."""
+        return next((shown for known, _, shown in self.parameters if known == name), None)
 
 
 @dataclass(frozen=True)
@@ -178,6 +188,7 @@ def _jobs() -> list[tuple]:
             (
                 job.rule.name,
                 wildcards,
+                list(map(str, job.input)),
                 [f"{file}/" if file.is_directory else file for file in job.output] + [*filter(None, [job.benchmark])],
                 [(name, type(value).__name__, repr(value)) for name, value in _with_names(job.params)],
                 _reason(workflow, job) if job in scheduled else None,

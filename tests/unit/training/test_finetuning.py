@@ -26,7 +26,7 @@ from headtypes.tasks.squad import questions_of
 from headtypes.training import finetuning
 from headtypes.training.finetuning import FinetuningSettings, finetune_question_answering, finetune_sentence_pairs
 from headtypes.training.inputs import encode_pairs, encode_questions, pad_batch, plan_order
-from headtypes.world import make_paraphrases, make_question_answering
+from headtypes.world.tasks import make_paraphrases, make_question_answering
 
 SETTINGS = FinetuningSettings(learning_rate=5e-3, batch_size=8, steps=12, max_seq_length=128, checkpoint_seconds=0.0)
 

@@ -12,7 +12,7 @@ from huggingface_hub import HfApi
 from headtypes.base.errors import InputError, nearest, one_line
 from headtypes.base.files import read_json_lines, sha256_file
 from headtypes.tasks.squad import questions_from_rows, questions_of, read_squad
-from headtypes.world import make_entailment, make_paraphrases, make_question_answering
+from headtypes.world.tasks import make_entailment, make_paraphrases, make_question_answering
 
 
 def _delimited(path: str, **form) -> pd.DataFrame:
