@@ -7,7 +7,7 @@ rule evaluate_shard:
         partition=paths.PARTITION,
         questions=of_task(paths.QUESTIONS),
         windows=of_task(paths.WINDOWS),
-        contexts=head_outputs_of,
+        head_outputs=head_outputs_of,
     output:
         found=temp(paths.ABLATION_SHARD),
     log:
@@ -30,7 +30,7 @@ rule evaluate_condition:
         partition=paths.PARTITION,
         questions=of_task(paths.QUESTIONS),
         windows=of_task(paths.WINDOWS),
-        contexts=head_outputs_of,
+        head_outputs=head_outputs_of,
         parts=parts_of(
             paths.METRICS,
             paths.ABLATION_SHARD,
@@ -78,7 +78,7 @@ rule evaluate_controls:
         partition=paths.PARTITION,
         questions=of_task(paths.QUESTIONS),
         windows=of_task(paths.WINDOWS),
-        contexts=head_outputs_of,
+        head_outputs=head_outputs_of,
     output:
         scores=paths.CONTROLS,
     log:

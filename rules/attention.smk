@@ -26,11 +26,11 @@ rule measure_head_outputs:
         model=paths.MODEL,
         samples=paths.SAMPLES,
     output:
-        contexts=paths.HEAD_OUTPUTS,
+        head_outputs=paths.HEAD_OUTPUTS,
     log:
         "logs/measure_head_outputs/{model}/{task}.log",
     benchmark:
-        "results/contexts/{model}/{task}.benchmark.tsv"
+        "results/head_outputs/{model}/{task}.benchmark.tsv"
     conda:
         "../envs/headtypes.yaml"
     resources:

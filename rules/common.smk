@@ -108,7 +108,7 @@ def of_task(pattern):
 def head_outputs_of(wildcards):
     """The mean outputs of the model's heads, where the condition puts them in a head's place."""
     condition, _ = plan.reading(wildcards.condition)
-    if "mean" not in plan.operations(condition).values():
+    if not plan.needs_head_outputs(condition):
         return []
     return of_task(paths.HEAD_OUTPUTS)(wildcards)
 

@@ -1,5 +1,5 @@
 from headtypes.ablation.evaluation import evaluate_part
-from headtypes.ablation.head_outputs import read_contexts
+from headtypes.ablation.head_outputs import read_head_outputs
 from headtypes.base.files import read_json_lines
 from headtypes.models.records import read_model_record
 from headtypes.tasks.scoring import write_scores
@@ -13,7 +13,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
-        read_contexts(inputs.contexts),
+        read_head_outputs(inputs.head_outputs),
         **spec,
     )
     write_scores(outputs.found, found, provenance)

@@ -20,6 +20,7 @@ OF_A_JOB = {"input", "output", "log", "params", "rule", "threads", "wildcards"}
 UNCOUNTED = {
     "huggingface_hub": "carries files, whose revision is recorded",
     "markdown_it": "lays out pages whose numbers are made before",
+    "jaxtyping": "names the dimensions of arrays in signatures",
     "pydantic": "checks the configuration, before any rule",
     "threadpoolctl": "sets the number of threads",
     "safetensors": "counts the numbers in files whose checksum is recorded",

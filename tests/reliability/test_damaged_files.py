@@ -16,7 +16,7 @@ import pytest
 
 from headtypes.ablation.curve_files import read_curves
 from headtypes.ablation.evaluation import read_parts
-from headtypes.ablation.head_outputs import read_contexts, write_contexts
+from headtypes.ablation.head_outputs import read_head_outputs, write_head_outputs
 from headtypes.ablation.importance import read_importance
 from headtypes.attention.map_files import read_maps, write_maps
 from headtypes.attention.maps import AttentionMaps
@@ -149,7 +149,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "shard.h5": (features, lambda path: join_features(path.with_name("joined.h5"), IDS, [path], {})),
     "windows.h5": (windows, read_windows),
     "maps.h5": (maps, read_maps),
-    "contexts.h5": (lambda path: write_contexts(path, np.ones((2, 4, 3), np.float32), {}), read_contexts),
+    "head_outputs.h5": (lambda path: write_head_outputs(path, np.ones((2, 4, 3), np.float32), {}), read_head_outputs),
     "scores.parquet": (scores, lambda path: read_scores([path])),
     "part.parquet": (part, lambda path: read_parts([path])),
     "importance.csv": (importance, read_importance),

@@ -1,6 +1,6 @@
 """Every fault at every rule that computes: nothing half-written is taken for a result, and one sentence says why.
 
-`docs/reliability.md` has the table of what is tested here; `test_the_table_says_what_is_tested` compares the two.
+`docs/lookup/reliability.md` has the table of what is tested here; `test_the_table_says_what_is_tested` compares them.
 """
 
 import os
@@ -230,7 +230,7 @@ def test_what_the_data_name_names_no_file(finished: Finished):
 
 
 def test_the_table_says_what_is_tested():
-    text = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/lookup/reliability.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
     faults = {cells[0]: cells for cells in rows if cells[0] in TABLE}
     assert list(faults) == list(TABLE)

@@ -25,7 +25,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(
             ("measure_head_outputs", each.model, each.task)
             for each in plan.ablations
-            if "mean" in plan.operations(each.condition).values()
+            if plan.needs_head_outputs(each.condition)
         ),
         *(("import_partition" if each.file else "cluster_heads", *name) for name, each in plan.partitions.items()),
         *(

@@ -98,10 +98,10 @@ def test_where_a_type_fills_its_layers_the_draw_is_the_type(asked):
 def test_controls_of_pairs_have_the_columns_of_pairs(tmp_path):
     model, tokenizer = classifier(tiny_bert)
     record = recorded(model, tokenizer, tmp_path)
-    windows, contexts = build_pairs(PAIRS, tokenizer, max_length=60), np.ones((3, 5, 7), np.float32)
+    windows, head_outputs = build_pairs(PAIRS, tokenizer, max_length=60), np.ones((3, 5, 7), np.float32)
     settings = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 512, "draws": 2, "seed": 0}
     settings |= {"condition": "c", "operations": {"diagonal": "mean"}}
-    arguments = PAIRS, windows, types_like(record), record, contexts
+    arguments = PAIRS, windows, types_like(record), record, head_outputs
     found = evaluate_controls(*arguments, questions="all", **settings)
     assert list(found) == ["draw", "id", "label", "predicted", "correct", "overlap"]
     assert found["id"].tolist() == 2 * [pair["id"] for pair in PAIRS]

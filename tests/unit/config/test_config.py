@@ -297,7 +297,7 @@ def test_any_edit_is_either_accepted_or_refused_in_one_line(full, data, kind):
 
 
 def test_the_documentation_has_every_setting_with_its_default():
-    text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/lookup/configuration.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?`) \| (`.*?`) \|", text.partition("## Settings")[2], re.MULTILINE)
     told = {}
     for keys, defaults in rows:

@@ -12,11 +12,12 @@ from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import Layer, run
 from headtypes.features import distance
 from headtypes.features import fused as fused_distance
-from headtypes.features.distance import DistanceReader
+from headtypes.features.distance import DistanceFeatures
 from headtypes.features.fused import FusedReader, fused_reader
 from headtypes.tasks.encoding import encode_samples
 from tests.support.models import QUESTIONS, opened, tiny_bert
 from tests.support.places import SCRIPTS
+from tests.support.reading import reader_of
 
 pytest.importorskip("triton", reason="needs Triton, which is locked for Linux on x86-64")
 
@@ -143,10 +144,12 @@ def test_a_whole_model_gives_the_same_with_and_without_the_kernel(monkeypatch):
     found = {}
     for name, kind in (("plain", None), ("kernel", FusedReader), ("mixed", EveryOther)):
         monkeypatch.setattr(distance, "fused_reader", lambda kinds, layer, kind=kind: kind and kind(kinds, DEVICE))
-        handler = DistanceReader(encoded.kinds)
+        reducer = DistanceFeatures(encoded.kinds)
+        reader = reader_of([reducer], encoded.lengths, 2, 2, DEVICE)
         with torch.inference_mode():
-            logits = run(model, inputs, handler).start_logits
-        found[name] = handler.features(), logits[inputs["attention_mask"].bool()].cpu().numpy()
+            logits = run(model, inputs, reader).start_logits
+        reducer.finish()
+        found[name] = reducer.result(), logits[inputs["attention_mask"].bool()].cpu().numpy()
     assert len(calls) == 2
     for name in ("kernel", "mixed"):
         for each, plain in zip(found[name], found["plain"], strict=True):

@@ -34,7 +34,7 @@ def evaluate_controls(
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
-    contexts: np.ndarray | None = None,
+    head_outputs: np.ndarray | None = None,
     *,
     condition: str,
     operations: dict[str, str],
@@ -56,7 +56,7 @@ def evaluate_controls(
     drawn = [plot_heads(by_head, np.random.default_rng([seed, draw])) for draw in range(draws)]
     rows, windows = draw_part(rows, windows, questions, seed)
     what = f"{record.name}, controls of {condition}"
-    found = evaluate_all(rows, windows, record, drawn, contexts, Settings(**settings), what)
+    found = evaluate_all(rows, windows, record, drawn, head_outputs, Settings(**settings), what)
     tables = []
     for draw, (_, scores) in enumerate(found):
         scores = scores.assign(overlap=overlap(drawn[draw], by_head))

@@ -8,11 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from headtypes.attention.batches import rows_of, run_batches
-from headtypes.attention.hook import Layer, run
+from headtypes.attention.batches import Batch, rows_of, run_model
+from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.base.files import undamaged
-from headtypes.base.progress import progress
 from headtypes.base.tables import read_csv
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
@@ -22,7 +21,7 @@ from headtypes.tasks.windows import Windows
 
 
 class HeadGates:
-    """Multiplies each head's context by a variable that is one; a handler of `attention.run`.
+    """The hook of a batch: multiplies each head's output by a variable that is one.
 
     After the run, `gates` has one variable [sample, head] per layer, for the gradients of Michel et al.'s mask.
     """
@@ -31,10 +30,10 @@ class HeadGates:
         self.gates: list[Tensor] = []
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
-        """The heads' contexts of a layer, through their gates: [sample, head, query, channel]."""
-        context = layer.context()
-        self.gates.append(torch.ones_like(context[..., 0, 0], requires_grad=True))
-        return context * self.gates[-1][:, :, None, None]
+        """The head outputs of a layer, through their gates: [sample, head, query, channel]."""
+        outputs = layer.head_outputs()
+        self.gates.append(torch.ones_like(outputs[..., 0, 0], requires_grad=True))
+        return outputs * self.gates[-1][:, :, None, None]
 
 
 def measure_importance(
@@ -43,7 +42,7 @@ def measure_importance(
     """The gradient importance of every head of a fine-tuned model on its task.
 
     rows, windows: questions with their answers' places, or pairs with their labels, and what was cut of them.
-    record:  the model, as `sources.fetch_model` found it; it needs the task's head.
+    record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     kind:    question_answering: the loss is the mean of the cross entropies of start and end of the first answer,
         on the windows that hold the whole of it; sentence_pair: the cross entropy of the label.
     returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
@@ -81,19 +80,25 @@ def head_importance(
     # Only the gates need gradients; what the weights' own would need is not kept.
     model.requires_grad_(False)
     total = 0.0
-    with progress(len(chosen), what, "windows") as bar:
 
-        def step(batch: np.ndarray, inputs: dict[str, Tensor]) -> None:
-            nonlocal total
-            handler = HeadGates()
-            output = run(model, inputs, handler)
-            loss = _losses(output, inputs["attention_mask"], torch.as_tensor(targets[chosen[batch]]))
-            # A sample's gates reach no other sample's loss, so one backward pass gives them all apart.
-            gradients = torch.stack(torch.autograd.grad(loss.sum(), handler.gates))
-            total = total + (gradients.double().abs().cpu().numpy() * weight[batch, None]).sum(1)
-            bar.update(len(batch))
+    def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
+        nonlocal total
+        loss = _losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
+        # A sample's gates reach no other sample's loss, so one backward pass gives them all apart.
+        gradients = torch.stack(torch.autograd.grad(loss.sum(), gated.gates))
+        total = total + (gradients.double().abs().cpu().numpy() * weight[batch.samples, None]).sum(1)
 
-        run_batches(model, ids, types, batch_tokens, step)
+    run_model(
+        model,
+        ids,
+        types,
+        hook=lambda batch: HeadGates(),
+        finish=add_gradients,
+        batch_tokens=batch_tokens,
+        what=what,
+        unit="windows",
+        gradients=True,
+    )
     if not np.isfinite(total).all():
         raise InputError(
             f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "

@@ -41,7 +41,7 @@ class Group:
 
     def of(self, layer: Layer) -> Layer:
         """These samples without their padding, which stands at the end."""
-        query, key, value = (each[self.samples, :, : self.length] for each in (layer.query, layer.key, layer.value))
+        query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
         return Layer(query, key, value, self._own(layer.mask), layer.scale)
 
     def _own(self, mask: Tensor | None) -> Tensor | None:

@@ -2,11 +2,11 @@
 
 import numpy as np
 import torch
-from torch import Tensor
+from jaxtyping import Float
 
-from headtypes.attention.batches import model_inputs
-from headtypes.attention.hook import Layer, run
+from headtypes.attention.batches import Batch
 from headtypes.attention.map_files import AttentionMaps
+from headtypes.attention.one_pass import Block, Reducer, read_attention
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
@@ -14,21 +14,25 @@ from headtypes.models.records import ModelRecord
 from headtypes.tasks.encoding import Encoded, encode_samples
 
 
-class MapReader:
-    """Keeps each layer's attention on a batch of one sample; a handler of `attention.run`."""
+class Maps(Reducer):
+    """A reducer that keeps the whole attention of one sample; its result is [layer, head, query, key] float32."""
 
-    def __init__(self):
-        self._layers: list[Tensor] = []
+    def start(self, batch: Batch) -> None:
+        """Begin with no layers."""
+        self._blocks: list[torch.Tensor] = []
+        self._ends: list[int] = []
 
-    def __call__(self, number: int, layer: Layer) -> Tensor:
-        """The heads' contexts of a layer as they are: [sample, head, query, channel]."""
-        attention = layer.attention(slice(None))
-        self._layers.append(attention[0].float().cpu())
-        return torch.matmul(attention, layer.value)
+    def add(self, block: Block) -> None:
+        """Keep the rows."""
+        self._blocks.append(block.attention[0].cpu().clone())
+        if block.is_last:
+            self._ends.append(len(self._blocks))
 
-    def attention(self) -> np.ndarray:
-        """The attention maps: [layer, head, query, key] float32."""
-        return torch.stack(self._layers).numpy()
+    def result(self) -> Float[np.ndarray, "layer head query key"]:
+        """The attention maps."""
+        starts = [0, *self._ends[:-1]]
+        layers = [torch.cat(self._blocks[slice(*ends)], dim=1) for ends in zip(starts, self._ends, strict=True)]
+        return torch.stack(layers).numpy()
 
 
 # Of more, a figure of a page's width could not label every one.
@@ -50,7 +54,7 @@ def map_attention(
     tokenizer = load_tokenizer(record)
     sample, encoded = choose_sample(samples, tokenizer, kind, record.max_length, tokens)
     model = load_model(record, precision)
-    attention = read_one(model, encoded, tokenizer.pad_token_id)
+    (attention,) = read_attention(model, encoded, [Maps()], batch_tokens=1, what=f"{record.name} on {task}")
     if not np.isfinite(attention).all():
         raise InputError(
             f"{record.name} on {task}: an attention is not a number; the model's weights are damaged, or its "
@@ -76,14 +80,6 @@ def choose_sample(samples: list[dict], tokenizer, kind: str, max_length: int, to
         except InputError:
             continue
     return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens)
-
-
-@torch.inference_mode()
-def read_one(model: torch.nn.Module, encoded: Encoded, pad_token: int | None) -> np.ndarray:
-    """The attention of a loaded model on one encoded sample: [layer, head, query, key] float32."""
-    reader = MapReader()
-    run(model, model_inputs(encoded.input_ids, encoded.token_types, pad_token or 0, model.device), reader)
-    return reader.attention()
 
 
 def _readable(tokenizer, token_id: int) -> str:

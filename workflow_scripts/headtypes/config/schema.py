@@ -4,16 +4,18 @@
 """
 
 import json
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 
+from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
 from headtypes.config.messages import sentence
 from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
 from headtypes.papers.names import Paper
 
-Operation = Literal["keep", "zero", "uniform", "mean", "drop_intra", "drop_inter"]
+Operation = Literal[tuple(OPERATIONS)]
 Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
 
 
@@ -103,17 +105,17 @@ class Windows(Strict):
         return self
 
 
-class Ablation(Strict):
-    """Readings of the paper's section 5 that its text leaves open."""
-
-    sentences: Literal["splitter", "segments"] = "splitter"
-    """Sentences of the context by a splitter, or question and context as the two sentences."""
-    special_tokens: Literal["neither", "inter"] = "neither"
-    """Whether attention to or from [CLS] and [SEP] counts as inter-sentence."""
-    renormalise: bool = False
-    """Whether rows are divided by their sum after tokens were dropped, as if they were masked before the softmax."""
-    uniform_over_padding: bool = False
-    """Whether a uniform head attends to the padding of a full window too."""
+# Said once, where heads are ablated.
+Ablation = create_model(
+    "Ablation",
+    __base__=Strict,
+    __module__=__name__,
+    __doc__=Reading.__doc__,
+    **{
+        field.name: (Annotated[field.type, Field(description=field.metadata["doc"])], field.default)
+        for field in fields(Reading)
+    },
+)
 
 
 class Controls(Strict):

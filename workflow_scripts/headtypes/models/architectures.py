@@ -22,8 +22,6 @@ _DEPARTURES = {
 }
 _NOT_SUPPORTED = "this architecture is not supported."
 _PROBE = "headtypes_probe"
-# The name by which `attention.hook` registers with Transformers.
-ATTENTION = "headtypes"
 
 
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:

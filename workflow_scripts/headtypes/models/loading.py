@@ -1,4 +1,4 @@
-"""Fetched models as PyTorch modules whose attention is open to `headtypes.attention.hook`."""
+"""Fetched models as PyTorch modules."""
 
 import torch
 from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification
@@ -9,7 +9,6 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headtypes.base.errors import InputError, one_line
-from headtypes.models.architectures import ATTENTION
 from headtypes.models.fetching import check_padding
 from headtypes.models.gpus import keep_to_one_gpu
 from headtypes.models.records import ModelRecord
@@ -34,13 +33,13 @@ _HEADS = {
 
 
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
-    """Load a fetched model for inference, its attention open to `headtypes.attention.hook`.
+    """Load a fetched model for inference.
 
     precision: float32, bfloat16 or float16, whatever the file holds.
     head: None for the bare model, or question_answering, or sequence_classification.
     returns the model in evaluation mode, on the GPU where there is one.
     Raises `InputError` when the model does not load, or has no such head, or the head is not in the weights. Whether
-    heads of the architecture can be read is told by `support.check_model` and, when it runs, by `attention.run`.
+    the heads of the architecture can be read, `architectures.check_model` says and, when the model runs, `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words = _HEADS[head]
@@ -53,7 +52,6 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         model, report = auto.from_pretrained(
             record.folder,
             dtype=getattr(torch, precision),
-            attn_implementation=ATTENTION,
             local_files_only=True,
             use_safetensors=not record.pickle,
             trust_remote_code=False,

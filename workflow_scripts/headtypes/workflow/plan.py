@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from headtypes.ablation.operations import head_of, reading_matters
+from headtypes.ablation.operations import head_of, need_head_outputs, reading_matters, table_of
 from headtypes.config.checks import (
     check_conditions,
     check_models,
@@ -225,6 +225,10 @@ class Plan:
         fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
         return condition, {name: getattr(fields, name) for name in reading_matters(self.operations(condition).values())}
 
+    def needs_head_outputs(self, condition: str) -> bool:
+        """Whether a condition needs the mean outputs of the model's heads."""
+        return need_head_outputs(self.operations(condition).values())
+
     @property
     def shards(self) -> int:
         """Jobs that share what is not made yet; no result depends on it, so it is in no spec."""
@@ -273,8 +277,8 @@ class Plan:
         return [name for name in self.readings if self.reading(f"{condition}{_UNDER}{name}") != own]
 
     def _is_of_table_2(self, condition: str) -> bool:
-        operations = set(self.operations(condition).values())
-        return bool(operations) and not operations & {"drop_intra", "drop_inter"}
+        operations = self.operations(condition).values()
+        return bool(operations) and table_of(operations) == 2
 
     def _applicable(self, partition: PartitionPlan) -> list[str]:
         conditions = self.config.conditions

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from headtypes.ablation.operations import operations_by_head
+from headtypes.ablation.operations import operations_by_head, table_of
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition, order_types
@@ -78,7 +78,7 @@ def ablation_table(
         key, done = _key(row), row["operations"]
         of_paper = published.condition_with(done)
         entry = {"model": row["model"], "partition": row["partition"]}
-        entry["table"] = 3 if any(name.startswith("drop") for name in done.values()) else 2
+        entry["table"] = table_of(done.values())
         entry["id"] = of_paper.id if of_paper else None
         entry["condition"] = row["condition"]
         by_head = operations_by_head(partitions[key].type_of, done, row["condition"])
