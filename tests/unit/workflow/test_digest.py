@@ -137,8 +137,11 @@ def test_every_script_has_a_digest_of_its_own():
         ("measure_intervals", "ablation/evaluation", False),
         ("measure_confidence", "types/clustering", True),
         ("tabulate_ablations", "papers/guan2020/published", True),
-        ("tabulate_ablations", "papers/guan2020/claims", False),
-        ("compare_with_guan", "papers/guan2020/claims", True),
+        ("tabulate_ablations", "papers/guan2020/comparison", False),
+        ("compare_with_guan", "papers/guan2020/rules", True),
+        ("compare_with_guan", "papers/claims", True),
+        ("plot_projection", "types/embedding", True),
+        ("plot_models", "features/feature_files", False),
         ("sample_inputs", "attention/hook", False),
     ],
 )
