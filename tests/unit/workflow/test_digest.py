@@ -142,6 +142,7 @@ def test_every_script_has_a_digest_of_its_own():
         ("compare_with_guan", "papers/claims", True),
         ("plot_projection", "types/embedding", True),
         ("plot_models", "features/feature_files", False),
+        ("compare_with_guan", "papers/guan2020/comparison", True),
         ("sample_inputs", "attention/hook", False),
     ],
 )
