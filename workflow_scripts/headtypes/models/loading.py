@@ -16,7 +16,7 @@ from headtypes.models.silence import silence_transformers
 
 silence_transformers()
 
-# The class that loads a model with each head, the types of models that it knows, and the head in words.
+# For each head: the class that loads a model with it, the types of models that have it, and the head in words.
 _HEADS = {
     None: (AutoModel, MODEL_MAPPING_NAMES, "complete model"),
     "question_answering": (
@@ -36,9 +36,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     """Load a fetched model for inference.
 
     precision: float32, bfloat16 or float16, whatever the file holds.
-    head: None for the bare model, or question_answering, or sequence_classification.
-    returns the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the model does not load, or has no such head, or the head is not in the weights. Whether
+    head:      None for the bare model, or question_answering, or sequence_classification.
+    returns    the model in evaluation mode, on the GPU where there is one.
+    Raises `InputError` when the model does not load, has no such head, or the head is missing from the weights. Whether
     the heads of the architecture can be read, `architectures.check_model` says and, when the model runs, `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
@@ -55,7 +55,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             local_files_only=True,
             use_safetensors=not record.pickle,
             trust_remote_code=False,
-            # What does not fit is reported below, by its name.
+            # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,
         )
@@ -66,7 +66,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
             "take both from the same model."
         )
-    # Poolers are part of classification heads alone.
+    # Only classification heads use the pooler.
     needs_pooler = head == "sequence_classification"
     missing = sorted(key for key in report["missing_keys"] if needs_pooler or "pooler" not in key)
     if missing:
@@ -77,7 +77,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         )
     if head == "sequence_classification":
         check_padding(model.config, where)
-    # Nothing is generated here; keys and values of all layers would only fill the memory.
+    # No text is generated; the cached keys and values of all layers would only fill the memory.
     model.config.use_cache = False
     model = model if head else model.base_model
     return model.eval().to(device())
