@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from internals import workflow_of
 from snakemake.api import SnakemakeApi
 from snakemake.cli import parse_args, parse_config
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
@@ -91,4 +92,4 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
         except Exception as error:
             api.print_exception(error)
             sys.exit(1)
-        yield workflow._workflow
+        yield workflow_of(workflow)

@@ -75,7 +75,7 @@ def test_a_script_maps_inputs_and_outputs_and_holds_no_logic(script):
 
 def test_planning_loads_no_heavy_library():
     """Snakemake plans at every start and in every job; torch and pandas would cost it seconds each time."""
-    imports = "from headtypes.models import gpus; from headtypes.workflow import digest, plan, resources, specs"
+    imports = "from headtypes.models import gpus; from headtypes.workflow import digest, plan, resources"
     program = f"import sys; {imports}; print(*sys.modules)"
     found = subprocess.run(
         [sys.executable, "-c", program], cwd=PACKAGE.parent, capture_output=True, text=True, check=True

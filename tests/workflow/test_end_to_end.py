@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from headtypes.tasks.scoring import score_predictions, summary
-from headtypes.tasks.squad import read_squad
+from headtypes.tasks.question_answering.scoring import score_predictions, summary
+from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.types.partitions import read_partition
 from tests.workflow.conftest import ROOT
 from tests.workflow.replay import differences
@@ -48,8 +48,10 @@ def test_all_19_conditions_are_planned_by_default(workdir):
         "tabulate_ablations": 1,
         "map_attention": 1,
         "plot_heads": 1,
+        "embed_heads": 1,
         "plot_projection": 1,
         "plot_layers": 1,
+        "tabulate_models": 1,
         "plot_models": 1,
         "plot_maps": 1,
     }
@@ -61,8 +63,8 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config["readings"] = {"segments": {"sentences": "segments"}}
     config["select"]["conditions"] = [*CONDITIONS, *FURTHER]
     # A partition that the user brings takes the same road.
-    brought = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
-    brought.to_csv(workdir.path / "mine.csv", index=False)
+    imported = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
+    imported.to_csv(workdir.path / "mine.csv", index=False)
     config["partitions"] = {"mine": {"file": str(workdir.path / "mine.csv"), "model": "tiny", "task": "animals"}}
     workdir.configure(config)
     # A run that was killed leaves Snakemake's locks behind.
@@ -86,12 +88,12 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     for condition in (*CONDITIONS, *FURTHER, "drop_intra-diagonal@segments"):
         folder = results / "ablation/tiny/animals-kmeans-k4" / condition
         predictions = json.loads((folder / "predictions.json").read_text())
-        assert predictions.keys() == {question["id"] for question in questions}
+        assert predictions.keys() == {question.id for question in questions}
         metrics = json.loads((folder / "metrics.json").read_text())
         assert metrics.pop("provenance")["rule"] == "evaluate_condition"
         assert metrics == summary(score_predictions(questions, predictions))
         assert len(pd.read_parquet(folder / "per_question.parquet")) == 6
-    # The brought partition has the type dense and no other of the paper's.
+    # The imported partition has the type dense and no other of the paper's.
     evaluated = {file.parent.name for file in (results / "ablation/tiny/mine").glob("*/metrics.json")}
     assert evaluated == {"baseline", "zero-dense", *FURTHER}
 

@@ -9,12 +9,13 @@ import pytest
 
 from headtypes.base.files import canonical_json, write_text
 from headtypes.config.schema import read_config
-from headtypes.workflow import digest, specs
+from headtypes.workflow import digest
 from headtypes.workflow.digest import code_digest
 from headtypes.workflow.jobs import Job, remember_code
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import Work, preview, preview_text, remember_config
 from headtypes.workflow.provenance import provenance_of, record, verified
+from headtypes.workflow.stages.registry import STAGES
 from tests.support.configs import DELETE, edited, full_config
 
 RUN = {
@@ -37,7 +38,7 @@ def planned(raw, running=()) -> list[Job]:
     """Four jobs in a row, each from the one before; those of the rules named would run."""
     plan, script, jobs = Plan(read_config(raw)), Path("scripts/rule.py").absolute(), []
     for rule, wildcards in RUN.items():
-        spec = canonical_json(getattr(specs, rule)(plan, **wildcards))
+        spec = canonical_json(STAGES[rule](plan, **wildcards))
         job = Job(rule, wildcards, spec, code_digest(script), script, (), (f"results/{rule}.csv",))
         inputs = jobs[-1].outputs if jobs else ()
         jobs.append(replace(job, inputs=inputs, benchmark=f"results/{rule}.benchmark.tsv", runs=rule in running))

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from headtypes.base.errors import InputError
-from headtypes.world import make_entailment, make_paraphrases, make_question_answering, tasks
+from headtypes.world import tasks
 from headtypes.world.entities import SPLITS
 from headtypes.world.inventory import PROPER_NAMES
 from headtypes.world.passages import articles
+from headtypes.world.tasks import make_entailment, make_paraphrases, make_question_answering
 
 SIZE = 600
 

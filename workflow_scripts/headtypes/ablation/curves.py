@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from headtypes.ablation.curve_sets import POINTS
 from headtypes.ablation.evaluation import Settings, evaluate_all, summary
 from headtypes.base.errors import InputError
 from headtypes.models.records import ModelRecord
@@ -12,10 +13,8 @@ from headtypes.tasks.windows import Windows, draw_part
 from headtypes.types.names import ALL
 from headtypes.types.partitions import Partition
 
-_POINTS = 6
 
-
-def growing_sets(order: np.ndarray, points: int = _POINTS, also: Iterable[int] = ()) -> list[np.ndarray]:
+def growing_sets(order: np.ndarray, points: int = POINTS, also: Iterable[int] = ()) -> list[np.ndarray]:
     """The first heads of an order, from none to all, in sets that grow as evenly as whole heads allow.
 
     order:  [head, 2] int, layer and head, in the order of removal.
@@ -36,7 +35,7 @@ def by_importance(heads: np.ndarray, importance: np.ndarray) -> np.ndarray:
 
 
 def evaluate_curves(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
@@ -71,10 +70,11 @@ def evaluate_curves(
         for removed in growing_sets(order, also=sizes.get(type_, ()))
     ]
     wanted = [_removal(removed, partition.shape) for *_, removed in steps]
-    evaluated = evaluate_all(rows, windows, record, wanted, None, Settings(**settings), f"{record.name}, heads removed")
+    chosen = Settings(**settings)
+    evaluated = evaluate_all(rows, windows, record, wanted, None, chosen, f"{record.name}, heads removed")
     table = []
     for (type_, order, draw, removed), (_, scores) in zip(steps, evaluated, strict=True):
-        metrics = {name: value for name, value in summary(scores).items() if not name.startswith("n_")}
+        metrics = {name: value for name, value in summary(scores, chosen.kind).items() if not name.startswith("n_")}
         table.append({"type": type_, "order": order, "draw": draw, "heads": len(removed), **metrics})
     return pd.DataFrame(table)
 

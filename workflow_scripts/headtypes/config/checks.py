@@ -13,6 +13,7 @@ from headtypes.base.errors import InputError, nearest, one_line
 from headtypes.config.schema import Config
 from headtypes.config.sources import Finetuned
 from headtypes.models.files import package_folder
+from headtypes.tasks.kinds import KINDS
 from headtypes.types.names import ALL, TYPE_NAME
 
 
@@ -34,7 +35,7 @@ def check_models(config: Config) -> None:
         if model.evaluate is not None:
             key = f"models.{name}.evaluate"
             check_known(key, model.evaluate, config.tasks)
-            _check_labels(config, f"{key}: {model.evaluate}", model.evaluate)
+            _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
             if model.evaluate not in model.tasks:
                 raise InputError(
                     f"config: {key}: heads are ablated by their types on {model.evaluate}; "
@@ -57,6 +58,13 @@ def check_partitions(config: Config) -> None:
             )
     for name in config.select.partitions or ():
         check_known("select.partitions", name, clustered | set(config.partitions))
+
+
+def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
+    """Models stand beside rows that the paper has."""
+    for name, model in config.models.items():
+        if paper in model.published:
+            check_known(f"models.{name}.published.{paper}", model.published[paper], rows)
 
 
 def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -> None:
@@ -167,12 +175,15 @@ def _check_finetuning(config: Config, name: str, made: Finetuned) -> None:
             f"config: {key}.source.finetuned.task: {made.task} has no training data; "
             f"name them in tasks.{made.task}.source.training_file."
         )
-    _check_labels(config, f"{key}.source.finetuned.task: {made.task}", made.task)
+    _check_answerable(config, f"{key}.source.finetuned.task: {made.task}", made.task)
 
 
-def _check_labels(config: Config, what: str, name: str) -> None:
+def _check_answerable(config: Config, what: str, name: str) -> None:
     task = config.tasks[name]
-    if task.kind == "sentence_pair" and task.source.world is None and task.columns.label is None:
+    kind = KINDS[task.kind]
+    if kind.head is None:
+        raise InputError(f"config: {what} is of kind {kind.name}, which no model answers; name another task.")
+    if kind.labels_in_columns and task.source.world is None and task.columns.label is None:
         raise InputError(f"config: {what} has no labels; name their column in tasks.{name}.columns.label.")
 
 

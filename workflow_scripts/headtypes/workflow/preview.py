@@ -13,10 +13,10 @@ from statistics import mean
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json, read_json, write_json
 from headtypes.config.schema import Config, read_config
-from headtypes.workflow import specs
 from headtypes.workflow.jobs import Job, changes, differing, spec_changes
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import FOLDER, recorded
+from headtypes.workflow.stages.registry import STAGES
 
 CONFIG = FOLDER / "config.json"
 
@@ -118,7 +118,7 @@ def _shown(value: object) -> str:
 def _changes_spec(before: Plan) -> Callable[[Job], bool]:
     def changed(job: Job) -> bool:
         try:
-            return canonical_json(getattr(specs, job.rule)(before, **job.wildcards)) != job.spec
+            return canonical_json(STAGES[job.rule](before, **job.wildcards)) != job.spec
         except KeyError:
             return False  # There was no such job.
 

@@ -4,7 +4,3 @@
 `telling` facts as sentences, `passages` the articles, `questions` and `pairs` what is asked of them, `tasks`
 the data sets.
 """
-
-from headtypes.world.tasks import make_entailment, make_paraphrases, make_question_answering
-
-__all__ = ["make_entailment", "make_paraphrases", "make_question_answering"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from headtypes.ablation.operations import operations_by_head, table_of
-from headtypes.papers.guan2020.published import Reference
+from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition, order_types
 
@@ -25,7 +25,7 @@ Key = tuple[str, str]
 
 
 def stability_table(
-    rows: list[dict], partitions: list[Partition], stabilities: list[dict], reference: Reference
+    rows: list[dict], partitions: list[Partition], stabilities: list[dict], published: Guan2020
 ) -> pd.DataFrame:
     """Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
 
@@ -37,7 +37,7 @@ def stability_table(
     table = []
     for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
         entry = {"model": row["model"], "partition": row["partition"]}
-        entry["published_stability"] = reference.published_stability(row["published"]) if row["published"] else None
+        entry["published_stability"] = published.stability.models.get(row["published"])
         entry |= {f"{half}_{figure}": stability[half][figure] for half in _HALVES for figure in _FIGURES}
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
@@ -51,7 +51,7 @@ def ablation_table(
     rows: list[dict],
     partitions: Mapping[Key, Partition],
     metrics: list[dict],
-    reference: Reference,
+    published: Guan2020,
     *,
     intervals: Mapping[Key, pd.DataFrame],
     controls: Mapping[tuple[str, str, str], dict],
@@ -69,14 +69,14 @@ def ablation_table(
         questions and over articles, and both as published; then what is known of the controls, n_questions (or
         pairs), and the types whose name is doubtful.
     """
-    undisturbed = reference.published_condition({})
+    undisturbed = published.condition_with({})
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
     table = []
     for row, score in zip(rows, metrics, strict=True):
         key, done = _key(row), row["operations"]
-        of_paper = reference.published_condition(done)
+        of_paper = published.condition_with(done)
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["table"] = table_of(done.values())
         entry["id"] = of_paper.id if of_paper else None
@@ -86,8 +86,8 @@ def ablation_table(
         entry |= {f"operation_{name}": done.get(name, "") for name in types}
         for figure in _SCORES:
             lost = baselines[key].get(figure, math.nan) - score.get(figure, math.nan) if key in baselines else math.nan
-            found = {figure: score.get(figure, math.nan), f"drop_{figure}": lost}
-            for name, value in found.items():
+            values = {figure: score.get(figure, math.nan), f"drop_{figure}": lost}
+            for name, value in values.items():
                 entry[name] = value
                 of_row = ends[key].loc[row["condition"]] if key in ends else {}
                 entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in _ENDS}
@@ -112,13 +112,13 @@ def _is_figure(column: str) -> bool:
     return column.startswith(tuple(f"{kind}{figure}" for figure in _SCORES for kind in _KINDS))
 
 
-def stability_page(table: pd.DataFrame, reference: Reference) -> str:
+def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
     """Table 1 as Markdown."""
     shares = [column for column in table if column.startswith("share_")]
     names = {f"{half}_{figure}": f"{half}, {label}" for half in _HALVES for figure, label in _FIGURES.items()}
     stability = table.rename(columns={"published_stability": "published", **names})
     paper = {
-        f"share_{name}": share.percent for name, share in reference.shares.types.items() if f"share_{name}" in shares
+        f"share_{name}": share.percent for name, share in published.shares.types.items() if f"share_{name}" in shares
     }
     types = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
     parts = [
