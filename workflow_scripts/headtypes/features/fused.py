@@ -1,4 +1,4 @@
-"""Distance features on a GPU: one pass per layer for contexts and features, where `distance_kernel` applies.
+"""Distance features on a GPU: head outputs and features of a layer in one pass, where `distance_kernel` applies.
 
 Where it does not (no NVIDIA GPU, no Triton, a mask that hides more than padding and, in causal models, what comes
 later), `distance` reads the features with PyTorch's own operations.
@@ -86,9 +86,9 @@ class FusedReader:
         self._masks: dict[int, tuple[Tensor, bool | None]] = {}
 
     def __call__(self, layer: Layer) -> tuple[Tensor, Tensor] | None:
-        """The contexts [sample, head, token, channel] and features [sample, head, 69] float32 of one layer.
+        """The head outputs [sample, head, token, channel] and features [sample, head, 69] float32 of one layer.
 
-        Contexts of padding are zero. None where the kernel does not apply to the layer.
+        Outputs of padding are zero. None where the kernel does not apply to the layer.
         """
         query, key, value = layer.query, layer.key, layer.value
         if query.dtype not in _LEADING_BITS or query.shape[-1] > _LARGEST_HEAD or query.shape[-1] != value.shape[-1]:
@@ -128,13 +128,13 @@ def _launch(query, key, value, kinds, one_hot, lengths, longest, scale, causal) 
     row_blocks, padded = -(-tokens // tile), kinds.shape[1]
     slots = padded + tile
     # In the order that the layer's output projection reads.
-    context = query.new_empty(samples, tokens, heads, size).transpose(1, 2)
+    outputs = query.new_empty(samples, tokens, heads, size).transpose(1, 2)
     by_offset = query.new_empty((samples, heads, row_blocks, slots), dtype=torch.float32)
     to_special = query.new_empty((samples, heads, row_blocks, _KIND_COLUMNS), dtype=torch.float32)
     features = query.new_empty((samples, heads, COLUMNS), dtype=torch.float32)
-    strides = [stride for each in (query, key, value, context) for stride in each.stride()[:3]]
+    strides = [stride for each in (query, key, value, outputs) for stride in each.stride()[:3]]
     distance_kernel.read_rows[row_blocks, heads, samples](
-        *(query, key, value, kinds, one_hot, lengths, context, by_offset, to_special, scale / math.log(2), *strides),
+        *(query, key, value, kinds, one_hot, lengths, outputs, by_offset, to_special, scale / math.log(2), *strides),
         *(tokens, padded, slots, heads // key.shape[1]),
         HEAD_SIZE=size,
         CHANNELS=channels,
@@ -151,7 +151,7 @@ def _launch(query, key, value, kinds, one_hot, lengths, longest, scale, causal) 
         BINS=FINE_BINS,
         KINDS=len(SPECIAL_KINDS),
     )
-    return context, features
+    return outputs, features
 
 
 def _options(dtype: torch.dtype, channels: int) -> tuple[int, dict]:
