@@ -42,10 +42,10 @@ def save(folder: str, number: int) -> None:
     """Write the model with a head, and the questions."""
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-    from headtypes.base.files import write_json_lines
     from headtypes.models.fetching import fetch_model
     from headtypes.models.records import write_model_record
     from headtypes.tasks.fetching import fetch_task
+    from headtypes.tasks.records import write_records
 
     source = fetch_model("minilm", MINILM).folder
     AutoModelForQuestionAnswering.from_pretrained(source).save_pretrained(folder)
@@ -56,20 +56,24 @@ def save(folder: str, number: int) -> None:
         {"world": "question_answering", "seed": 2020, "split": "dev", "size": number},
         None,
     )
-    write_json_lines(f"{folder}/questions.jsonl", rows)
+    write_records(f"{folder}/questions.jsonl", rows)
     write_model_record(f"{folder}/record.json", fetch_model("minilm", {"folder": folder}))
 
 
 def prepare(folder: str) -> dict[str, float]:
     """The job that cuts the windows."""
     stages = Stages()
-    from headtypes.base.files import read_json_lines
     from headtypes.models.fetching import load_tokenizer
     from headtypes.models.records import read_model_record
-    from headtypes.tasks.windows import build_windows, write_windows
+    from headtypes.tasks.kinds import read_rows
+    from headtypes.tasks.question_answering.sliding import build_windows
+    from headtypes.tasks.windows import write_windows
 
     stages.end("windows: imports")
-    questions, record = read_json_lines(f"{folder}/questions.jsonl"), read_model_record(f"{folder}/record.json")
+    questions, record = (
+        read_rows(f"{folder}/questions.jsonl", "question_answering"),
+        read_model_record(f"{folder}/record.json"),
+    )
     tokenizer = load_tokenizer(record)
     stages.end("windows: tokenizer loaded")
     windows = build_windows(questions, tokenizer)
@@ -85,16 +89,20 @@ def evaluate(folder: str) -> dict[str, float]:
     import numpy as np
     import torch
 
-    from headtypes.ablation.evaluation import QuestionAnswering, Settings, evaluate_all
+    from headtypes.ablation.evaluation import Settings, evaluate_all
     from headtypes.attention.batches import filled_batches, plan_batches, rows_of
-    from headtypes.base.files import read_json_lines
     from headtypes.models.loading import load_model
     from headtypes.models.records import read_model_record
+    from headtypes.tasks.kinds import read_rows
+    from headtypes.tasks.question_answering.answers import QuestionAnswers
     from headtypes.tasks.windows import read_windows
 
     stages.end("evaluation: imports")
     torch.set_num_threads(THREADS)
-    questions, record = read_json_lines(f"{folder}/questions.jsonl"), read_model_record(f"{folder}/record.json")
+    questions, record = (
+        read_rows(f"{folder}/questions.jsonl", "question_answering"),
+        read_model_record(f"{folder}/record.json"),
+    )
     windows = read_windows(f"{folder}/windows.h5")
     stages.end("evaluation: inputs read")
     operations = np.full((record.layers, record.heads), "keep", dtype=object)
@@ -103,7 +111,7 @@ def evaluate(folder: str) -> dict[str, float]:
     stages.end("evaluation: model loaded, run with a quarter of heads at zero, and scored")
     model = load_model(record, "float32", head="question_answering")
     stages.end("of that: model loaded")
-    task = QuestionAnswering(questions, windows, SETTINGS["max_answer_length"])
+    task = QuestionAnswers(questions, windows, SETTINGS["max_answer_length"])
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )

@@ -1,15 +1,16 @@
 from headtypes.ablation.evaluation import evaluate_condition, read_parts, summary
 from headtypes.ablation.head_outputs import read_head_outputs
-from headtypes.base.files import read_json_lines, write_json
+from headtypes.base.files import write_json
 from headtypes.models.records import read_model_record
-from headtypes.tasks.scoring import write_scores
+from headtypes.tasks.answers import write_scores
+from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.windows import read_windows
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     predictions, scores = evaluate_condition(
-        read_json_lines(inputs.questions),
+        read_rows(inputs.questions, spec["kind"]),
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
@@ -19,4 +20,4 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     )
     write_json(outputs.predictions, predictions)
     write_scores(outputs.per_question, scores, provenance)
-    write_json(outputs.metrics, {**summary(scores), "provenance": provenance})
+    write_json(outputs.metrics, {**summary(scores, spec["kind"]), "provenance": provenance})

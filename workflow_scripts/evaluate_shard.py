@@ -1,15 +1,15 @@
 from headtypes.ablation.evaluation import evaluate_part
 from headtypes.ablation.head_outputs import read_head_outputs
-from headtypes.base.files import read_json_lines
 from headtypes.models.records import read_model_record
-from headtypes.tasks.scoring import write_scores
+from headtypes.tasks.answers import write_scores
+from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.windows import read_windows
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     found = evaluate_part(
-        read_json_lines(inputs.questions),
+        read_rows(inputs.questions, spec["kind"]),
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),

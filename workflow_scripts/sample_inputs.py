@@ -1,6 +1,7 @@
-from headtypes.base.files import read_json_lines, write_json_lines
-from headtypes.tasks.fetching import sample_inputs
+from headtypes.tasks.kinds import read_rows
+from headtypes.tasks.records import write_records
+from headtypes.tasks.sampling import sample_inputs
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
-    write_json_lines(outputs.samples, sample_inputs(read_json_lines(inputs.rows), **spec))
+    write_records(outputs.samples, sample_inputs(read_rows(inputs.rows, spec["kind"]), **spec))

@@ -1,5 +1,5 @@
 from headtypes.base.files import read_json_lines, write_json_lines
-from headtypes.tasks.fetching import sample_questions
+from headtypes.tasks.sampling import sample_questions
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):

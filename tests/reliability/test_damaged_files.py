@@ -8,6 +8,7 @@ import resource
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -31,15 +32,21 @@ from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
+from headtypes.tasks.answers import write_scores
 from headtypes.tasks.fetching import fetch_task
-from headtypes.tasks.scoring import write_scores
-from headtypes.tasks.windows import build_windows, read_windows, write_windows
+from headtypes.tasks.kinds import read_rows
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.records import Sample, read_records, write_records
+from headtypes.tasks.sampling import sample_questions
+from headtypes.tasks.windows import read_windows, write_windows
 from headtypes.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
 from headtypes.types.imported import import_partition
 from headtypes.types.partitions import build_partition, read_partition, write_partition
 from headtypes.workflow.provenance import beside, provenance_of, record, shards_of, verified
-from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.models import tiny_bert
 from tests.support.places import ROOT
+from tests.support.records import PAIRS as OUR_PAIRS
+from tests.support.records import questions
 from tests.support.tiny import bert_tokenizer
 from tests.workflow.conftest import squad_file
 
@@ -57,9 +64,8 @@ def features(path: Path) -> None:
 
 
 def windows(path: Path) -> None:
-    questions = [{"id": str(n), "question": q, "context": c} for n, (q, c) in enumerate(QUESTIONS)]
     write_windows(
-        path, build_windows(questions, bert_tokenizer(), max_seq_length=64, doc_stride=16, max_query_length=20), {}
+        path, build_windows(questions(), bert_tokenizer(), max_seq_length=64, doc_stride=16, max_query_length=20), {}
     )
 
 
@@ -132,7 +138,18 @@ def read_record(path: Path) -> object:
 
 # How each kind of file is written, and how it is read.
 KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
-    "samples.jsonl": (lambda path: write_json_lines(path, [{"id": id_, "first": "a"} for id_ in IDS]), read_json_lines),
+    "samples.jsonl": (
+        lambda path: write_records(path, [Sample(id_, "a", None) for id_ in IDS]),
+        lambda path: read_records(path, Sample),
+    ),
+    "questions.jsonl": (
+        lambda path: write_records(path, questions()),
+        lambda path: read_rows(path, "question_answering"),
+    ),
+    "rows.jsonl": (
+        lambda path: write_json_lines(path, [asdict(pair) for pair in OUR_PAIRS]),
+        lambda path: sample_questions(read_json_lines(path), questions="all", seed=None),
+    ),
     "squad.json": (squad_file, from_file("animals", "question_answering")),
     "pairs.tsv": (lambda path: PAIRS.to_csv(path, sep="\t", index=False), from_file("pairs", "sentence_pair")),
     "pairs.csv": (lambda path: PAIRS.to_csv(path, index=False), from_file("pairs", "sentence_pair")),

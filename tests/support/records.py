@@ -10,15 +10,17 @@ from transformers import BertForSequenceClassification, RobertaForSequenceClassi
 
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord
+from headtypes.tasks.records import Pair, Question, Sample
 from headtypes.types.partitions import Partition
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
 
 PAIRS = [
-    {"id": "p0", "first": "The cat sat. It ran.", "second": "A dog saw it. It ran by the river, and sat.", "label": 1},
-    {"id": "p1", "first": "the old house", "second": "the river", "label": 0},
-    {"id": "p2", "first": "it sat under the old house by the river and ran and sat.", "second": "It was", "label": 1},
-    {"id": "p3", "first": "it was", "second": "the dog ran. The cat sat under the house. It was old.", "label": 0},
+    Pair("p0", "The cat sat. It ran.", "A dog saw it. It ran by the river, and sat.", 1),
+    Pair("p1", "the old house", "the river", 0),
+    Pair("p2", "it sat under the old house by the river and ran and sat.", "It was", 1),
+    Pair("p3", "it was", "the dog ran. The cat sat under the house. It was old.", 0),
 ]
+SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
 def recorded(model, tokenizer, folder: Path) -> dict:
@@ -28,11 +30,14 @@ def recorded(model, tokenizer, folder: Path) -> dict:
     return fetch_model("tiny", {"folder": str(folder)})
 
 
-def questions() -> list[dict]:
-    return [
-        {"id": str(n), "article": "a", "question": q, "context": c, "answers": ["the old house", "river"]}
-        for n, (q, c) in enumerate(QUESTIONS)
-    ]
+def question_of(id_: str, question: str, context: str, answers=("the old house", "river"), article="a") -> Question:
+    """A question; an answer starts where the context has it, else at 0."""
+    starts = tuple(max(context.find(answer), 0) for answer in answers)
+    return Question(id_, article, question, context, tuple(answers), starts)
+
+
+def questions() -> list[Question]:
+    return [question_of(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
 def classifier(make, labels: int = 2):

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from headtypes.tasks.scoring import score_predictions, summary
-from headtypes.tasks.squad import read_squad
+from headtypes.tasks.question_answering.scoring import score_predictions, summary
+from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.types.partitions import read_partition
 from tests.workflow.conftest import ROOT
 from tests.workflow.replay import differences
@@ -88,7 +88,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     for condition in (*CONDITIONS, *FURTHER, "drop_intra-diagonal@segments"):
         folder = results / "ablation/tiny/animals-kmeans-k4" / condition
         predictions = json.loads((folder / "predictions.json").read_text())
-        assert predictions.keys() == {question["id"] for question in questions}
+        assert predictions.keys() == {question.id for question in questions}
         metrics = json.loads((folder / "metrics.json").read_text())
         assert metrics.pop("provenance")["rule"] == "evaluate_condition"
         assert metrics == summary(score_predictions(questions, predictions))

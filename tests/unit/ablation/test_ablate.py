@@ -9,10 +9,11 @@ from headtypes.ablation.operations import OPERATIONS, Reading, reading_matters
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import run
 from headtypes.base.errors import InputError
-from headtypes.tasks.windows import build_windows
+from headtypes.tasks.question_answering.sliding import build_windows
 from tests.support.dense import dense_output, dropped_pairs, head_outputs_for
 from tests.support.layers import attention_of, layer_of
-from tests.support.models import QUESTIONS, opened, tiny_bert, tiny_roberta
+from tests.support.models import opened, tiny_bert, tiny_roberta
+from tests.support.records import questions
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
 CHANGES = [name for name, operation in OPERATIONS.items() if operation.change]
@@ -24,10 +25,6 @@ READINGS = {
     "renormalise": Reading(renormalise=True),
     "uniform over padding": Reading(uniform_over_padding=True),
 }
-
-
-def questions() -> list[dict]:
-    return [{"id": str(n), "question": q, "context": c} for n, (q, c) in enumerate(QUESTIONS)]
 
 
 def dense_logits(model, ids, types, operations, sentence, reading=PAPER, *, masked=False):

@@ -10,14 +10,14 @@ from hypothesis.extra import numpy as numpy_st
 from headtypes.ablation.controls import evaluate_controls, overlap, plot_heads
 from headtypes.ablation.evaluation import Settings, evaluate_all, evaluate_condition
 from headtypes.base.errors import InputError
-from headtypes.tasks.pairs import build_pairs
-from headtypes.tasks.windows import build_windows
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.sentence_pair.examples import build_pairs
 from tests.support.models import tiny_bert
 from tests.support.records import PAIRS, classifier, questions, recorded, types_like
 
 NAMES = ["keep", "zero", "uniform", "mean", "drop_intra"]
 OPERATIONS = numpy_st.arrays(object, st.tuples(st.integers(1, 5), st.integers(1, 8)), elements=st.sampled_from(NAMES))
-SETTINGS = {"precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
+SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
 
 
 @given(OPERATIONS, st.integers(0, 99))
@@ -76,7 +76,7 @@ def test_a_part_of_the_questions_is_scored_as_among_all(asked):
     arguments = {"condition": "c", "operations": {"diagonal": "zero"}, "draws": 3, **SETTINGS}
     whole = evaluate_controls(*asked, questions="all", seed=4, **arguments)
     found = evaluate_controls(*asked, questions=2, seed=4, **arguments)
-    ids = [question["id"] for question in asked[0]]
+    ids = [question.id for question in asked[0]]
     by_draw = [scores["id"].tolist() for _, scores in found.groupby("draw")]
     assert len(set(by_draw[0])) == 2
     assert by_draw == 3 * [[name for name in ids if name in by_draw[0]]]
@@ -104,7 +104,7 @@ def test_controls_of_pairs_have_the_columns_of_pairs(tmp_path):
     arguments = PAIRS, windows, types_like(record), record, head_outputs
     found = evaluate_controls(*arguments, questions="all", **settings)
     assert list(found) == ["draw", "id", "label", "predicted", "correct", "overlap"]
-    assert found["id"].tolist() == 2 * [pair["id"] for pair in PAIRS]
+    assert found["id"].tolist() == 2 * [pair.id for pair in PAIRS]
     assert found["label"].cat.categories.tolist() == ["LABEL_0", "LABEL_1"]
     some = evaluate_controls(*arguments, questions=3, **settings)
     assert len(some) == 6

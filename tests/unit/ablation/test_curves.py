@@ -14,13 +14,14 @@ from headtypes.ablation.curves import by_importance, evaluate_curves, growing_se
 from headtypes.ablation.evaluation import evaluate_condition, summary
 from headtypes.base.errors import InputError
 from headtypes.base.files import write_csv
-from headtypes.tasks.pairs import build_pairs
-from headtypes.tasks.windows import build_windows, draw_part
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.sentence_pair.examples import build_pairs
+from headtypes.tasks.windows import draw_part
 from headtypes.types.partitions import Partition
 from tests.support.models import tiny_bert
 from tests.support.records import PAIRS, classifier, questions, recorded, types_like
 
-SETTINGS = {"precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
+SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
 EVERY = {"questions": "all", "seed": 1}
 IMPORTANCE = np.random.default_rng(5).random((3, 5))
 
@@ -133,7 +134,7 @@ def test_every_set_is_scored_as_its_heads_are_and_equal_sets_once(asked, monkeyp
                 operations[head] = "zero"
             settings = evaluation.Settings(**SETTINGS)
             ((_, scores),) = evaluation.evaluate_all(rows, windows, record, [operations], None, settings, "test")
-            scored[frozenset(removed)] = summary(scores)
+            scored[frozenset(removed)] = summary(scores, "question_answering")
         assert row.exact_match == scored[frozenset(removed)]["exact_match"]
         assert row.f1 == scored[frozenset(removed)]["f1"]
     assert len({figures["f1"] for figures in scored.values()}) > 1
@@ -146,7 +147,7 @@ def test_the_ends_of_a_curve_are_the_model_and_the_condition(asked):
     for name, (heads, operations) in ended.items():
         for size, done in ((0, {}), (heads, operations)):
             _, scores = evaluate_condition(*asked, condition="c", operations=done, **SETTINGS)
-            expected = summary(scores)
+            expected = summary(scores, "question_answering")
             ends = found[(found["type"] == name) & (found["heads"] == size)]
             assert ends["order"].tolist() == ["importance", "random"]
             for metric in ("exact_match", "f1"):

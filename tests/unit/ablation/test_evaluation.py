@@ -10,7 +10,6 @@ from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 from headtypes.ablation import evaluation
 from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.evaluation import (
-    QuestionAnswering,
     Settings,
     evaluate_all,
     evaluate_condition,
@@ -21,11 +20,15 @@ from headtypes.ablation.evaluation import (
 from headtypes.ablation.operations import Reading
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import fetch_model
-from headtypes.tasks.scoring import score_predictions, write_scores
-from headtypes.tasks.scoring import summary as question_summary
-from headtypes.tasks.spans import answer_questions, best_spans
-from headtypes.tasks.squad import read_squad
-from headtypes.tasks.windows import Windows, build_windows
+from headtypes.tasks.answers import ANSWERS, write_scores
+from headtypes.tasks.question_answering.answers import QuestionAnswers
+from headtypes.tasks.question_answering.scoring import score_predictions
+from headtypes.tasks.question_answering.scoring import summary as question_summary
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.question_answering.spans import answer_questions, best_spans
+from headtypes.tasks.question_answering.squad import read_squad
+from headtypes.tasks.records import Question
+from headtypes.tasks.windows import Windows
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
@@ -34,7 +37,7 @@ from tests.support.records import questions, recorded, types_like, without_heads
 DATA = SHARED_DATA
 
 
-def plain_answers(model, windows: Windows, questions: list[dict]) -> dict[str, str]:
+def plain_answers(model, windows: Windows, questions: list[Question]) -> dict[str, str]:
     """Answers by a loop as a user would write it: one window at a time, every start and end tried in turn."""
     best = {}
     for window in range(len(windows)):
@@ -50,13 +53,13 @@ def plain_answers(model, windows: Windows, questions: list[dict]) -> dict[str, s
         for first in context:
             for last in context[(context >= first) & (context < first + 30)]:
                 score = start[first] + end[last]
-                if question["id"] not in best or score > best[question["id"]][0]:
+                if question.id not in best or score > best[question.id][0]:
                     characters = windows.char_start[tokens][first], windows.char_end[tokens][last]
-                    best[question["id"]] = score, question["context"][slice(*characters)]
+                    best[question.id] = score, question.context[slice(*characters)]
     return {name: text for name, (_, text) in best.items()}
 
 
-SETTINGS = {"precision": "float32", "batch_tokens": 256, "max_answer_length": 30}
+SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 256, "max_answer_length": 30}
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
@@ -77,7 +80,7 @@ def test_answers_equal_those_of_a_plain_loop(make, operations, tmp_path):
     assert answers == plain_answers(without_heads(model, gone), windows, questions())
     assert bool(operations) == (answers != plain_answers(model, windows, questions()))
     pd.testing.assert_frame_equal(scores, score_predictions(questions(), answers))
-    assert summary(scores) == question_summary(scores)
+    assert summary(scores, "question_answering") == question_summary(scores)
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
@@ -90,14 +93,14 @@ def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
     operations[:, ::2] = "uniform"
     logits = []
 
-    class Recorder(QuestionAnswering):
+    class Recorder(QuestionAnswers):
         def read(self, output, sentences):
             for row, sentence in enumerate(sentences):
                 logits.append((len(sentence), output.start_logits[row, : len(sentence)]))
             return super().read(output, sentences)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "QuestionAnswering", Recorder)
+        patch.setitem(ANSWERS, "question_answering", Recorder)
         settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, max_seq_length=60)
         evaluate_all(questions(), windows, record, [operations], None, settings, "test")
     assert len(logits) == len(windows)
@@ -198,10 +201,10 @@ def test_real_answers_equal_a_plain_loop_and_score_as_officially():
         questions, windows, partition, record, condition="c", operations={}, **{**SETTINGS, "batch_tokens": 2048}
     )
     assert answers == plain_answers(model, windows, questions)
-    ours = summary(score_predictions(questions, answers))
+    ours = question_summary(score_predictions(questions, answers))
     official = official_squad(
         [{"id": name, "prediction_text": text} for name, text in answers.items()],
-        [{"id": q["id"], "answers": {"text": q["answers"], "answer_start": [0]}} for q in questions],
+        [{"id": q.id, "answers": {"text": list(q.answers), "answer_start": [0]}} for q in questions],
     )
     assert ours["exact_match"] == pytest.approx(float(official["exact_match"]), abs=1e-3)
     assert ours["f1"] == pytest.approx(float(official["f1"]), abs=1e-3)

@@ -18,6 +18,7 @@ from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import run
 from headtypes.base.errors import InputError
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
 from tests.support.models import opened, plain_attentions, tiny_bert, tiny_roberta
 from tests.support.reading import mean_head_outputs, reader_of
 from tests.support.records import PAIRS, recorded
@@ -44,7 +45,7 @@ def plain_outputs(model, ids, types) -> np.ndarray:
 def test_means_are_over_all_real_tokens_of_all_samples(make, tmp_path):
     model, tokenizer = make()
     record = recorded(model, tokenizer, tmp_path)
-    samples = [{**pair, "id": f"{pair['id']}-{copy_}"} for copy_ in range(2) for pair in PAIRS]
+    samples = [Sample(f"{pair.id}-{copy_}", pair.first, pair.second) for copy_ in range(2) for pair in PAIRS]
     found = measure_head_outputs(
         samples, record, task="mrpc", kind="sentence_pair", precision="float32", batch_tokens=100
     )

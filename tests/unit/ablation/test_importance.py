@@ -9,28 +9,22 @@ import torch
 
 from headtypes.ablation.importance import head_importance, measure_importance, normalise, read_importance
 from headtypes.base.errors import InputError
-from headtypes.tasks.pairs import build_pairs
-from headtypes.tasks.spans import answer_positions
-from headtypes.tasks.windows import build_windows
-from headtypes.training.inputs import encode_questions
+from headtypes.tasks.examples import EXAMPLES
+from headtypes.tasks.question_answering.examples import answer_positions
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.records import Question
+from headtypes.tasks.sentence_pair.examples import build_pairs
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
-from tests.support.records import PAIRS, classifier, recorded
+from tests.support.records import PAIRS, classifier, question_of, recorded
 
 MAKES = [tiny_bert, tiny_roberta]
 ANSWERS = ["the river", "the house", "cat"]
 
 
-def answered() -> list[dict]:
+def answered() -> list[Question]:
     """Questions with the places of their answers; the first has a second answer, which does not count."""
     return [
-        {
-            "id": str(n),
-            "article": "a",
-            "question": question,
-            "context": context,
-            "answers": [answer, "The"],
-            "answer_starts": [context.index(answer), 0],
-        }
+        question_of(str(n), question, context, (answer, "The"))
         for n, ((question, context), answer) in enumerate(zip(QUESTIONS, ANSWERS, strict=True))
     ]
 
@@ -96,7 +90,7 @@ def test_importance_on_pairs_equals_finite_differences(make):
     model, tokenizer = classifier(make, labels=3)
     model = model.double()
     windows = build_pairs(PAIRS, tokenizer, max_length=60)
-    label = np.array([pair["label"] for pair in PAIRS])
+    label = np.array([pair.label for pair in PAIRS])
     slope = slopes(model, plain_losses(windows, range(len(PAIRS)), labels=label))
     found = head_importance(model, windows, label[:, None], 64, "test")
     np.testing.assert_allclose(found, np.abs(slope).mean(-1), rtol=1e-6, atol=1e-9)
@@ -145,14 +139,14 @@ def test_answers_stand_where_fine_tuning_learns_them(make, window):
     _, tokenizer = make()
     shape = {"doc_stride": 5, "max_query_length": 14}
     # A byte-level tokenizer has two tokens for the last character of this answer.
-    last = {**answered()[0], "id": "3", "context": "it was the café.", "answers": ["the café"], "answer_starts": [7]}
+    last = question_of("3", "who?", "it was the café.", ["the café"])
     questions = [*answered(), last]
     windows = build_windows(questions, tokenizer, max_seq_length=window, **shape)
-    learned = encode_questions(tokenizer, questions, max_seq_length=window, **shape)
-    expected = [(each["start_positions"], each["end_positions"]) for each in learned]
+    learned, labels = EXAMPLES["question_answering"].learned(questions, windows)
+    assert labels is None
     found = [(0, 0) if start < 0 else (start, end) for start, end in answer_positions(questions, windows).tolist()]
-    assert found == expected
-    assert any(expected[0])
+    assert found == list(map(tuple, learned.tolist()))
+    assert any(found[0])
 
 
 def test_where_no_window_holds_an_answer_nothing_is_measured():

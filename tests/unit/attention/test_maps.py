@@ -14,6 +14,7 @@ from headtypes.attention.maps import choose_sample, map_attention
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import fetch_model
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
 from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
 from tests.support.reading import attention_maps as maps_of
@@ -21,9 +22,7 @@ from tests.support.records import described
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
 DATA = SHARED_DATA
-SAMPLES = [
-    {"id": str(number), "first": question, "second": context} for number, (question, context) in enumerate(QUESTIONS)
-]
+SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
@@ -46,7 +45,7 @@ def test_maps_of_a_real_model_equal_its_attention():
     model = attention_maps.load_model(record, "float32")
     tokenizer = attention_maps.load_tokenizer(record)
     sample, encoded = choose_sample(SAMPLES, tokenizer, "question_answering", 512, 14)
-    assert (maps.sample_id, len(maps.tokens)) == (sample["id"], 14)
+    assert (maps.sample_id, len(maps.tokens)) == (sample.id, 14)
     expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])
     np.testing.assert_allclose(maps.attention, expected, atol=1e-5, rtol=0)
     assert maps.tokens[0] == "[CLS]"
@@ -56,8 +55,7 @@ def test_maps_of_a_real_model_equal_its_attention():
 def pairs(*lengths: int) -> list[dict]:
     """Samples of as many tokens with the tiny WordPiece: three special ones, one of the question, the context."""
     return [
-        {"id": f"{place}:{length}", "first": "where", "second": " ".join(["cat"] * (length - 4))}
-        for place, length in enumerate(lengths)
+        Sample(f"{place}:{length}", "where", " ".join(["cat"] * (length - 4))) for place, length in enumerate(lengths)
     ]
 
 
@@ -76,19 +74,19 @@ def pairs(*lengths: int) -> list[dict]:
 def test_the_sample_nearest_to_the_wanted_length_is_taken(lengths, tokens, chosen, length):
     tokenizer = bert_tokenizer(["where", "cat"])
     sample, encoded = choose_sample(pairs(*lengths), tokenizer, "question_answering", 64, tokens)
-    assert sample["id"] == chosen
+    assert sample.id == chosen
     assert encoded.lengths == [length]
     assert encoded.truncated[0] == (int(chosen.split(":")[1]) > length)
 
 
 def test_a_sample_whose_question_leaves_no_room_is_passed_over():
     tokenizer = bert_tokenizer(["where", "cat"])
-    long_question = {"id": "long", "first": " ".join(["where"] * 21), "second": "cat cat cat"}
+    long_question = Sample("long", " ".join(["where"] * 21), "cat cat cat")
     sample, encoded = choose_sample([long_question, *pairs(40)], tokenizer, "question_answering", 64, 20)
-    assert (sample["id"], encoded.lengths) == ("0:40", [20])
+    assert (sample.id, encoded.lengths) == ("0:40", [20])
     # Where no question leaves room, the sample is as much longer as it has to be.
     sample, encoded = choose_sample([long_question], tokenizer, "question_answering", 64, 20)
-    assert (sample["id"], encoded.lengths) == ("long", [27])
+    assert (sample.id, encoded.lengths) == ("long", [27])
 
 
 def loads(monkeypatch, model, tokenizer):
@@ -100,7 +98,7 @@ def test_tokens_are_those_of_the_sample(monkeypatch):
     model, _ = tiny_bert()
     tokenizer = bert_tokenizer(["where", "cat"])
     loads(monkeypatch, model, tokenizer)
-    sample = {"id": "a", "first": "Where?", "second": "Cats, a cat for $5"}
+    sample = Sample("a", "Where?", "Cats, a cat for $5")
     maps = map_attention(
         [sample],
         described("tiny", max_length=64),
@@ -120,7 +118,7 @@ def test_byte_level_tokens_are_read_as_text_where_they_are_whole_characters(monk
     model, _ = tiny_roberta()
     tokenizer = roberta_tokenizer(["the", "cat", "river"])
     loads(monkeypatch, model, tokenizer)
-    sample = {"id": "a", "first": "the cat", "second": " the river é"}
+    sample = Sample("a", "the cat", " the river é")
     maps = map_attention(
         [sample],
         described("tiny", max_length=64),

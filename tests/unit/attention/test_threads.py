@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
 from tests.support.models import QUESTIONS, tiny_bert
 from tests.support.reading import distance_features
 
@@ -18,9 +19,7 @@ def threads():
 
 def test_features_stay_within_1e_5(threads):
     model, tokenizer = tiny_bert(layers=2, heads=8, head_size=64)
-    samples = [
-        {"id": str(number), "first": first, "second": second} for number, (first, second) in enumerate(QUESTIONS)
-    ]
+    samples = [Sample(str(number), first, second) for number, (first, second) in enumerate(QUESTIONS)]
     encoded = encode_samples(samples * 4, tokenizer, "question_answering", 64)
     found = []
     for number in (1, 1, 2, 3):

@@ -9,7 +9,8 @@ from headtypes.base.errors import InputError
 from headtypes.features.columns import FINE_BINS, head_features
 from headtypes.features.distance import DistanceFeatures
 from headtypes.tasks.encoding import Encoded, encode_samples
-from headtypes.tasks.squad import read_squad
+from headtypes.tasks.question_answering.squad import read_squad
+from headtypes.tasks.records import Sample
 from headtypes.tasks.tokens import token_kinds
 from headtypes.types.clustering import cluster_heads
 from tests.support.layers import attention_of, layer_of
@@ -19,9 +20,7 @@ from tests.support.reading import distance_features, reader_of
 from tests.support.tiny import bert_tokenizer
 
 DATA = SHARED_DATA
-SAMPLES = [
-    {"id": str(number), "first": question, "second": context} for number, (question, context) in enumerate(QUESTIONS)
-]
+SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
 def defined_features(attention: np.ndarray, tokens: list[str], special: dict[str, str], bins: int) -> np.ndarray:
@@ -219,7 +218,7 @@ def test_features_of_a_real_model_equal_the_definition():
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
     questions = read_squad(DATA / "squad" / "dev-v1.1.json")[::2500]
-    samples = [{"id": each["id"], "first": each["question"], "second": each["context"]} for each in questions]
+    samples = [Sample(each.id, each.question, each.context) for each in questions]
     encoded = encode_samples(samples, tokenizer, "question_answering", 512)
     found = distance_features(model, encoded)
     for index, ids in enumerate(encoded.input_ids):

@@ -4,12 +4,13 @@ import pytest
 
 from headtypes.features.extraction import extract_features, write_task_features
 from headtypes.features.feature_files import write_features
+from headtypes.tasks.records import Sample
 from tests.support.models import QUESTIONS, tiny_bert
 from tests.support.records import recorded
 
 SETTINGS = {"task": "squad", "kind": "question_answering", "precision": "float32", "batch_tokens": 60}
 SAMPLES = [
-    {"id": f"{turn}-{number}", "first": question, "second": context[: len(context) // turn]}
+    Sample(f"{turn}-{number}", question, context[: len(context) // turn])
     for turn in (1, 2, 3)
     for number, (question, context) in enumerate(QUESTIONS)
 ]

@@ -15,6 +15,7 @@ from headtypes.features import fused as fused_distance
 from headtypes.features.distance import DistanceFeatures
 from headtypes.features.fused import FusedReader, fused_reader
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
 from tests.support.models import QUESTIONS, opened, tiny_bert
 from tests.support.places import SCRIPTS
 from tests.support.reading import reader_of
@@ -129,7 +130,7 @@ def test_a_mask_that_hides_more_is_left_to_the_plain_path():
 
 def test_a_whole_model_gives_the_same_with_and_without_the_kernel(monkeypatch):
     model, tokenizer = tiny_bert(layers=2, heads=2)
-    samples = [{"id": "", "first": first, "second": second} for first, second in QUESTIONS]
+    samples = [Sample("", first, second) for first, second in QUESTIONS]
     encoded = encode_samples(samples, tokenizer, "question_answering", 64)
     inputs = model_inputs(encoded.input_ids, encoded.token_types, 0, DEVICE)
     model, calls = opened(model).to(DEVICE), []

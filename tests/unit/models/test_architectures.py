@@ -20,18 +20,19 @@ from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.tasks.encoding import Encoded, encode_samples
-from headtypes.tasks.windows import build_windows
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.records import Sample
 from tests.support.dense import dense_output, head_outputs_for
 from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
 from tests.support.places import ROOT
 from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
-from tests.support.records import described
+from tests.support.records import described, question_of
 from tests.unit.features.test_distance import defined_features
 
 DOCS = ROOT / "docs" / "lookup" / "models.md"
 # Lengths differ, so that batches are padded, further than local layers look.
-SAMPLES = [{"id": str(n), "first": QUESTIONS[n][0], "second": QUESTIONS[n][1]} for n in (0, 1)]
-SAMPLES.append({"id": "2", "first": "who ran?", "second": "A cat."})
+SAMPLES = [Sample(str(n), QUESTIONS[n][0], QUESTIONS[n][1]) for n in (0, 1)]
+SAMPLES.append(Sample("2", "who ran?", "A cat."))
 PAPER = Reading()
 MASK_OF_5 = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
 SPECIAL = {"<s>": "[CLS]", "</s>": "[SEP]"}
@@ -82,7 +83,7 @@ def ablated(model, windows, operations, reading=PAPER, length=None):
 
 
 def windows_of(tokenizer):
-    questions = [{"id": each["id"], "question": each["first"], "context": each["second"]} for each in SAMPLES]
+    questions = [question_of(each.id, each.first, each.second) for each in SAMPLES]
     return build_windows(questions, tokenizer, max_seq_length=64)
 
 
@@ -368,11 +369,8 @@ def test_questions_are_answered_while_heads_are_ablated(name, tmp_path):
     tokenizer.save_pretrained(tmp_path)
     record = fetch_model("tiny", {"folder": str(tmp_path)})
     windows = windows_of(tokenizer)
-    rows = [
-        {"id": each["id"], "article": "", "question": each["first"], "context": each["second"], "answers": ["cat"]}
-        for each in SAMPLES
-    ]
-    settings = Settings(precision="float32", batch_tokens=4096, max_answer_length=1)
+    rows = [question_of(each.id, each.first, each.second, ["cat"]) for each in SAMPLES]
+    settings = Settings(kind="question_answering", precision="float32", batch_tokens=4096, max_answer_length=1)
     operations = np.full((2, 4), "zero", dtype=object)
     found = evaluate_all(rows, windows, record, [mixed(model, ["keep"]), operations], None, settings, "test")
     for by_head, (answers, _) in zip((mixed(model, ["keep"]), operations), found, strict=True):
@@ -381,8 +379,8 @@ def test_questions_are_answered_while_heads_are_ablated(name, tmp_path):
             # The one token of the context that is the likeliest answer.
             scores = np.where(windows.sentence[tokens] > 0, logits.sum(-1), -np.inf)
             place = tokens.start + scores.argmax()
-            text = rows[window]["context"][windows.char_start[place] : windows.char_end[place]]
-            assert answers[rows[window]["id"]] == text
+            text = rows[window].context[windows.char_start[place] : windows.char_end[place]]
+            assert answers[rows[window].id] == text
 
 
 def table_of(heading: str) -> dict[str, list[str]]:

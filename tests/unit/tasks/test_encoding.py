@@ -7,13 +7,14 @@ from transformers import PreTrainedTokenizerFast
 
 from headtypes.base.errors import InputError
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
 from headtypes.tasks.tokens import SPECIAL_KINDS, token_kinds
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "by", "in", "it", "who", "where"]
 SAMPLES = [
-    {"id": "a", "first": "who sat?", "second": "The old cat, the young dog. It sat."},
-    {"id": "b", "first": "where?", "second": "A dog."},
+    Sample("a", "who sat?", "The old cat, the young dog. It sat."),
+    Sample("b", "where?", "A dog."),
 ]
 
 
@@ -47,7 +48,7 @@ def test_a_model_without_segments_gets_no_token_types():
 
 def test_a_sample_of_one_text_is_encoded_alone():
     tokenizer = bert_tokenizer(WORDS)
-    encoded = encode_samples([{"id": "a", "first": "a dog.", "second": None}], tokenizer, "sentence_pair", 64)
+    encoded = encode_samples([Sample("a", "a dog.", None)], tokenizer, "sentence_pair", 64)
     assert tokens(tokenizer, encoded.input_ids[0]) == ["[CLS]", "a", "dog", ".", "[SEP]"]
 
 
@@ -72,7 +73,7 @@ def test_a_long_context_is_cut_and_its_question_is_not(make, max_length):
 
 def test_of_two_sentences_the_longer_is_cut():
     tokenizer = bert_tokenizer(WORDS)
-    pair = [{"id": "a", "first": "the cat sat by the old river", "second": "a dog ran"}]
+    pair = [Sample("a", "the cat sat by the old river", "a dog ran")]
     cut = encode_samples(pair, tokenizer, "sentence_pair", 10)
     assert tokens(tokenizer, cut.input_ids[0]) == [
         *("[CLS]", "the", "cat", "sat", "by", "[SEP]"),
@@ -83,7 +84,7 @@ def test_of_two_sentences_the_longer_is_cut():
 @pytest.mark.parametrize("make", [bert_tokenizer, roberta_tokenizer])
 @pytest.mark.parametrize("max_length", [6, 9, 13])
 def test_a_question_that_alone_is_too_long_is_named(make, max_length):
-    sample = [{"id": "q-17", "first": "who sat by the old river in the house?", "second": "A dog."}]
+    sample = [Sample("q-17", "who sat by the old river in the house?", "A dog.")]
     with pytest.raises(InputError, match="sample q-17: its question alone fills") as caught:
         encode_samples(sample, make(WORDS), "question_answering", max_length)
     assert len(str(caught.value).splitlines()) == 1

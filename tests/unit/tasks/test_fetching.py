@@ -9,10 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import read_json_lines, sha256_file, write_json_lines
-from headtypes.tasks import fetching as tasks
-from headtypes.tasks.fetching import fetch_task, sample_inputs, sample_questions
+from headtypes.base.files import sha256_file
+from headtypes.tasks import sources
+from headtypes.tasks.fetching import fetch_task
+from headtypes.tasks.kinds import read_rows
+from headtypes.tasks.records import Pair, Question, Sample, write_records
+from headtypes.tasks.sampling import sample_inputs, sample_questions
 from tests.support.places import SHARED_DATA
+from tests.support.records import question_of
 
 REAL = SHARED_DATA
 COLUMNS = {"first": "one", "second": "two"}
@@ -62,25 +66,25 @@ def in_form(suffix: str):
 def test_every_form_of_file_gives_the_same_rows(file, suffix):
     path = file(f"pairs{suffix}", in_form(suffix.lower()))
     rows, record = fetch(path, {"label": "gold", "id": "number"})
-    assert [(row["first"], row["second"]) for row in rows] == ROWS
-    assert [row["id"] for row in rows] == ["id0", "id1", "id2"]
-    assert [str(row["label"]) for row in rows] == ["0", "1", "0"]
+    assert [(row.first, row.second) for row in rows] == ROWS
+    assert [row.id for row in rows] == ["id0", "id1", "id2"]
+    assert [str(row.label) for row in rows] == ["0", "1", "0"]
     assert record == {"task": "pairs", "file": str(path), "sha256": sha256_file(path), "revision": None, "rows": 3}
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
 def test_without_an_id_the_row_is_the_id_and_without_a_label_there_is_none(file, tmp_path, suffix):
     rows, _ = fetch(file(f"pairs{suffix}", in_form(suffix)))
-    assert [row["id"] for row in rows] == ["0", "1", "2"]
-    assert [row["label"] for row in rows] == [None] * 3
-    write_json_lines(tmp_path / "rows.jsonl", rows)
-    assert read_json_lines(tmp_path / "rows.jsonl") == rows
+    assert [row.id for row in rows] == ["0", "1", "2"]
+    assert [row.label for row in rows] == [None] * 3
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", "sentence_pair") == rows
 
 
 def test_marks_of_spreadsheets_and_line_ends_are_no_data(file):
     content = b"\xef\xbb\xbfone\ttwo\r\na\tb\r\n"
     rows, _ = fetch(file("pairs.tsv", content))
-    assert (rows[0]["first"], rows[0]["second"]) == ("a", "b")
+    assert (rows[0].first, rows[0].second) == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +107,7 @@ def test_marks_of_spreadsheets_and_line_ends_are_no_data(file):
         ("x.jsonl", '{"one": "a", "two": "b"}\n3\n', "line 2 is no JSON object"),
         ("x.jsonl", "3\n4\n", "line 1 is no JSON object"),
         ("x.parquet", b"PAR1 not quite", "cannot be read as parquet"),
-        ("x.txt", "one\ttwo\n", "sentence pairs are read from .tsv, .csv, .jsonl, .parquet; found .txt"),
+        ("x.txt", "one\ttwo\n", "a table is read from .tsv, .csv, .jsonl, .parquet; found .txt"),
         ("x", "one\ttwo\n", "found no suffix"),
     ],
 )
@@ -132,8 +136,8 @@ def test_ids_must_be_there_and_tell_rows_apart(file, ids, fragment):
 def test_whole_numbers_as_ids_and_labels_stay_whole_numbers(file):
     table = pd.DataFrame({"one": ["a", "b"], "two": ["c", "d"], "number": [3.0, 12.0], "gold": [True, False]})
     rows, _ = fetch(file("x.parquet", table), {"id": "number", "label": "gold"})
-    assert [row["id"] for row in rows] == ["3", "12"]
-    assert [row["label"] for row in rows] == [True, False]
+    assert [row.id for row in rows] == ["3", "12"]
+    assert [row.label for row in rows] == [True, False]
 
 
 @pytest.mark.parametrize("label", [None, float("nan"), 0.5, [1], pd.Timestamp("2020-01-01"), ""])
@@ -155,13 +159,7 @@ def squad(questions: int) -> dict:
 def test_a_squad_file_is_read_as_questions(file):
     path = file("dev.json", json.dumps(squad(2)))
     rows, record = fetch_task("squad", "question_answering", {"file": str(path)}, None)
-    assert rows[1] == rows[1] | {
-        "id": "q1",
-        "article": "Cats",
-        "question": "Who sat?",
-        "context": "A cat sat by the river.",
-        "answers": ["A cat"],
-    }
+    assert rows[1] == Question("q1", "Cats", "Who sat?", "A cat sat by the river.", ("A cat",), (0,))
     assert record["rows"] == 2
 
 
@@ -184,7 +182,7 @@ class Hub:
 
     def __init__(self, monkeypatch, error=None):
         self.asked, self.loaded = 0, []
-        monkeypatch.setattr(tasks, "HfApi", lambda: self)
+        monkeypatch.setattr(sources, "HfApi", lambda: self)
 
         def load_dataset(hub, name, revision, split):
             self.loaded.append((hub, name, revision, split))
@@ -192,7 +190,7 @@ class Hub:
                 raise error
             return self
 
-        monkeypatch.setattr(tasks, "load_dataset", load_dataset)
+        monkeypatch.setattr(sources, "load_dataset", load_dataset)
 
     def dataset_info(self, hub):
         self.asked += 1
@@ -232,7 +230,7 @@ def test_what_the_hub_refuses_is_told_in_one_sentence_with_what_was_asked(monkey
     assert "local file" in message
 
 
-QUESTIONS = [{"id": f"q{i}", "question": f"Q{i}?", "context": f"C{i}.", "answers": ["C"]} for i in range(50)]
+QUESTIONS = [question_of(f"q{i}", f"Q{i}?", f"C{i}.", ["C"]) for i in range(50)]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60))
@@ -251,7 +249,7 @@ def test_another_seed_draws_other_rows_and_every_row_is_as_likely():
     counts = dict.fromkeys(range(50), 0)
     for seed in range(400):
         for row in sample_questions(QUESTIONS, questions=10, seed=seed):
-            counts[int(row["id"][1:])] += 1
+            counts[int(row.id[1:])] += 1
     # Binomial, 400 draws at 1/5: 80 with a standard deviation of 8.
     assert 80 - 40 < min(counts.values()) <= max(counts.values()) < 80 + 40
 
@@ -262,9 +260,9 @@ def test_all_questions_are_all_questions():
 
 def test_a_sample_is_question_and_context_or_two_sentences():
     (sample,) = sample_inputs(QUESTIONS[:1], kind="question_answering", samples=9, seed=0)
-    assert sample == {"id": "q0", "first": "Q0?", "second": "C0."}
-    pair = [{"id": "0", "first": "a", "second": "b", "label": 1}]
-    assert sample_inputs(pair, kind="sentence_pair", samples=9, seed=0) == [{"id": "0", "first": "a", "second": "b"}]
+    assert sample == Sample("q0", "Q0?", "C0.")
+    pair = [Pair("0", "a", "b", 1)]
+    assert sample_inputs(pair, kind="sentence_pair", samples=9, seed=0) == [Sample("0", "a", "b")]
 
 
 @pytest.mark.real
@@ -276,9 +274,9 @@ def test_the_real_mnli_file_is_read_row_by_row():
     with open(path, encoding="utf-8", newline="\n") as file:
         header, *lines = (line.rstrip("\n").split("\t") for line in file)
     expected = [[line[header.index(name)] for name in columns.values()] for line in lines]
-    assert [[row["first"], row["second"], row["label"]] for row in rows] == expected
+    assert [[row["first"], row["second"], row.label] for row in rows] == expected
     assert len(rows) == 9815
-    assert {row["label"] for row in rows} == {"entailment", "neutral", "contradiction"}
+    assert {row.label for row in rows} == {"entailment", "neutral", "contradiction"}
 
 
 @pytest.mark.parametrize("world", ["question_answering", "paraphrase", "entailment"])
@@ -291,7 +289,7 @@ def test_the_generated_world_gives_rows_of_the_same_form_as_a_file(file, tmp_pat
         like, _ = fetch_task("squad", kind, {"file": str(file("dev.json", json.dumps(squad(1))))}, None)
     else:
         like, _ = fetch(file("pairs.tsv", in_form(".tsv")), {"label": "gold"})
-    assert all(row.keys() == like[0].keys() for row in rows)
-    assert len({row["id"] for row in rows}) == 12
-    write_json_lines(tmp_path / "rows.jsonl", rows)
-    assert read_json_lines(tmp_path / "rows.jsonl") == rows == fetch_task("made", kind, source, None)[0]
+    assert {type(row) for row in rows} == {type(like[0])}
+    assert len({row.id for row in rows}) == 12
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", kind) == rows == fetch_task("made", kind, source, None)[0]

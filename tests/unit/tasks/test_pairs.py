@@ -5,18 +5,23 @@ import pytest
 import torch
 from tokenizers import processors
 
-from headtypes.ablation import evaluation
 from headtypes.ablation.evaluation import Settings, evaluate_all, evaluate_condition, summary
 from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
+from headtypes.tasks.answers import ANSWERS
 from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.pairs import SentencePairs, build_pairs, label_numbers, prepare_windows
-from headtypes.tasks.windows import build_windows
+from headtypes.tasks.examples import prepare_windows
+from headtypes.tasks.kinds import KINDS
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.records import Pair
+from headtypes.tasks.sentence_pair.answers import PairAnswers
+from headtypes.tasks.sentence_pair.examples import build_pairs, label_numbers
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
-from tests.support.records import PAIRS, classifier, questions, recorded, types_like, without_heads
+from tests.support.records import PAIRS, classifier, question_of, questions, recorded, types_like, without_heads
 from tests.support.tiny import truncating_tokenizer
 
+SAMPLES = KINDS["sentence_pair"].samples(PAIRS, range)
 MAKES = [tiny_bert, tiny_roberta]
 SETTINGS = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 64}
 
@@ -26,7 +31,7 @@ SETTINGS = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 64}
 def test_pairs_are_encoded_and_cut_as_for_the_features(make, max_length):
     _, tokenizer = make()
     windows = build_pairs(PAIRS, tokenizer, max_length=max_length)
-    expected = encode_samples(PAIRS, tokenizer, "sentence_pair", max_length)
+    expected = encode_samples(SAMPLES, tokenizer, "sentence_pair", max_length)
     assert expected.truncated.any() == (max_length < 200)
     assert [windows.input_ids[windows.tokens(pair)].tolist() for pair in range(4)] == expected.input_ids
     if expected.token_types is None:
@@ -51,8 +56,8 @@ def untrimmed_roberta():
 def test_pairs_that_need_no_cut_are_encoded_as_questions_and_contexts(make):
     _, tokenizer = make()
     more = [(" it ", "A  dog ran .  the cat sat.  It  was old ."), ("it", "\u0003")]
-    pairs = [*PAIRS, *({"id": first, "first": first, "second": second} for first, second in more)]
-    asked = [{"id": pair["id"], "question": pair["first"], "context": pair["second"]} for pair in pairs]
+    pairs = [*PAIRS, *(Pair(first, first, second, None) for first, second in more)]
+    asked = [question_of(pair.id, pair.first, pair.second) for pair in pairs]
     expected = build_windows(asked, tokenizer, max_seq_length=200, max_query_length=100)
     found = build_pairs(pairs, tokenizer, max_length=200)
     assert vars(found).keys() == vars(expected).keys()
@@ -63,25 +68,23 @@ def test_pairs_that_need_no_cut_are_encoded_as_questions_and_contexts(make):
 
 def test_the_first_text_is_one_sentence_and_the_second_is_split():
     _, tokenizer = tiny_bert()
-    windows = build_pairs(
-        [{"id": "p", "first": "It ran. It sat.", "second": "A dog ran. It sat."}], tokenizer, max_length=20
-    )
+    windows = build_pairs([Pair("p", "It ran. It sat.", "A dog ran. It sat.", 0)], tokenizer, max_length=20)
     assert windows.sentence.tolist() == [-1, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1, 1, 2, 2, 2, -1]
 
 
 def test_a_token_that_brings_the_space_before_it_belongs_to_its_word():
     _, tokenizer = untrimmed_roberta()
-    pair = {"id": "p", "first": "it", "second": "A dog ran. the cat sat."}
+    pair = Pair("p", "it", "A dog ran. the cat sat.", 0)
     windows = build_pairs([pair], tokenizer, max_length=90)
     (the,) = np.flatnonzero(windows.input_ids == tokenizer.convert_tokens_to_ids("Ġthe"))
-    assert windows.char_start[the] == pair["second"].index("the")
+    assert windows.char_start[the] == pair.second.index("the")
     assert windows.sentence[the - 1 : the + 1].tolist() == [1, 2]
 
 
 def test_a_tokenizer_that_truncates_and_pads_by_itself_does_not():
     tokenizer = truncating_tokenizer()
     assert np.diff(build_pairs(PAIRS, tokenizer, max_length=200).offsets).tolist() == [
-        len(ids) for ids in encode_samples(PAIRS, tokenizer, "sentence_pair", 200).input_ids
+        len(ids) for ids in encode_samples(SAMPLES, tokenizer, "sentence_pair", 200).input_ids
     ]
 
 
@@ -124,9 +127,9 @@ def test_labels_equal_those_of_a_plain_loop(make, operations, labels, tmp_path):
     gone[0, 1] = False
     expected = plain_labels(without_heads(model, gone), windows)
     assert predicted == expected
-    right = [expected[pair["id"]] == f"LABEL_{pair['label']}" for pair in PAIRS]
+    right = [expected[pair.id] == f"LABEL_{pair.label}" for pair in PAIRS]
     assert scores["correct"].tolist() == [100.0 * each for each in right]
-    found = summary(scores)
+    found = summary(scores, "sentence_pair")
     assert found["accuracy"] == 25.0 * sum(right)
     assert ("f1" in found) == (labels == 2)
 
@@ -147,13 +150,13 @@ def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_p
     head_outputs = np.random.default_rng(2).normal(size=(*shape, 7 if make is tiny_bert else 6)).astype(np.float32)
     logits = []
 
-    class Recorder(SentencePairs):
+    class Recorder(PairAnswers):
         def read(self, output, sentences):
             logits.extend(zip(map(tuple, sentences), output.logits, strict=True))
             return super().read(output, sentences)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "SentencePairs", Recorder)
+        patch.setitem(ANSWERS, "sentence_pair", Recorder)
         settings = Settings(**SETTINGS, reading=reading, max_seq_length=60)
         evaluate_all(PAIRS, windows, record, [operations], head_outputs, settings, "test")
     found = dict(logits)
@@ -166,7 +169,7 @@ def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_p
 
 
 def labelled(*labels):
-    return [{"id": f"p{number}", "label": label} for number, label in enumerate(labels)]
+    return [Pair(f"p{number}", "", "", label) for number, label in enumerate(labels)]
 
 
 @pytest.mark.parametrize(
@@ -208,12 +211,12 @@ def test_a_model_without_a_classifier_is_refused(tmp_path):
 
 def test_windows_of_other_pairs_are_refused():
     _, tokenizer = tiny_bert()
-    with pytest.raises(InputError, match="built of other pairs"):
-        SentencePairs(PAIRS[1:], build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
+    with pytest.raises(InputError, match="built of other questions or pairs"):
+        PairAnswers(PAIRS[1:], build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
 
 
 def test_logits_that_are_not_finite_choose_no_label():
     _, tokenizer = tiny_bert()
-    task = SentencePairs(PAIRS, build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
+    task = PairAnswers(PAIRS, build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
     with pytest.raises(InputError, match="logits are not finite"):
         task.read(type("Output", (), {"logits": torch.tensor([[0.0, torch.nan]])}), [])

@@ -7,9 +7,10 @@ import pytest
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
-from headtypes.tasks.scoring import exact_match, f1, normalize_answer, score_predictions, summary
-from headtypes.tasks.squad import read_squad
+from headtypes.tasks.question_answering.scoring import exact_match, f1, normalize_answer, score_predictions, summary
+from headtypes.tasks.question_answering.squad import read_squad
 from tests.support.places import SHARED_DATA
+from tests.support.records import question_of
 
 DATA = SHARED_DATA / "squad"
 
@@ -88,20 +89,20 @@ def planted(n):
         return " ".join(rng.choice(words, rng.integers(1, 7)))
 
     questions = [
-        {"id": f"q{i}", "article": f"t{i % 7}", "answers": [text() for _ in range(rng.integers(1, 4))]}
+        question_of(f"q{i}", "?", "", [text() for _ in range(rng.integers(1, 4))], article=f"t{i % 7}")
         for i in range(n)
     ]
-    return questions, {question["id"]: text() for question in questions}
+    return questions, {question.id: text() for question in questions}
 
 
 def test_scores_equal_a_naive_reference():
     questions, predictions = planted(400)
     scores = score_predictions(questions, predictions)
     assert list(scores.columns) == ["id", "article", "exact_match", "f1"]
-    assert scores["id"].tolist() == [question["id"] for question in questions]
-    assert scores["article"].tolist() == [question["article"] for question in questions]
+    assert scores["id"].tolist() == [question.id for question in questions]
+    assert scores["article"].tolist() == [question.article for question in questions]
     for row, question in zip(scores.itertuples(), questions, strict=True):
-        prediction, answers = predictions[question["id"]], question["answers"]
+        prediction, answers = predictions[question.id], question.answers
         exact = any(naive_words(prediction) == naive_words(answer) for answer in answers)
         assert row.exact_match == 100 * exact
         assert row.f1 == pytest.approx(max(naive_f1(prediction, answer) for answer in answers))
@@ -114,8 +115,8 @@ def torchmetrics_squad(questions, predictions):
         [{"id": name, "prediction_text": text} for name, text in predictions.items()],
         [
             {
-                "id": question["id"],
-                "answers": {"text": question["answers"], "answer_start": [0] * len(question["answers"])},
+                "id": question.id,
+                "answers": {"text": list(question.answers), "answer_start": list(question.answer_starts)},
             }
             for question in questions
         ],
@@ -128,9 +129,9 @@ def test_summary_equals_torchmetrics():
     questions = [
         question
         for question in questions
-        if normalize_answer(predictions[question["id"]]) and all(map(normalize_answer, question["answers"]))
+        if normalize_answer(predictions[question.id]) and all(map(normalize_answer, question.answers))
     ]
-    predictions = {question["id"]: predictions[question["id"]] for question in questions}
+    predictions = {question.id: predictions[question.id] for question in questions}
     theirs = torchmetrics_squad(questions, predictions)
     ours = summary(score_predictions(questions, predictions))
     assert ours["n_questions"] == len(questions) > 200

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.tasks.sentences import sentence_of, split_sentences
-from headtypes.tasks.squad import read_squad
 from tests.support.places import SHARED_DATA
 
 DATA = SHARED_DATA / "squad"
@@ -54,7 +54,7 @@ def test_tokens_fall_into_the_sentence_in_which_they_start():
 @pytest.mark.real
 @pytest.mark.skipif(not DATA.exists(), reason="no real data")
 def test_sentences_cover_the_contexts_of_dev():
-    contexts = {question["context"] for question in read_squad(DATA / "dev-v1.1.json")}
+    contexts = {question.context for question in read_squad(DATA / "dev-v1.1.json")}
     assert len(contexts) == 2067
     for context in contexts:
         boundaries = split_sentences(context)

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from headtypes.base.errors import InputError
-from headtypes.tasks.spans import Spans, answer_questions, best_spans
-from headtypes.tasks.windows import Windows, build_windows
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.question_answering.spans import Spans, answer_questions, best_spans
+from headtypes.tasks.windows import Windows
+from tests.support.records import question_of
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
 
@@ -60,8 +62,8 @@ def test_logits_that_are_not_finite_are_refused(value, which):
 
 CONTEXT = "Ada met Bob at noon . Café Zoë 😀 shut then . Bob wrote the long notes at home ."
 QUESTIONS = [
-    {"id": "q0", "question": "Who met Bob ?", "context": CONTEXT},
-    {"id": "q1", "question": "What shut ?", "context": CONTEXT},
+    question_of("q0", "Who met Bob ?", CONTEXT),
+    question_of("q1", "What shut ?", CONTEXT),
 ]
 WORDS = sorted(set(CONTEXT.split()) | {"Who", "What", "?"})
 
@@ -85,7 +87,7 @@ def test_planted_answers_come_back(make):
 def three_windows():
     """Windows 0 and 1 are of the first question, window 2 of the second; every token is one letter."""
     texts = ["abcdef", "uvwxyz"]
-    questions = [{"id": f"q{i}", "question": "?", "context": text} for i, text in enumerate(texts)]
+    questions = [question_of(f"q{i}", "?", text) for i, text in enumerate(texts)]
     at = np.array([-1, 0, 1, 2, -1, 3, 4, 5, -1, 0, 1, 2], np.int32)
     windows = Windows(
         input_ids=np.zeros(12, np.int32),

@@ -5,7 +5,8 @@ import pytest
 from datasets import Dataset
 
 from headtypes.base.errors import InputError
-from headtypes.tasks.squad import questions_from_rows, read_squad
+from headtypes.tasks.question_answering.squad import questions_from_rows, read_squad
+from headtypes.tasks.records import Question
 from tests.support.places import SHARED_DATA
 
 DATA = SHARED_DATA / "squad"
@@ -48,22 +49,8 @@ def written(tmp_path, data):
 
 def test_questions_carry_article_context_and_all_answers(tmp_path):
     assert read_squad(written(tmp_path, SQUAD)) == [
-        {
-            "id": "a1",
-            "article": "Cafés",
-            "question": "When did it open?",
-            "context": CONTEXT,
-            "answers": ["1843", "in 1843"],
-            "answer_starts": [19, 16],
-        },
-        {
-            "id": "a2",
-            "article": "Cafés",
-            "question": "Where is it?",
-            "context": CONTEXT,
-            "answers": ["Narrow Street"],
-            "answer_starts": [38],
-        },
+        Question("a1", "Cafés", "When did it open?", CONTEXT, ("1843", "in 1843"), (19, 16)),
+        Question("a2", "Cafés", "Where is it?", CONTEXT, ("Narrow Street",), (38,)),
     ]
 
 
@@ -140,4 +127,4 @@ def test_unusable_file_is_named_with_the_reason(tmp_path, data, message):
 def test_official_data_pass_every_check(name, n_questions, n_articles):
     questions = read_squad(DATA / name)
     assert len(questions) == n_questions
-    assert len({question["article"] for question in questions}) == n_articles
+    assert len({question.article for question in questions}) == n_articles

@@ -9,10 +9,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from headtypes.base.errors import InputError
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.tasks.sentences import split_sentences
-from headtypes.tasks.squad import read_squad
-from headtypes.tasks.windows import build_windows, draw_part, read_windows, write_windows
+from headtypes.tasks.windows import draw_part, read_windows, write_windows
 from tests.support.places import SHARED_DATA
+from tests.support.records import question_of
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 DATA = SHARED_DATA
@@ -22,14 +24,10 @@ CONTEXT = (
 )
 WORDS = ["ada", "Ada", "notes", "lived", "London", "london", "years", "wrote", "read", "the", "who", "Who"]
 QUESTIONS = [
-    {"id": "q0", "question": "Who wrote notes?", "context": CONTEXT},
-    {
-        "id": "q1",
-        "question": " Where did Ada of London, unread for years, live?  ",
-        "context": CONTEXT,
-    },
-    {"id": "q2", "question": "Who?", "context": " It was short."},
-    {"id": "é3", "question": "Who read?", "context": CONTEXT},
+    question_of("q0", "Who wrote notes?", CONTEXT),
+    question_of("q1", " Where did Ada of London, unread for years, live?  ", CONTEXT),
+    question_of("q2", "Who?", " It was short."),
+    question_of("é3", "Who read?", CONTEXT),
 ]
 MAKERS = [bert_tokenizer, roberta_tokenizer, truncating_tokenizer]
 
@@ -57,8 +55,8 @@ def test_short_texts_are_encoded_as_the_tokenizer_encodes_the_pair(make):
     assert len(windows) == len(QUESTIONS)
     for index, question in enumerate(QUESTIONS):
         pair = tokenizer(
-            question["question"],
-            question["context"],
+            question.question,
+            question.context,
             truncation=False,
             padding=False,
             return_offsets_mapping=True,
@@ -87,13 +85,13 @@ def naive_windows(tokenizer, question, max_seq_length, doc_stride, max_query_len
     places = [number for number, kind in enumerate(special.sequence_ids(0)) if kind is not None]
     prefix, middle, suffix = ids[: places[0]], ids[places[0] + 1 : places[1]], ids[places[1] + 1 :]
     encode = {"add_special_tokens": False, "truncation": False, "padding": False}
-    asked = tokenizer(question["question"], **encode)["input_ids"][:max_query_length]
-    tokens = tokenizer(question["context"], **encode)["input_ids"]
-    room = max_seq_length - len(prefix) - len(middle) - len(suffix) - len(asked)
+    asking = tokenizer(question.question, **encode)["input_ids"][:max_query_length]
+    tokens = tokenizer(question.context, **encode)["input_ids"]
+    room = max_seq_length - len(prefix) - len(middle) - len(suffix) - len(asking)
     found, start = [], 0
     while start < len(tokens):
         length = min(len(tokens) - start, room)
-        found.append((prefix + asked + middle + tokens[start : start + length] + suffix, start, length))
+        found.append((prefix + asking + middle + tokens[start : start + length] + suffix, start, length))
         if start + length == len(tokens):
             break
         start += min(length, doc_stride)
@@ -129,7 +127,7 @@ def test_windows_slide_as_in_run_squad(make, window, doc_stride, max_query_lengt
 def test_sentences_are_those_of_the_whole_context(make):
     windows = build_windows(QUESTIONS, make(WORDS), max_seq_length=30, doc_stride=5, max_query_length=10)
     for number in range(len(windows)):
-        context = QUESTIONS[windows.question[number]]["context"]
+        context = QUESTIONS[windows.question[number]].context
         found = cut(windows, number)
         for sentence, start in zip(found["sentence"], found["char_start"], strict=True):
             if start >= 0:
@@ -156,7 +154,7 @@ def test_space_before_a_word_belongs_to_no_token():
     )
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<unk>")
     text = "One here. Two there."
-    windows = build_windows([{"id": "q", "question": "Where?", "context": text}], tokenizer)
+    windows = build_windows([question_of("q", "Where?", text)], tokenizer)
     found = cut(windows, 0)
     assert backend.encode(text).offsets[2] == (9, 13)
     cuts = [text[a:b] for a, b in zip(found["char_start"], found["char_end"], strict=True) if a >= 0]
@@ -165,7 +163,7 @@ def test_space_before_a_word_belongs_to_no_token():
 
 
 def test_context_without_tokens_keeps_its_window():
-    windows = build_windows([{"id": "q", "question": "Who?", "context": "\n"}, QUESTIONS[2]], bert_tokenizer())
+    windows = build_windows([question_of("q", "Who?", "\n"), QUESTIONS[2]], bert_tokenizer())
     assert windows.question.tolist() == [0, 1]
     assert (cut(windows, 0)["sentence"] <= 0).all()
 
@@ -229,7 +227,7 @@ def test_windows_of_some_questions_are_those_built_of_them_alone(make, chosen):
 
 
 def many(count):
-    return [{**QUESTIONS[number % 4], "id": f"q{number}"} for number in range(count)]
+    return [dataclasses.replace(QUESTIONS[number % 4], id=f"q{number}") for number in range(count)]
 
 
 @pytest.mark.parametrize("questions", [1, 7, 19])
@@ -254,11 +252,11 @@ def test_all_questions_are_all_where_no_fewer_are_asked_for(questions):
 def test_the_seed_alone_says_which_questions_are_drawn():
     rows = many(20)
     windows = build_windows(rows, bert_tokenizer(WORDS))
-    drawn = [[row["id"] for row in draw_part(rows, windows, 5, seed)[0]] for seed in range(300)]
-    assert drawn[7] == [row["id"] for row in draw_part(rows, windows, 5, 7)[0]]
+    drawn = [[row.id for row in draw_part(rows, windows, 5, seed)[0]] for seed in range(300)]
+    assert drawn[7] == [row.id for row in draw_part(rows, windows, 5, 7)[0]]
     assert drawn[0] != drawn[1]
     # Every question as often as another: 75 times, with a standard deviation of 7.5.
-    times = [sum(row["id"] in each for each in drawn) for row in rows]
+    times = [sum(row.id in each for each in drawn) for row in rows]
     assert 45 < min(times) <= max(times) < 105
 
 
@@ -274,8 +272,8 @@ def test_windows_of_dev_cover_every_context():
     assert set(windows.question) == set(range(10570))
     assert (np.diff(windows.question) >= 0).all()
     pairs = tokenizer(
-        [question["question"] for question in questions[::50]],
-        [question["context"] for question in questions[::50]],
+        [question.question for question in questions[::50]],
+        [question.context for question in questions[::50]],
         truncation=False,
         padding=False,
         verbose=False,

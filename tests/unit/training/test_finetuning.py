@@ -22,13 +22,21 @@ from transformers import (
 )
 
 from headtypes.base.errors import InputError
-from headtypes.tasks.squad import questions_of
+from headtypes.models.fetching import fetch_model
+from headtypes.tasks.examples import EXAMPLES, prepare_windows
+from headtypes.tasks.kinds import KINDS
+from headtypes.tasks.records import Pair
 from headtypes.training import finetuning
-from headtypes.training.finetuning import FinetuningSettings, finetune_question_answering, finetune_sentence_pairs
-from headtypes.training.inputs import encode_pairs, encode_questions, pad_batch, plan_order
-from headtypes.world.tasks import make_paraphrases, make_question_answering
+from headtypes.training.finetuning import finetune_model
+from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
+from headtypes.world.tasks import make
+from tests.support.records import PAIRS
+from tests.support.tiny import gpt2_tokenizer
 
-SETTINGS = FinetuningSettings(learning_rate=5e-3, batch_size=8, steps=12, max_seq_length=128, checkpoint_seconds=0.0)
+SETTINGS = {"learning_rate": 5e-3, "batch_size": 8, "steps": 12, "max_seq_length": 128, "checkpoint_seconds": 0.0}
+ASKED = {**SETTINGS, "kind": "question_answering"}
+PAIRED = {**SETTINGS, "kind": "sentence_pair"}
+FEW_PAIRS = [Pair(str(number), "the", "was", number % 2) for number in range(4)]
 
 
 @pytest.fixture(autouse=True)
@@ -39,19 +47,17 @@ def _one_thread():
     torch.set_num_threads(threads)
 
 
-def test_a_process_has_its_gpu_before_cuda_starts(encoder, tokenizer, questions, tmp_path, monkeypatch):
+def test_a_process_has_its_gpu_before_cuda_starts(encoder, questions, tmp_path, monkeypatch):
     """To save the generators of random numbers starts it, on all GPUs that are visible then."""
     done, fork = [], torch.random.fork_rng
     monkeypatch.setattr(finetuning, "keep_to_one_gpu", lambda: done.append("gpu"))
     monkeypatch.setattr(torch.random, "fork_rng", lambda: (done.append("cuda"), fork())[1])
-    finetune_question_answering(encoder, tokenizer, questions[:8], tmp_path / "made", replace(SETTINGS, steps=1))
-    pairs = [{"first": "the", "second": "was", "label": 0}] * 4
-    settings = replace(finetuning.SENTENCE_PAIRS, steps=1)
-    finetune_sentence_pairs(encoder, tokenizer, pairs, ["no", "yes"], tmp_path / "other", settings)
+    finetune_model(encoder, questions[:8], tmp_path / "made", **{**ASKED, "steps": 1})
+    finetune_model(encoder, FEW_PAIRS, tmp_path / "other", **{**PAIRED, "steps": 1})
     assert done == ["gpu", "cuda"] * 2
 
 
-def test_the_disk_has_a_checkpoint_before_training_goes_on(encoder, tokenizer, questions, tmp_path, monkeypatch):
+def test_the_disk_has_a_checkpoint_before_training_goes_on(encoder, questions, tmp_path, monkeypatch):
     """Else its state could be there after a loss of power, and its weights not."""
     held, fsync = set(), os.fsync
 
@@ -62,30 +68,31 @@ def test_the_disk_has_a_checkpoint_before_training_goes_on(encoder, tokenizer, q
     monkeypatch.setattr(os, "fsync", noted)
 
     def train():
-        finetune_question_answering(encoder, tokenizer, questions[:8], tmp_path / "made", replace(SETTINGS, steps=3))
+        finetune_model(encoder, questions[:8], tmp_path / "made", **{**ASKED, "steps": 3})
 
     killed_at(monkeypatch, 2, train)
     (checkpoint,) = (tmp_path / ".made.checkpoints").glob("checkpoint-*")
     assert set(checkpoint.iterdir()) <= held
 
 
-def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tokenizer, tmp_path):
-    config = json.loads((encoder / "config.json").read_text())
-    (encoder / "config.json").write_text(json.dumps({**config, "pad_token_id": None}))
-    pairs = [{"first": "the", "second": "was", "label": 0}] * 4
-    with pytest.raises(InputError, match=f"^{encoder} has no pad_token_id"):
-        finetune_sentence_pairs(encoder, tokenizer, pairs, ["no", "yes"], tmp_path / "made", SETTINGS)
+def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path):
+    file = Path(encoder.folder, "config.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "pad_token_id": None}))
+    with pytest.raises(InputError, match=f"^{encoder.folder} has no pad_token_id"):
+        finetune_model(encoder, FEW_PAIRS, tmp_path / "made", **PAIRED)
     assert not (tmp_path / "made").exists()
 
 
 @pytest.fixture(scope="module")
 def questions():
-    return questions_of(make_question_answering(0, "train", 60), "world")
+    return KINDS["question_answering"].of_world(
+        make("question_answering", 0, "train", 60), "question_answering", "train"
+    )
 
 
 @pytest.fixture(scope="module")
 def tokenizer(questions):
-    text = " ".join(question["context"] + " " + question["question"] for question in questions).lower()
+    text = " ".join(question.context + " " + question.question for question in questions).lower()
     letters = sorted(set(text) - {" "})
     words = [piece for letter in letters for piece in (letter, f"##{letter}")]
     common = ["the", "was", "in", "by", "who", "when", "where", "did", "which"]
@@ -116,7 +123,8 @@ def encoder(tmp_path, tokenizer):
     with torch.random.fork_rng():
         torch.manual_seed(3)
         BertModel(config).save_pretrained(tmp_path / "encoder")
-    return tmp_path / "encoder"
+    tokenizer.save_pretrained(tmp_path / "encoder")
+    return fetch_model("tiny", {"folder": str(tmp_path / "encoder")})
 
 
 def same(first, second):
@@ -139,10 +147,19 @@ def killed_at(monkeypatch, step, call):
             call()
 
 
+def examples(kind, rows, tokenizer, **shape):
+    """All examples of some rows, in the order of their windows."""
+    windows = prepare_windows(rows, tokenizer, kind=kind, max_length=512, **shape)
+    targets, _ = EXAMPLES[kind].learned(rows, windows)
+    planned = PlannedExamples(windows, targets, EXAMPLES[kind].target_names, range(len(windows)))
+    return [planned[place] for place in range(len(planned))]
+
+
 def test_windows_hold_the_answer_or_say_so(tokenizer, questions):
+    shape = {"max_seq_length": 140, "max_query_length": 40, "doc_stride": 30}
     for question in questions[:20]:
-        answer, text = question["answers"][0], question["context"].lower()
-        windows = encode_questions(tokenizer, [question], max_seq_length=140, max_query_length=40, doc_stride=30)
+        answer, text = question.answers[0], question.context.lower()
+        windows = examples("question_answering", [question], tokenizer, **shape)
         assert len(windows) > 1
         held = 0
         seen = []
@@ -182,33 +199,42 @@ def test_order_uses_every_sample_once_a_pass_and_pads_little():
 
 
 def test_padding_is_masked(tokenizer):
-    pairs = [{"first": "the", "second": "who was", "label": 1}, {"first": "in", "second": "by", "label": 0}]
-    features = encode_pairs(tokenizer, pairs, 64)
-    assert [len(feature["input_ids"]) for feature in features] == [6, 5]
-    batch = pad_batch(tokenizer, features)
-    assert batch["input_ids"].shape == (2, 6)
+    pairs = [Pair("a", "the", "who was", 1), Pair("b", "in", "by", 0)]
+    batch = padding_collator(tokenizer)(examples("sentence_pair", pairs, tokenizer, max_seq_length=64))
+    assert batch["input_ids"].shape == batch["token_type_ids"].shape == (2, 6)
     assert batch["attention_mask"].tolist() == [[1] * 6, [1] * 5 + [0]]
     assert batch["labels"].tolist() == [1, 0]
 
 
-def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, tokenizer, questions, monkeypatch, capfd):
+def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
+    """Else the places of answers would shift; and some tokenizers know no padding, or no mask."""
+    tokenizer = gpt2_tokenizer(["the", "cat"])
+    tokenizer.padding_side = "left"
+    tokenizer.model_input_names = ["input_ids"]
+    made = examples("sentence_pair", PAIRS, tokenizer, max_seq_length=64)
+    batch = padding_collator(tokenizer)(made)
+    for example, ids, mask in zip(made, batch["input_ids"].tolist(), batch["attention_mask"].tolist(), strict=True):
+        length = len(example["input_ids"])
+        assert ids[:length] == example["input_ids"]
+        assert mask == [1] * length + [0] * (len(mask) - length)
+    assert (tokenizer.padding_side, tokenizer.pad_token, tokenizer.model_input_names) == ("left", None, ["input_ids"])
+
+
+def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, questions, monkeypatch, capfd):
     losses = []
     monkeypatch.setattr(
         finetuning._Progress, "on_log", lambda self, args, state, control, logs=None, **_: losses.append(logs)
     )
     out = tmp_path / "results" / "model"
-    settings = FinetuningSettings(
-        learning_rate=1e-2, batch_size=8, steps=60, max_seq_length=256, freeze_embeddings=True
-    )
-    few = questions[:8]
-    finetune_question_answering(encoder, tokenizer, few, out, settings)
+    settings = {"learning_rate": 1e-2, "steps": 60, "max_seq_length": 256, "freeze_embeddings": True}
+    finetune_model(encoder, questions[:8], out, **{**ASKED, **settings, "checkpoint_seconds": 45.0})
     losses = [log["loss"] for log in losses if "loss" in log]
     assert losses[-1] < 0.75 * losses[0]
     assert [path.name for path in out.parent.iterdir()] == ["model"]
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= {path.name for path in out.iterdir()}
     model = AutoModelForQuestionAnswering.from_pretrained(out)
     assert torch.equal(
-        model.get_input_embeddings().weight, BertModel.from_pretrained(encoder).get_input_embeddings().weight
+        model.get_input_embeddings().weight, BertModel.from_pretrained(encoder.folder).get_input_embeddings().weight
     )
     saved = json.loads((out / "tokenizer.json").read_text())
     assert saved["truncation"] is None
@@ -219,9 +245,9 @@ def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, tokenizer, questi
     assert "60/60" in captured.err
 
 
-def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, tokenizer, questions, monkeypatch):
+def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, monkeypatch):
     def run(out):
-        finetune_question_answering(encoder, tokenizer, questions, tmp_path / out, SETTINGS)
+        finetune_model(encoder, questions, tmp_path / out, **ASKED)
 
     run("whole")
     killed_at(monkeypatch, 7, lambda: run("killed"))
@@ -244,10 +270,9 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, tokenizer, qu
     assert not checkpoints.exists()
 
 
-def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, tokenizer, questions, monkeypatch):
+def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, monkeypatch):
     def run(out, rate):
-        settings = replace(SETTINGS, learning_rate=rate, steps=4)
-        finetune_question_answering(encoder, tokenizer, questions, tmp_path / out, settings)
+        finetune_model(encoder, questions, tmp_path / out, **{**ASKED, "learning_rate": rate, "steps": 4})
 
     killed_at(monkeypatch, 3, lambda: run("model", 1e-2))
     run("model", 1e-3)
@@ -257,14 +282,12 @@ def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, tokenizer, que
     assert not same(tmp_path / "model", tmp_path / "other")
 
 
-def test_pairs_are_learned_with_their_labels(tmp_path, encoder, tokenizer):
-    rows = make_paraphrases(0, "train", 40)
-    pairs = [{"first": r["sentence1"], "second": r["sentence2"], "label": r["label"]} for r in rows]
+def test_pairs_are_learned_with_their_labels(tmp_path, encoder):
+    rows = KINDS["sentence_pair"].of_world(make("paraphrase", 0, "train", 40), "paraphrase", "train")
+    pairs = [replace(row, label=("different", "same")[row.label]) for row in rows]
     before = torch.random.get_rng_state()
-    finetune_sentence_pairs(
-        encoder, tokenizer, pairs, ("different", "same"), tmp_path / "model",
-        FinetuningSettings(learning_rate=1e-3, batch_size=8, epochs=2, max_seq_length=64, bf16=True),
-    )  # fmt: skip
+    settings = {"learning_rate": 1e-3, "batch_size": 8, "epochs": 2.0, "max_seq_length": 64, "bf16": True}
+    finetune_model(encoder, pairs, tmp_path / "model", kind="sentence_pair", **settings)
     assert torch.equal(before, torch.random.get_rng_state())
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     assert config["id2label"] == {"0": "different", "1": "same"}

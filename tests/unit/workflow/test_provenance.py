@@ -14,7 +14,7 @@ from headtypes.base.files import canonical_json, sha256_path, write_json, write_
 from headtypes.features.feature_files import Features, write_features
 from headtypes.figures.style import save_figure
 from headtypes.papers.markdown import to_html
-from headtypes.tasks.scoring import write_scores
+from headtypes.tasks.answers import write_scores
 from headtypes.workflow.provenance import beside, forget, provenance_of, record, recorded, verified
 
 MODEL = "results/sources/models/bert.json"

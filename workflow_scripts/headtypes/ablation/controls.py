@@ -30,7 +30,7 @@ def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
 
 
 def evaluate_controls(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     partition: Partition,
     record: ModelRecord,

@@ -35,7 +35,7 @@ def by_importance(heads: np.ndarray, importance: np.ndarray) -> np.ndarray:
 
 
 def evaluate_curves(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
@@ -70,10 +70,11 @@ def evaluate_curves(
         for removed in growing_sets(order, also=sizes.get(type_, ()))
     ]
     wanted = [_removal(removed, partition.shape) for *_, removed in steps]
-    found = evaluate_all(rows, windows, record, wanted, None, Settings(**settings), f"{record.name}, heads removed")
+    chosen = Settings(**settings)
+    found = evaluate_all(rows, windows, record, wanted, None, chosen, f"{record.name}, heads removed")
     table = []
     for (type_, order, draw, removed), (_, scores) in zip(steps, found, strict=True):
-        metrics = {name: value for name, value in summary(scores).items() if not name.startswith("n_")}
+        metrics = {name: value for name, value in summary(scores, chosen.kind).items() if not name.startswith("n_")}
         table.append({"type": type_, "order": order, "draw": draw, "heads": len(removed), **metrics})
     return pd.DataFrame(table)
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import torch
 from tqdm import tqdm
-from transformers import AutoConfig
 
 from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.operations import Reading, operations_by_head, reading_matters
@@ -18,9 +17,8 @@ from headtypes.base.progress import progress
 from headtypes.base.tables import read_parquet
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks import pair_scoring, scoring
-from headtypes.tasks.pairs import SentencePairs, label_names
-from headtypes.tasks.spans import Spans, answer_questions, best_spans
+from headtypes.tasks.answers import ANSWERS, Answers
+from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.windows import Windows
 from headtypes.types.partitions import Partition
 
@@ -29,14 +27,14 @@ from headtypes.types.partitions import Partition
 class Settings:
     """How a task is evaluated, whatever is done to the heads.
 
-    kind:          question_answering or sentence_pair.
+    kind:          of the task, one of `answers.ANSWERS`.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
     reading:       fields of `operations.Reading`; None for the paper's own.
-    max_answer_length: longest answer to a question; None for sentence pairs.
+    max_answer_length: tokens of the longest answer, for a kind that has such answers.
     max_seq_length: tokens of a full window; needed only where padding counts (`Reading.uniform_over_padding`).
     """
 
-    kind: str = "question_answering"
+    kind: str
     precision: str
     batch_tokens: int
     reading: dict | None = None
@@ -44,31 +42,8 @@ class Settings:
     max_seq_length: int | None = None
 
 
-class QuestionAnswering:
-    """Questions on which a model is evaluated."""
-
-    columns = Spans._fields
-
-    def __init__(self, questions: list[dict], windows: Windows, max_answer_length: int):
-        """max_answer_length: longest answer."""
-        self._questions, self._windows, self._answer_tokens = questions, windows, max_answer_length
-
-    def read(self, output, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """The fields of `Spans` of a batch of windows."""
-        context = np.zeros(output.start_logits.shape, dtype=bool)
-        for row, sentence in enumerate(sentences):
-            context[row, : len(sentence)] = sentence > 0
-        logits = (output.start_logits, output.end_logits)
-        return best_spans(*(each.float().cpu().numpy() for each in logits), context, self._answer_tokens)
-
-    def score(self, found: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
-        """The answers, and the scores of `scoring.score_predictions`, from what was read of all windows."""
-        answers = answer_questions(self._questions, self._windows, Spans(*found))
-        return answers, scoring.score_predictions(self._questions, answers)
-
-
 def evaluate_condition(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
@@ -81,7 +56,7 @@ def evaluate_condition(
 ) -> tuple[dict[str, str], pd.DataFrame]:
     """Answer questions, or classify sentence pairs, while some heads are ablated, and score the answers.
 
-    rows, windows: questions or pairs as drawn, and as cut for this model (`pairs.prepare_windows`).
+    rows, windows: questions or pairs as drawn, and as cut for this model (`examples.prepare_windows`).
     partition:  the type of every head.
     record:     the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     head_outputs:   as `head_outputs.measure_head_outputs` gives them; needed where an operation is `mean`.
@@ -90,7 +65,7 @@ def evaluate_condition(
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
     settings:   fields of `Settings`.
     returns     id -> answer text or predicted label, and one row per question or pair, in percent: id, article,
-        exact_match, f1; or those of `pair_scoring.score_pairs`.
+        exact_match, f1; or those of `sentence_pair.scoring.score_pairs`.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
@@ -101,7 +76,7 @@ def evaluate_condition(
 
 
 def evaluate_part(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
@@ -130,7 +105,7 @@ def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
 
 
 def evaluate_all(
-    rows: list[dict],
+    rows: list,
     windows: Windows,
     record: ModelRecord,
     wanted: Sequence[np.ndarray],
@@ -154,18 +129,14 @@ def evaluate_all(
     return [results[tuple(operations.flat)] for operations in wanted]
 
 
-def summary(scores: pd.DataFrame) -> dict[str, float | int]:
-    """The metrics of a task in percent, and how many questions or pairs there are, from the scores of each."""
-    return (pair_scoring if "correct" in scores else scoring).summary(scores)
+def summary(scores: pd.DataFrame, kind: str) -> dict[str, float | int]:
+    """The metrics of a kind of task in percent, and how many answers there are, from the scores of each."""
+    return ANSWERS[kind].summary(scores)
 
 
-def _task(
-    rows: list[dict], windows: Windows, record: ModelRecord, settings: Settings
-) -> QuestionAnswering | SentencePairs:
-    if settings.kind == "question_answering":
-        return QuestionAnswering(rows, windows, settings.max_answer_length)
-    config = AutoConfig.from_pretrained(record.folder, local_files_only=True, trust_remote_code=False)
-    return SentencePairs(rows, windows, label_names(config), f"models.{record.name}")
+def _task(rows: list, windows: Windows, record: ModelRecord, settings: Settings) -> Answers:
+    of_kind = {key: getattr(settings, key) for key in KINDS[settings.kind].answer_keys}
+    return ANSWERS[settings.kind].of(rows, windows, record, **of_kind)
 
 
 def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
@@ -175,13 +146,12 @@ def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
             f"{settings.max_seq_length} of a full window, whose padding "
             "ablation.uniform_over_padding counts; lower windows.max_seq_length."
         )
-    head = "question_answering" if settings.kind == "question_answering" else "sequence_classification"
-    return load_model(record, settings.precision, head=head)
+    return load_model(record, settings.precision, head=KINDS[settings.kind].head)
 
 
 def _read(
     model: torch.nn.Module,
-    task: QuestionAnswering | SentencePairs,
+    task: Answers,
     windows: Windows,
     operations: np.ndarray,
     head_outputs: np.ndarray | None,

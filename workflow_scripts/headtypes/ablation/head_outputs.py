@@ -15,6 +15,7 @@ from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
 
 
 class MeanHeadOutputs(Reducer):
@@ -58,11 +59,10 @@ class MeanHeadOutputs(Reducer):
 
 
 def measure_head_outputs(
-    samples: list[dict], record: ModelRecord, *, task: str, kind: str, precision: str, batch_tokens: int
+    samples: list[Sample], record: ModelRecord, *, task: str, kind: str, precision: str, batch_tokens: int
 ) -> np.ndarray:
     """Run a model over samples and average the output of each head over all of their real tokens.
 
-    samples: id, first and second, as drawn.
     record:  the model, as `models.fetching.fetch_model` found it.
     task, kind: name of the task, for progress, and how its samples are cut.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.

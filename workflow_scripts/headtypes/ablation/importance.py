@@ -15,8 +15,8 @@ from headtypes.base.files import undamaged
 from headtypes.base.tables import read_csv
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.pairs import label_names, label_numbers
-from headtypes.tasks.spans import answer_positions
+from headtypes.tasks.examples import EXAMPLES
+from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.windows import Windows
 
 
@@ -37,22 +37,18 @@ class HeadGates:
 
 
 def measure_importance(
-    rows: list[dict], windows: Windows, record: ModelRecord, *, kind: str, precision: str, batch_tokens: int
+    rows: list, windows: Windows, record: ModelRecord, *, kind: str, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
     """The gradient importance of every head of a fine-tuned model on its task.
 
     rows, windows: questions with their answers' places, or pairs with their labels, and what was cut of them.
     record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
-    kind:    question_answering: the loss is the mean of the cross entropies of start and end of the first answer,
-        on the windows that hold the whole of it; sentence_pair: the cross entropy of the label.
+    kind:    of the task, one of `examples.EXAMPLES`. The loss is the mean of the cross entropies of its targets: start
+        and end of a question's first answer, on the windows that hold the whole of it; or the label.
     returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
     """
-    if kind == "question_answering":
-        model = load_model(record, precision, head="question_answering")
-        targets = answer_positions(rows, windows)
-    else:
-        model = load_model(record, precision, head="sequence_classification")
-        targets = label_numbers(rows, label_names(model.config), f"models.{record.name}")[:, None]
+    model = load_model(record, precision, head=KINDS[kind].head)
+    targets = EXAMPLES[kind].targets(rows, windows, record)
     importance = head_importance(model, windows, targets, batch_tokens, f"{record.name}, importance of heads")
     layer, head = (index.reshape(-1) for index in np.indices(importance.shape))
     columns = {"importance": importance.reshape(-1), "normalised": normalise(importance).reshape(-1)}

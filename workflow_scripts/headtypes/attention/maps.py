@@ -12,6 +12,7 @@ from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.encoding import Encoded, encode_samples
+from headtypes.tasks.records import Sample
 
 
 class Maps(Reducer):
@@ -40,11 +41,10 @@ LEGIBLE_TOKENS = 24
 
 
 def map_attention(
-    samples: list[dict], record: ModelRecord, *, task: str, kind: str, precision: str, tokens: int = LEGIBLE_TOKENS
+    samples: list[Sample], record: ModelRecord, *, task: str, kind: str, precision: str, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
     """Run a model over the sample that is nearest to a wanted length, and keep its attention.
 
-    samples:   id, first and second, as drawn.
     record:    the model, as `sources.fetch_model` found it.
     task, kind: name of the task, for messages, and how its samples are cut.
     precision: arithmetic of the forward pass.
@@ -61,10 +61,10 @@ def map_attention(
             "numbers overflow in this precision."
         )
     labels = [_readable(tokenizer, token) for token in encoded.input_ids[0]]
-    return AttentionMaps(attention, labels, sample["id"], bool(encoded.truncated[0]))
+    return AttentionMaps(attention, labels, sample.id, bool(encoded.truncated[0]))
 
 
-def choose_sample(samples: list[dict], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[dict, Encoded]:
+def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
     """The sample whose length is nearest to a wanted one, cut where it is longer, and its encoding.
 
     max_length: tokens of the longest input that the model takes; tokens: the wanted length.

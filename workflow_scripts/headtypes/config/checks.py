@@ -13,6 +13,7 @@ from headtypes.base.errors import InputError, nearest, one_line
 from headtypes.config.schema import Config
 from headtypes.config.sources import Finetuned
 from headtypes.models.files import package_folder
+from headtypes.tasks.kinds import KINDS
 from headtypes.types.names import ALL, TYPE_NAME
 
 
@@ -21,6 +22,13 @@ def check_selection(config: Config) -> None:
     for registry in ("tasks", "models", "conditions"):
         for name in getattr(config.select, registry) or ():
             check_known(f"select.{registry}", name, getattr(config, registry))
+
+
+def check_names(config: Config) -> None:
+    """No entry has the name of the folder that all results are in, by which they are told from other files."""
+    for registry in ("models", "tasks", "partitions", "conditions"):
+        if "results" in getattr(config, registry):
+            raise InputError(f"config: {registry}.results: the folder of all results has this name; rename it.")
 
 
 def check_models(config: Config) -> None:
@@ -34,7 +42,7 @@ def check_models(config: Config) -> None:
         if model.evaluate is not None:
             key = f"models.{name}.evaluate"
             check_known(key, model.evaluate, config.tasks)
-            _check_labels(config, f"{key}: {model.evaluate}", model.evaluate)
+            _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
             if model.evaluate not in model.tasks:
                 raise InputError(
                     f"config: {key}: heads are ablated by their types on {model.evaluate}; "
@@ -174,12 +182,15 @@ def _check_finetuning(config: Config, name: str, made: Finetuned) -> None:
             f"config: {key}.source.finetuned.task: {made.task} has no training data; "
             f"name them in tasks.{made.task}.source.training_file."
         )
-    _check_labels(config, f"{key}.source.finetuned.task: {made.task}", made.task)
+    _check_answerable(config, f"{key}.source.finetuned.task: {made.task}", made.task)
 
 
-def _check_labels(config: Config, what: str, name: str) -> None:
+def _check_answerable(config: Config, what: str, name: str) -> None:
     task = config.tasks[name]
-    if task.kind == "sentence_pair" and task.source.world is None and task.columns.label is None:
+    kind = KINDS[task.kind]
+    if kind.head is None:
+        raise InputError(f"config: {what} is of kind {kind.name}, which no model answers; name another task.")
+    if kind.labels_in_columns and task.source.world is None and task.columns.label is None:
         raise InputError(f"config: {what} has no labels; name their column in tasks.{name}.columns.label.")
 
 

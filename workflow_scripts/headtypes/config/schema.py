@@ -14,6 +14,7 @@ from headtypes.base.errors import InputError
 from headtypes.config.messages import sentence
 from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
 from headtypes.papers.names import Paper
+from headtypes.tasks.kinds import KINDS, kinds_with
 
 Operation = Literal[tuple(OPERATIONS)]
 Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
@@ -32,11 +33,10 @@ class Task(Strict):
 
     @model_validator(mode="after")
     def _check(self):
-        if "columns" in self.model_fields_set and self.kind != "sentence_pair":
-            raise ValueError("the key columns belongs to a task of kind sentence_pair")
-        if self.source.world is not None and (self.source.world == "question_answering") != (
-            self.kind == "question_answering"
-        ):
+        for key in self.model_fields_set:
+            if self.kind not in (having := kinds_with(key)):
+                raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
+        if self.source.world is not None and self.source.world not in KINDS[self.kind].worlds:
             raise ValueError(f"the kind {self.kind} does not fit the world's {self.source.world}")
         return self
 

@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from headtypes.config.messages import NAME, SHA256
+from headtypes.tasks.kinds import KINDS, WORLDS
+from headtypes.training.settings import Learning
 
-TaskKind = Literal["question_answering", "sentence_pair"]
+TaskKind = Literal[*KINDS]
 
 # Names become file names: no separator and no leading dot, so that none can leave the results folder.
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
@@ -57,23 +59,13 @@ def _only_with(part: Strict, origin: str, *keys: str) -> None:
             raise ValueError(f"the key {key} belongs to a source with {origin}")
 
 
-class Finetuned(Strict):
+class Finetuned(Strict, Learning):
     """A model that the workflow makes; the defaults are those of Devlin et al. 2019 for SQuAD."""
 
     base: Name
     """Model that is fine-tuned."""
     task: Name
     """Task whose training data it learns."""
-    learning_rate: Annotated[float, Field(gt=0)] = 5e-5
-    batch_size: Annotated[int, Field(ge=1)] = 32
-    epochs: Annotated[float, Field(gt=0)] = 3.0
-    warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Share of the steps over which the learning rate rises."""
-    max_seq_length: Annotated[int, Field(ge=16)] = 384
-    """Tokens of an input; longer contexts are cut into windows, longer pairs are cut off."""
-    freeze_embeddings: bool = False
-    bf16: bool = False
-    """Whether forward passes compute in bfloat16 where that is safe; the weights stay float32."""
 
 
 class ModelSource(Strict):
@@ -133,7 +125,7 @@ class TaskSource(Strict):
     """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs."""
     training_file: LocalPath | None = None
     """File of the same kind that models are fine-tuned on."""
-    world: Literal["question_answering", "paraphrase", "entailment"] | None = None
+    world: Literal[*WORLDS] | None = None
     """Generated world of fictional people, places, works and events."""
     size: Annotated[int, Field(ge=1)] = 1000
     """Questions or pairs of the generated world that are held out."""

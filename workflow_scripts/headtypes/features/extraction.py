@@ -13,11 +13,12 @@ from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
 
 
 def write_task_features(
     path: str | Path,
-    samples: list[dict],
+    samples: list[Sample],
     record: ModelRecord,
     parts: Sequence[str | Path],
     provenance: dict,
@@ -29,13 +30,13 @@ def write_task_features(
         `feature_files.write_features` and `extract_features`.
     """
     if parts:
-        join_features(path, [sample["id"] for sample in samples], parts, provenance)
+        join_features(path, [sample.id for sample in samples], parts, provenance)
     else:
         write_features(path, extract_features(samples, record, **settings), provenance)
 
 
 def extract_features(
-    samples: list[dict],
+    samples: list[Sample],
     record: ModelRecord,
     *,
     task: str,
@@ -46,7 +47,6 @@ def extract_features(
 ) -> Features:
     """Run a model over samples and read the distance features of all its heads (Guan et al. 2020, section 3).
 
-    samples: id, first and second, as drawn.
     record:  the model, as `models.fetching.fetch_model` found it.
     task, kind: name of the task, for progress, and how its samples are cut.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
@@ -67,5 +67,5 @@ def extract_features(
         distance=distance,
         length=np.array(encoded.lengths, dtype=np.int32)[read],
         truncated=encoded.truncated[read],
-        sample_ids=[samples[index]["id"] for index in read],
+        sample_ids=[samples[index].id for index in read],
     )

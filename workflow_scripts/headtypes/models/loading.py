@@ -1,5 +1,8 @@
 """Fetched models as PyTorch modules."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import torch
 from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification
 from transformers.models.auto.modeling_auto import (
@@ -16,18 +19,28 @@ from headtypes.models.silence import silence_transformers
 
 silence_transformers()
 
-# The class that loads a model with each head, the types of models that it knows, and the head in words.
-_HEADS = {
-    None: (AutoModel, MODEL_MAPPING_NAMES, "complete model"),
-    "question_answering": (
-        AutoModelForQuestionAnswering,
-        MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
-        "question-answering head",
+
+class Head(NamedTuple):
+    """What a model answers with.
+
+    auto:     the class that loads a model with it; types: the types of models that the class knows.
+    in_words: for messages.
+    pooled:   whether it reads one token of a sample, through a pooler where the model has one.
+    """
+
+    auto: type
+    types: Mapping[str, str]
+    in_words: str
+    pooled: bool
+
+
+HEADS = {
+    None: Head(AutoModel, MODEL_MAPPING_NAMES, "complete model", False),
+    "question_answering": Head(
+        AutoModelForQuestionAnswering, MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES, "question-answering head", False
     ),
-    "sequence_classification": (
-        AutoModelForSequenceClassification,
-        MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
-        "classification head",
+    "sequence_classification": Head(
+        AutoModelForSequenceClassification, MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES, "classification head", True
     ),
 }
 
@@ -36,13 +49,13 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     """Load a fetched model for inference.
 
     precision: float32, bfloat16 or float16, whatever the file holds.
-    head: None for the bare model, or question_answering, or sequence_classification.
+    head: one of `HEADS`; None for the bare model.
     returns the model in evaluation mode, on the GPU where there is one.
     Raises `InputError` when the model does not load, or has no such head, or the head is not in the weights. Whether
     the heads of the architecture can be read, `architectures.check_model` says and, when the model runs, `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
-    auto, types, in_words = _HEADS[head]
+    auto, types, in_words, pooled = HEADS[head]
     if record.model_type not in types:
         raise InputError(f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.")
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
@@ -66,16 +79,14 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
             "take both from the same model."
         )
-    # Poolers are part of classification heads alone.
-    needs_pooler = head == "sequence_classification"
-    missing = sorted(key for key in report["missing_keys"] if needs_pooler or "pooler" not in key)
+    missing = sorted(key for key in report["missing_keys"] if pooled or "pooler" not in key)
     if missing:
         raise InputError(
             f"{where} has no {in_words}: its weights lack "
             f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
             f"{'fine-tuned for the task' if head else 'saved whole'}."
         )
-    if head == "sequence_classification":
+    if pooled:
         check_padding(model.config, where)
     # Nothing is generated here; keys and values of all layers would only fill the memory.
     model.config.use_cache = False

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from headtypes.base.errors import InputError
+from headtypes.tasks.kinds import KINDS
+from headtypes.tasks.records import Sample
 from headtypes.tasks.tokens import token_kinds
 
 _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
@@ -31,30 +33,30 @@ class Encoded:
         return [len(ids) for ids in self.input_ids]
 
 
-def encode_samples(samples: list[dict], tokenizer, kind: str, max_length: int) -> Encoded:
+def encode_samples(samples: list[Sample], tokenizer, kind: str, max_length: int) -> Encoded:
     """Encode samples, cut to the longest input that the model takes as the tokenizer cuts them.
 
-    samples: id, first and second (or None), as drawn.
-    kind:    question_answering cuts the context and never the question; sentence_pair the longer sentence.
-    max_length:   tokens of the longest input that the model takes.
+    kind:    of the task, one of `kinds.KINDS`, which says what is cut: the context and never the question, or the
+        longer sentence.
+    max_length: tokens of the longest input that the model takes.
     Raises `InputError` that names a sample which cannot be cut to it.
     """
-    first = [sample["first"] for sample in samples]
-    second = [sample["second"] for sample in samples]
+    first = [sample.first for sample in samples]
+    second = [sample.second for sample in samples]
     texts = (first, second) if all(text is not None for text in second) else (first,)
     # The tokenizer's own file may carry a truncation and a padding, so both are always set.
     whole = tokenizer(*texts, truncation=False, padding=False, verbose=False)
     input_ids, token_types = whole["input_ids"], whole.get("token_type_ids")
     truncated = np.array([len(ids) > max_length for ids in input_ids])
-    strategy = "only_second" if kind == "question_answering" else "longest_first"
+    strategy = KINDS[kind].truncation
     for index in np.flatnonzero(truncated):
         text = [part[index] for part in texts]
         try:
             cut = tokenizer(*text, truncation=strategy, max_length=max_length, padding=False)
         except Exception as error:  # The tokenizers library has no class of its own for this.
-            raise InputError(_NO_ROOM.format(samples[index]["id"], max_length)) from error
+            raise InputError(_NO_ROOM.format(samples[index].id, max_length)) from error
         if len(cut["input_ids"]) > max_length:
-            raise InputError(_NO_ROOM.format(samples[index]["id"], max_length))
+            raise InputError(_NO_ROOM.format(samples[index].id, max_length))
         input_ids[index] = cut["input_ids"]
         if token_types is not None:
             token_types[index] = cut["token_type_ids"]

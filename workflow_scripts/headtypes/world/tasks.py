@@ -11,12 +11,13 @@ from headtypes.world.passages import Article, Passage, articles
 from headtypes.world.questions import Question, questions_about
 
 PAIRS_PER_PASSAGE = 2
-_TASKS = ("question_answering", "paraphrase", "entailment")
+# How a pair of each task is drawn, and how many labels there are.
+_PAIRS: dict[str, tuple[Callable, int]] = {"paraphrase": (paraphrase, 2), "entailment": (entailment, 3)}
 
 
 def _generator(seed: int, split: str, task: str) -> np.random.Generator:
     """A task's own random numbers: what one task draws changes nothing in another, nor in the world."""
-    return np.random.default_rng([seed, split_number(split), _TASKS.index(task)])
+    return np.random.default_rng([seed, split_number(split), list(DATA_SETS).index(task)])
 
 
 def asked_passages(seed: int, split: str, size: int) -> Iterator[tuple[Article, list[tuple[Passage, list[Question]]]]]:
@@ -61,16 +62,16 @@ def make_question_answering(seed: int, split: str, size: int) -> dict:
 
 def pairs(seed: int, split: str, size: int, task: str) -> list[Pair]:
     """Make `size` pairs of a task, paraphrase or entailment, with equal shares of the labels in random order."""
-    make: Callable = {"paraphrase": paraphrase, "entailment": entailment}[task]
+    draw, n_labels = _PAIRS[task]
     rng = _generator(seed, split, task)
-    labels = rng.permutation(np.arange(size) % {"paraphrase": 2, "entailment": 3}[task]).tolist()
+    labels = rng.permutation(np.arange(size) % n_labels).tolist()
     made: list[Pair] = []
     for article in articles(seed, split):
         for passage in article.passages:
             for _ in range(PAIRS_PER_PASSAGE):
                 if len(made) == size:
                     return made
-                pair = make(rng, article, passage, labels[len(made)])
+                pair = draw(rng, article, passage, labels[len(made)])
                 if pair is not None:
                     made.append(pair)
     raise AssertionError("articles never end")
@@ -96,3 +97,16 @@ def make_entailment(seed: int, split: str, size: int) -> list[dict]:
         {"premise": pair.first, "hypothesis": pair.second, "label": pair.label}
         for pair in pairs(seed, split, size, "entailment")
     ]
+
+
+# The data sets of the world, each with its maker. A place here is part of a seed: a further one goes to the end.
+DATA_SETS: dict[str, Callable] = {
+    "question_answering": make_question_answering,
+    "paraphrase": make_paraphrases,
+    "entailment": make_entailment,
+}
+
+
+def make(world: str, seed: int, split: str, size: int) -> dict | list[dict]:
+    """Make one of `DATA_SETS`, in the format of its public model; otherwise as `make_question_answering`."""
+    return DATA_SETS[world](seed, split, size)

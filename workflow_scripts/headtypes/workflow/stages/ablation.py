@@ -4,6 +4,7 @@ from typing import Any
 
 from headtypes.ablation.curve_sets import most_sets
 from headtypes.base.seeds import derive_seed
+from headtypes.tasks.kinds import KINDS
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.stage import given, share_of, stage
 
@@ -78,6 +79,6 @@ def _evaluation(plan: Plan, name: str, task: str) -> dict:
 
 def _task(plan: Plan, task: str) -> dict:
     """How a model's answers to a task are read off, and the arithmetic."""
-    kind = plan.config.tasks[task].kind
-    answers = {"max_answer_length": plan.config.windows.max_answer_length} if kind == "question_answering" else {}
-    return {"kind": kind, **answers, **given(plan.config.compute)}
+    kind = KINDS[plan.config.tasks[task].kind]
+    answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
+    return {"kind": kind.name, **answers, **given(plan.config.compute)}

@@ -1,6 +1,7 @@
 """Where data come from, for tasks and for training alike."""
 
 from headtypes.base.seeds import derive_seed
+from headtypes.tasks.kinds import KINDS
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.stage import given
 
@@ -18,5 +19,5 @@ def source_of(plan: Plan, task: str, training: bool) -> dict:
         size, split = (source.training_size, "train") if training else (source.size, "dev")
         seed = derive_seed(plan.config.seed, "world")
         where = {"world": source.world, "seed": seed, "split": split, "size": size}
-    columns = given(entry.columns) if entry.kind == "sentence_pair" and source.world is None else None
+    columns = given(entry.columns) if "columns" in KINDS[entry.kind].keys and source.world is None else None
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}

@@ -1,6 +1,7 @@
 """Data, the samples and questions drawn from them, and questions as windows."""
 
 from headtypes.base.seeds import derive_seed
+from headtypes.tasks.kinds import KINDS
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.data import source_of
 from headtypes.workflow.stages.stage import stage
@@ -31,6 +32,6 @@ def sample_questions(plan: Plan, task: str) -> dict:
 @stage("encoding", reads="questions")
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """The shape of a window."""
-    windows, kind = plan.config.windows, plan.config.tasks[task].kind
-    slides = {"doc_stride": windows.doc_stride, "max_query_length": windows.max_query_length}
-    return {"kind": kind, "max_seq_length": windows.max_seq_length, **(slides if kind == "question_answering" else {})}
+    kind = KINDS[plan.config.tasks[task].kind]
+    shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
+    return {"kind": kind.name, **shape}

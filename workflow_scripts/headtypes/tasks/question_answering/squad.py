@@ -6,13 +6,11 @@ from typing import Any
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
+from headtypes.tasks.records import Question
 
 
-def read_squad(path: str | Path) -> list[dict]:
+def read_squad(path: str | Path) -> list[Question]:
     """Read a SQuAD v1.1 JSON file as questions, in the order of the file.
-
-    returns   list of {"id", "article", "question", "context", "answers": [str, ...], "answer_starts": [int, ...]}; the
-              article is the title, a start counts characters of the context.
 
     Raises `InputError` that names the file, the question and what to do; see `questions_from_rows`.
     Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text".
@@ -20,7 +18,7 @@ def read_squad(path: str | Path) -> list[dict]:
     return questions_of(read_json(path), path)
 
 
-def questions_of(data: Any, source: str | Path) -> list[dict]:
+def questions_of(data: Any, source: str | Path) -> list[Question]:
     """Questions of parsed SQuAD v1.1 JSON, as `read_squad` returns them; `source` is named in messages."""
     try:
         rows = [
@@ -52,7 +50,7 @@ def questions_of(data: Any, source: str | Path) -> list[dict]:
     return questions_from_rows(rows, source)
 
 
-def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -> list[dict]:
+def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -> list[Question]:
     """Questions from rows as the dataset `rajpurkar/squad` has them, in their order.
 
     rows      each with `id`, `title`, `context`, `question` and `answers`, the last a mapping of two equally
@@ -67,16 +65,16 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -
     questions, seen = [], set()
     for number, row in enumerate(rows, start=1):
         question = _question(row, number, source)
-        if question["id"] in seen:
-            raise InputError(f"{source} has the question id {question['id']} twice; make the ids unique.")
-        seen.add(question["id"])
+        if question.id in seen:
+            raise InputError(f"{source} has the question id {question.id} twice; make the ids unique.")
+        seen.add(question.id)
         questions.append(question)
     if not questions:
         raise InputError(f"{source} has no questions; give a SQuAD v1.1 file or split that has some.")
     return questions
 
 
-def _question(row: Mapping[str, Any], number: int, source: str | Path) -> dict:
+def _question(row: Mapping[str, Any], number: int, source: str | Path) -> Question:
     try:
         name, article, context, text = (row[key] for key in ("id", "title", "context", "question"))
         answers = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))
@@ -101,11 +99,5 @@ def _question(row: Mapping[str, Any], number: int, source: str | Path) -> dict:
                 f"{source}: the answer {answer!r} of question {name} is not in the context at answer_start "
                 f"{start}. Offsets count characters from 0; correct them, or remove the question."
             )
-    return {
-        "id": name,
-        "article": article,
-        "question": text,
-        "context": context,
-        "answers": [answer for answer, _ in answers],
-        "answer_starts": [start for _, start in answers],
-    }
+    texts, starts = zip(*answers, strict=True)
+    return Question(name, article, text, context, texts, starts)

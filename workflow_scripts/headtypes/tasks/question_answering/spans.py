@@ -1,12 +1,13 @@
-"""From start and end logits to answers, and from answers to the tokens they stand at."""
+"""From start and end logits to answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from headtypes.base.errors import InputError
-from headtypes.tasks.windows import Windows
+from headtypes.tasks.records import Question
+from headtypes.tasks.windows import Windows, check_same
 
 
 class Spans(NamedTuple):
@@ -60,7 +61,7 @@ def best_spans(
     )
 
 
-def answer_questions(questions: Sequence[Mapping], windows: Windows, spans: Spans) -> dict[str, str]:
+def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
     """Choose each question's answer: the best span over all its windows, cut from the context.
 
     questions  those that `windows` were built of, in the same order.
@@ -70,35 +71,14 @@ def answer_questions(questions: Sequence[Mapping], windows: Windows, spans: Span
     Of equal windows the first wins. (The original run_squad takes a start only from the window in which the
     token has most context, and only among the twenty best starts and ends; here every span counts.)
     """
-    if [question["id"] for question in questions] != windows.question_ids:
-        raise InputError("The windows were built of other questions than these; build them again.")
+    check_same(questions, windows)
     best = np.full(len(questions), -np.inf)
-    answers = {question["id"]: "" for question in questions}
+    answers = {question.id: "" for question in questions}
     for window, (score, start, end) in enumerate(zip(*spans, strict=True)):
         index = windows.question[window]
         if score > best[index]:
             best[index] = score
             first = windows.offsets[window]
             begin, stop = windows.char_start[first + start], windows.char_end[first + end]
-            answers[questions[index]["id"]] = questions[index]["context"][begin:stop]
+            answers[questions[index].id] = questions[index].context[begin:stop]
     return answers
-
-
-def answer_positions(questions: Sequence[Mapping], windows: Windows) -> np.ndarray:
-    """First and last token of each question's first answer in every window: [window, 2] int64, within the window.
-
-    questions: those that `windows` were built of, with answers and answer_starts.
-    -1 where the window does not hold the whole answer.
-    """
-    if [question["id"] for question in questions] != windows.question_ids:
-        raise InputError("The windows were built of other questions than these; build them again.")
-    begin = np.array([question["answer_starts"][0] for question in questions])
-    stop = begin + [len(question["answers"][0]) for question in questions]
-    positions = np.full((len(windows), 2), -1)
-    for window, question in enumerate(windows.question):
-        starts, ends = windows.char_start[windows.tokens(window)], windows.char_end[windows.tokens(window)]
-        first = np.flatnonzero((starts >= 0) & (starts <= begin[question]) & (begin[question] < ends))
-        last = np.flatnonzero((starts >= 0) & (starts < stop[question]) & (stop[question] <= ends))
-        if len(first) and len(last):
-            positions[window] = first[0], last[-1]
-    return positions

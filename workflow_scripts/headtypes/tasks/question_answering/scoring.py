@@ -4,12 +4,11 @@ import re
 import string
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
 from headtypes.base.errors import InputError
-from headtypes.base.tables import write_parquet
+from headtypes.tasks.records import Question
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -44,17 +43,16 @@ def _overlap(predicted: list[str], answer: list[str]) -> float:
     return 2 * common / (len(predicted) + len(answer)) if common else 0.0
 
 
-def score_predictions(questions: Sequence[Mapping], predictions: Mapping[str, str]) -> pd.DataFrame:
+def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
     """Score every question's predicted answer.
 
-    questions    as `headtypes.tasks.squad.read_squad` returns them.
     predictions  question id -> answer text; those of other questions do not count, as officially.
     returns      id, article, exact_match (0 or 100), f1 (0..100), one row per question in their order.
 
     Raises `InputError` where a question has no prediction: the official evaluator counts such a question as
     wrong, which would hide that a run is not whole.
     """
-    missing = [question["id"] for question in questions if question["id"] not in predictions]
+    missing = [question.id for question in questions if question.id not in predictions]
     if missing:
         raise InputError(
             f"{len(missing)} of {len(questions)} questions have no prediction, the first is {missing[0]}; "
@@ -62,15 +60,9 @@ def score_predictions(questions: Sequence[Mapping], predictions: Mapping[str, st
         )
     rows = []
     for question in questions:
-        prediction, answers = predictions[question["id"]], dict.fromkeys(question["answers"])
-        rows.append((question["id"], question["article"], exact_match(prediction, answers), f1(prediction, answers)))
+        prediction, answers = predictions[question.id], dict.fromkeys(question.answers)
+        rows.append((question.id, question.article, exact_match(prediction, answers), f1(prediction, answers)))
     return pd.DataFrame(rows, columns=["id", "article", "exact_match", "f1"])
-
-
-def write_scores(path: str | Path, scores: pd.DataFrame, provenance: dict) -> None:
-    """Write the scores of each question, and what made them, as a whole Parquet file with checksums."""
-    scores.attrs["provenance"] = provenance
-    write_parquet(path, scores)
 
 
 def summary(scores: pd.DataFrame) -> dict[str, float | int]:

@@ -1,0 +1,26 @@
+"""The kinds of task: one line for each. The configuration's keys derive from them."""
+
+from pathlib import Path
+
+from headtypes.tasks.protocol import Kind
+from headtypes.tasks.question_answering.kind import QuestionAnswering
+from headtypes.tasks.records import read_records
+from headtypes.tasks.sentence_pair.kind import SentencePair
+
+KINDS: dict[str, Kind] = {
+    QuestionAnswering.name: QuestionAnswering(),
+    SentencePair.name: SentencePair(),
+}
+
+WORLDS = tuple(world for kind in KINDS.values() for world in kind.worlds)
+
+
+def kinds_with(key: str) -> list[str]:
+    """The names of the kinds that a key of a task's configuration belongs to; all, for a key that every task has."""
+    having = [name for name, kind in KINDS.items() if key in kind.keys]
+    return having or list(KINDS)
+
+
+def read_rows(path: str | Path, kind: str) -> list:
+    """Read the rows of a task of some kind, as `records.write_records` wrote them; errors as `records.read_records`."""
+    return read_records(path, KINDS[kind].row)

@@ -1,0 +1,47 @@
+"""What a model answers to questions: the best span over a question's windows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from headtypes.models.records import ModelRecord
+from headtypes.tasks.question_answering.scoring import score_predictions, summary
+from headtypes.tasks.question_answering.spans import Spans, answer_questions, best_spans
+from headtypes.tasks.records import Question
+from headtypes.tasks.windows import Windows
+
+
+class QuestionAnswers:
+    """The answers that a model gives to questions; an `answers.Answers`."""
+
+    columns = Spans._fields
+
+    def __init__(self, questions: Sequence[Question], windows: Windows, max_answer_length: int):
+        """max_answer_length: tokens of the longest answer."""
+        self._questions, self._windows, self._max_answer_length = questions, windows, max_answer_length
+
+    @classmethod
+    def of(
+        cls, questions: Sequence[Question], windows: Windows, record: ModelRecord, *, max_answer_length: int
+    ) -> "QuestionAnswers":
+        """The answers of a fetched model."""
+        return cls(questions, windows, max_answer_length)
+
+    def read(self, output, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """The fields of `Spans` of a batch of windows."""
+        context = np.zeros(output.start_logits.shape, dtype=bool)
+        for row, sentence in enumerate(sentences):
+            context[row, : len(sentence)] = sentence > 0
+        start, end = (logits.float().cpu().numpy() for logits in (output.start_logits, output.end_logits))
+        return best_spans(start, end, context, self._max_answer_length)
+
+    def score(self, found: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
+        """The answers, and the scores of `scoring.score_predictions`, from what was read of all windows."""
+        answers = answer_questions(self._questions, self._windows, Spans(*found))
+        return answers, score_predictions(self._questions, answers)
+
+    @staticmethod
+    def summary(scores: pd.DataFrame) -> dict[str, float | int]:
+        """Mean exact match and F1 (`scoring.summary`)."""
+        return summary(scores)

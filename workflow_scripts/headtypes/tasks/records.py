@@ -1,0 +1,104 @@
+"""The rows of a task's data and the samples drawn of them, and the JSON Lines that hold them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from headtypes.base.errors import InputError
+from headtypes.base.files import write_json_lines
+
+
+class _Strict:
+    """A record whose fields are all there, have their types, and are the only ones."""
+
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+
+Record = TypeVar("Record", bound=_Strict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(_Strict):
+    """One input of a model: one text, or two that it reads together."""
+
+    id: str
+    first: str
+    second: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question(_Strict):
+    """A question about a context, with the answers that people gave and the character at which each starts there.
+
+    article: the title of the article that the context is part of.
+    """
+
+    id: str
+    article: str
+    question: str
+    context: str
+    answers: tuple[str, ...]
+    answer_starts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(_Strict):
+    """Two sentences, or longer texts, and their label, None where the data have none."""
+
+    id: str
+    first: str
+    second: str
+    label: bool | int | str | None
+
+
+def write_records(path: str | Path, records: Sequence[_Strict]) -> None:
+    """Write records of one class as JSON Lines, their fields in order."""
+    names = [field.name for field in fields(records[0])] if records else []
+    write_json_lines(path, [{name: getattr(record, name) for name in names} for record in records])
+
+
+def read_records(path: str | Path, record: type[Record]) -> list[Record]:
+    """Read what `write_records` wrote.
+
+    record: the class of the records, one of this module's.
+    Raises `InputError` that names a damaged line and its field, or a file without rows.
+    """
+    adapter, records = _adapter(record), []
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                records.append(adapter.validate_json(line))
+            except ValidationError as error:
+                what = f"{path}, line {number} is no {record.__name__.lower()}"
+                raise InputError(f"{what}: {_problem(error, line)}; delete the file and run again.") from error
+    if not records:
+        raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
+    return records
+
+
+@cache
+def _adapter(record: type[Record]) -> TypeAdapter[Record]:
+    return TypeAdapter(record)
+
+
+def _problem(error: ValidationError, line: bytes) -> str:
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
+        return "it is not valid JSON" if _is_text(line) else "it is not UTF-8 text"
+    place = ".".join(map(str, first["loc"][:1])) or "it"
+    return f"{place} is missing" if first["type"] == "missing" else f"{place}: {first['msg'].lower()}"
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

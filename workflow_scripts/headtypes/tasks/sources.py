@@ -1,0 +1,73 @@
+"""Where a task's data come from: a local file, the Hugging Face Hub, or the generated world."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from datasets import Dataset, load_dataset
+from huggingface_hub import HfApi
+
+from headtypes.base.errors import InputError, one_line
+from headtypes.base.files import read_json, read_json_lines, sha256_file
+
+
+def _delimited(path: str, **form) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        # Without these two, a field too many in every line would shift the columns, or be dropped.
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False, **form)
+
+
+_TABLES = {
+    # Quotes are part of the sentences in the GLUE files, which are separated by tabs alone.
+    ".tsv": lambda path: _delimited(path, sep="\t", quoting=3),
+    ".csv": _delimited,
+    ".jsonl": lambda path: pd.DataFrame(read_json_lines(path), dtype=object),
+    ".parquet": pd.read_parquet,
+}
+
+
+def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
+    """Read a file of data.
+
+    form: `json`; or `table`, as a DataFrame, for TSV, CSV, JSONL and Parquet, told apart by their suffix.
+    key:  of the file in the configuration, for messages.
+    returns the data, and where they come from: file, sha256, revision (none).
+    Raises `InputError` where the file is not there or cannot be read.
+    """
+    if not Path(path).is_file():
+        raise InputError(f"{key}: there is no file {path}.")
+    origin = {"file": path, "sha256": sha256_file(path), "revision": None}
+    return {"json": read_json, "table": _read_table}[form](path), origin
+
+
+def read_hub(source: dict, key: str) -> tuple[Dataset, dict]:
+    """Load a dataset of the Hub, downloading it where it is not in the cache.
+
+    source: hub and split and, where the configuration has them, name and revision.
+    key:    of the source in the configuration, for messages.
+    returns the dataset, and where it comes from: hub, name, split, and the revision as resolved.
+    Raises `InputError` where it cannot be loaded.
+    """
+    hub, name, revision = source["hub"], source.get("name"), source.get("revision")
+    try:
+        if revision is None:
+            revision = HfApi().dataset_info(hub).sha
+        data = load_dataset(hub, name, revision=revision, split=source["split"])
+    except Exception as error:  # The Hub's client and its readers have many.
+        raise InputError(
+            f"{key}: {hub} ({', '.join(filter(None, (name, revision, source['split'])))}) cannot be loaded: "
+            f"{one_line(error)}. Connect to the Hub once, check name, revision and split, or give a local file."
+        ) from error
+    return data, {"hub": hub, "name": name, "split": source["split"], "revision": revision}
+
+
+def _read_table(path: str) -> pd.DataFrame:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _TABLES:
+        raise InputError(f"{path}: a table is read from {', '.join(_TABLES)}; found {suffix or 'no suffix'}.")
+    try:
+        return _TABLES[suffix](path)
+    except (ValueError, TypeError, AttributeError, OSError, pd.errors.ParserWarning) as error:
+        raise InputError(f"{path} cannot be read as {suffix[1:]} ({one_line(error)}).") from error
