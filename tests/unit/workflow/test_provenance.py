@@ -105,12 +105,12 @@ def test_results_may_lie_under_a_prefix(folder):
 
 def test_a_file_of_the_users_is_no_result_whatever_the_name_of_its_folder(folder):
     """Not even where it has a record: it may be a result of another workflow."""
-    path = folder / "results/partitions/bert/mine.csv"
+    path = str(folder / "results/partitions/bert/mine.csv")
     job("cluster_heads", [], [path])
     write_text(path, "changed")
     assert results_folder("data/squad.json") is None
-    assert verified([str(path)]) == {str(path): sha256_path(path)}
-    made = provenance_of("import_partition", {}, {}, "abc", [str(path)])
+    assert verified([path]) == {path: sha256_path(path)}
+    made = provenance_of("import_partition", {}, {}, "abc", [path])
     assert made["sources"] == {}
 
 
