@@ -6,7 +6,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-configfile: f"{workflow.basedir}/config.yaml"
+configfile: f"{workflow.current_basedir}/config.yaml"
 
 
 report: "report/workflow.rst"
@@ -24,11 +24,11 @@ include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
 
 
 onstart:
-    remember_code_of(workflow.rules)
+    remember_code_of(STAGES)
 
 
 onsuccess:
-    remember_config(plan.config)
+    remember_config(folder_of_results(), plan.config)
 
 
 rule all:

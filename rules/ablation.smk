@@ -31,10 +31,7 @@ rule evaluate_condition:
         questions=of_task(paths.QUESTIONS),
         windows=of_task(paths.WINDOWS),
         head_outputs=head_outputs_of,
-        parts=parts_of(
-            paths.METRICS,
-            paths.ABLATION_SHARD,
-        ),
+        parts=parts_of("evaluate_condition", "evaluate_shard"),
     output:
         predictions=paths.PREDICTIONS,
         metrics=paths.METRICS,

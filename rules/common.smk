@@ -6,7 +6,9 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.resources import Resources
 
-SCRIPTS = Path(workflow.basedir) / "workflow_scripts"
+# Of this workflow, and not of another one that uses it.
+ROOT = Path(workflow.current_basedir).parent
+SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.base.errors import InputError
@@ -20,7 +22,7 @@ from headtypes.workflow.jobs import remember_code
 from headtypes.workflow.locks import lift_stale_locks
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import remember_config
-from headtypes.workflow.provenance import shards_of
+from headtypes.workflow.provenance import results_folder, shards_of
 from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:
@@ -92,6 +94,11 @@ def any_of(names):
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
 
 
+def of_user(files):
+    """Files of the user's, which no prefix moves."""
+    return [local(file) for file in files]
+
+
 def of_each(pattern, entries):
     """The path of a result for each entry of the plan, in their order."""
     return [path for entry in entries for path in expand(pattern, **entry.wildcards)]
@@ -113,24 +120,31 @@ def head_outputs_of(wildcards):
     return of_task(paths.HEAD_OUTPUTS)(wildcards)
 
 
-def parts_of(result, part):
-    """The shards that a result is joined from: as many as it was, if it is there, since it does not depend on their
-    number; else as many as the config says, or none where one job does it all.
+def parts_of(whole, shard):
+    """The shards that the first output of a rule is joined from, by the names of the rules of both.
+
+    As many as it was joined from, if it is there, since it does not depend on their number; else as many as the config
+    says, or none where one job does it all.
     """
 
     def shards_of_job(wildcards):
-        shards = shards_of(result.format(**wildcards)) or plan.shards
-        numbers = range(shards) if shards > 1 else ()
-        return [part.format(shard=number, shards=shards, **wildcards) for number in numbers]
+        # As Snakemake has them, with the prefix that another workflow may give.
+        result, part = (getattr(rules, name).output[0] for name in (whole, shard))
+        shards = shards_of(*expand(result, **wildcards)) or plan.shards
+        return expand(part, shard=range(shards), shards=shards, **wildcards) if shards > 1 else []
 
     return shards_of_job
 
 
-def remember_code_of(rules):
-    """Write what the digests of the rules are made of, so that a later change can be traced to a module."""
-    for entry in rules:
-        if not entry.norun:
-            remember_code(SCRIPTS / f"{entry.name}.py")
+def remember_code_of(stages):
+    """Write what the digests of the stages are made of, so that a later change can be traced to a module."""
+    for name in stages:
+        remember_code(folder_of_results(), SCRIPTS / f"{name}.py")
+
+
+def folder_of_results():
+    """Where results lie, with the prefix that another workflow may give."""
+    return results_folder(rules.fetch_model.output.model)
 
 
 # As many jobs at a time as there are GPUs, unless --resources says otherwise. On a cluster, where `nodes` are given, it

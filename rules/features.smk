@@ -25,7 +25,7 @@ rule extract_features:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
-        parts=parts_of(paths.FEATURES, paths.FEATURES_SHARD),
+        parts=parts_of("extract_features", "extract_shard"),
     output:
         features=paths.FEATURES,
     log:

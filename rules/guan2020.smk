@@ -3,7 +3,7 @@
 from headtypes.papers.guan2020.published import read_guan2020
 
 # Relative to the working directory: a folder that was moved has the same inputs.
-GUAN2020 = os.path.relpath(f"{workflow.basedir}/reference/guan2020.yaml")
+GUAN2020 = local(os.path.relpath(ROOT / "reference" / "guan2020.yaml"))
 
 if workflow.is_main_process:
     # The processes of jobs read the rules as well, and need not read the paper's data each time.

@@ -3,7 +3,8 @@
 
 rule fetch_model:
     input:
-        lambda wildcards: plan.model_files(wildcards.model),
+        files=lambda wildcards: of_user(plan.model_files(wildcards.model)),
+        finetuned=lambda wildcards: paths.FINETUNED.format(**wildcards) if plan.finetuned(wildcards.model) else [],
     output:
         model=paths.MODEL,
     log:

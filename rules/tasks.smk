@@ -3,7 +3,7 @@
 
 rule fetch_task:
     input:
-        lambda wildcards: plan.task_files(wildcards.task),
+        lambda wildcards: of_user(plan.task_files(wildcards.task)),
     output:
         rows=paths.ROWS,
         record=paths.ROWS_RECORD,

@@ -25,7 +25,7 @@ rule cluster_heads:
 
 rule import_partition:
     input:
-        table=lambda wildcards: plan.partitions[wildcards.model, wildcards.partition].file,
+        table=lambda wildcards: local(plan.partitions[wildcards.model, wildcards.partition].file),
         features=of_task(paths.FEATURES),
     output:
         partition=paths.PARTITION,

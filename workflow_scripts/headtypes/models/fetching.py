@@ -32,12 +32,14 @@ _POSITIONS_AFTER_PADDING = {
 }
 
 
-def fetch_model(model: str, source: dict) -> ModelRecord:
+def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder; sha256 and pickle.
+    finetuned: the folder of a model that the workflow has made; it has no other source.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
+    source = {"folder": finetuned} if finetuned else source
     pickle = source.get("pickle", False)
     if "hub" in source:
         folder = _download(model, source["hub"], source.get("revision"), pickle)

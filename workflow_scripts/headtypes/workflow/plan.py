@@ -9,6 +9,7 @@ from headtypes.ablation.operations import head_of, need_head_outputs, reading_ma
 from headtypes.config.checks import (
     check_conditions,
     check_models,
+    check_names,
     check_partitions,
     check_published,
     check_readings,
@@ -24,7 +25,6 @@ from headtypes.config.schema import Ablation, Config
 from headtypes.config.sources import Finetuned
 from headtypes.models.files import model_files
 from headtypes.types.names import type_names
-from headtypes.workflow import paths
 
 # Between a condition and a reading; no name holds it.
 _UNDER = "@"
@@ -91,6 +91,7 @@ class Plan:
 
     def __init__(self, config: Config):
         self.config = config
+        check_names(config)
         check_selection(config)
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
@@ -252,9 +253,7 @@ class Plan:
         return parent_of(self.config, model)
 
     def model_files(self, model: str) -> list[str]:
-        """The files of a model on this machine, so that a change of them is seen; none for other sources."""
-        if self.finetuned(model):
-            return [paths.FINETUNED.format(model=model)]
+        """The user's files of a model, so that a change of them is seen; none for other sources."""
         source = self.config.models[model].source
         files = [] if source.folder is None else model_files(source.folder, source.pickle)
         return [str(file) for file in files]
