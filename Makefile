@@ -1,10 +1,10 @@
-# The two commands of the README, and what they are made of. Everything is installed into .venv, from the lock; what submits
-# jobs to a Slurm into .venv-slurm, which sees .venv.
+# The two commands of the README and their parts. Everything is installed into .venv from the lock; what submits jobs to Slurm is
+# installed into .venv-slurm, which also sees .venv.
 
 PYTHON ?= python3
 CORES ?= 2
 BIN := .venv/bin
-# pip reads no settings here that would add to the lock.
+# pip reads no settings here that could install anything beyond the lock.
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
 
 .PHONY: demo test lint schema clean
@@ -12,7 +12,7 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
 	$(BIN)/snakemake --report results/report.html
-	@echo "Open results/report.html in a browser: all tables and figures. The files are in results/guan2020 and results/guan2020."
+	@echo "Open results/report.html in a browser to see all tables and figures. The files are in results/guan2020."
 
 test: lint .venv-slurm/installed
 	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(CORES) --dist worksteal
@@ -31,7 +31,7 @@ clean:
 
 .venv/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
-	  { echo "Python 3.11 is needed; name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	  { echo "This needs Python 3.11. To name one: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	@touch $@
 

@@ -1,50 +1,41 @@
 # Which types of attention head there are, and which the model cannot do without.
-# The outline follows Guan et al., "How Far Does BERT Look At" (COLING 2020); docs/method.md tells the method.
+# The outline follows Guan et al., "How Far Does BERT Look At" (COLING 2020); docs/understand/method.md explains the method.
 
 from snakemake.utils import min_version
 
 min_version("9.27")
 
 
-configfile: f"{workflow.basedir}/config.yaml"
+configfile: f"{workflow.current_basedir}/config.yaml"
 
 
 report: "report/workflow.rst"
 
 
 include: "rules/common.smk"  # the validated plan, wildcards, and the two parameters of every rule
-include: "rules/sources.smk"  # models and data, found once and recorded
-include: "rules/finetuning.smk"  # models made from others, where the config says so
-include: "rules/features.smk"  # section 3: how far, and at which tokens, each head looks
-include: "rules/clustering.smk"  # section 4: types of heads and their stability
-include: "rules/ablation.smk"  # section 5: what the model answers without a type
-include: "rules/controls.smk"  # the number of heads told apart from their kind
-include: "rules/tables.smk"  # Tables 1, 2 and 3, and the paper's claims
-include: "rules/figures.smk"  # Figures 1 to 5
-
-
-localrules:
-    all,
-    features,
-    partitions,
-    ablations,
-    controls,
-    figures,
+include: "rules/models.smk"  # models, found once and recorded
+include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
+include: "rules/training.smk"  # models fine-tuned from others, where the config says so
+include: "rules/attention.smk"  # maps of attention, and what heads put out on average
+include: "rules/features.smk"  # how far, and at which tokens, each head looks
+include: "rules/types.smk"  # types of heads and their stability
+include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
+include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
 
 
 onstart:
-    remember_code_of(workflow.rules)
+    remember_code_of(STAGES)
 
 
 onsuccess:
-    remember_config(plan.config)
+    remember_config(folder_of_results(), plan.config)
 
 
 rule all:
     default_target: True
     input:
-        rules.partitions.input,
-        rules.ablations.input,
-        rules.controls.input,
-        rules.tables.input,
-        rules.figures.input,
+        rules.features.input,
+        rules.types.input,
+        rules.ablation.input,
+        rules.guan2020.input,
+    localrule: True

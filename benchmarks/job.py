@@ -90,7 +90,7 @@ def evaluate(folder: str) -> dict[str, float]:
     import torch
 
     from headtypes.ablation.evaluation import Settings, evaluate_all
-    from headtypes.attention.batches import rows_of, run_batches
+    from headtypes.attention.batches import filled_batches, plan_batches, rows_of
     from headtypes.models.loading import load_model
     from headtypes.models.records import read_model_record
     from headtypes.tasks.kinds import read_rows
@@ -111,22 +111,21 @@ def evaluate(folder: str) -> dict[str, float]:
     stages.end("evaluation: model loaded, run with a quarter of heads at zero, and scored")
     model = load_model(record, "float32", head="question_answering")
     stages.end("of that: model loaded")
-    model.set_attn_implementation("sdpa")
     task = QuestionAnswers(questions, windows, SETTINGS["max_answer_length"])
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
-    batches = []
-    run_batches(model, ids, types, SETTINGS["batch_tokens"], lambda *batch: batches.append(batch))
+    plan = plan_batches(list(map(len, ids)), SETTINGS["batch_tokens"])
+    batches = list(filled_batches(model, ids, types, plan))
     stages.end("of that: batches filled")
     with torch.inference_mode():
-        outputs = [model(**inputs) for _, inputs in batches]
+        outputs = [model(**batch.inputs) for batch in batches]
     stages.end("of that: plain forward pass")
     pieces = [
-        task.read(output, [sentences[index] for index in batch])
-        for (batch, _), output in zip(batches, outputs, strict=True)
+        task.read(output, [sentences[index] for index in batch.samples])
+        for batch, output in zip(batches, outputs, strict=True)
     ]
-    place = np.argsort(np.concatenate([batch for batch, _ in batches]))
+    place = np.argsort(np.concatenate([batch.samples for batch in batches]))
     task.score(tuple(np.concatenate(part)[place] for part in zip(*pieces, strict=True)))
     stages.end("of that: spans and scores")
     return stages.seconds

@@ -22,9 +22,11 @@ from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.operations import Reading
+from headtypes.attention.batches import Batch
 from headtypes.attention.hook import ATTENTION, run
+from headtypes.attention.one_pass import AttentionReader, Pass
 from headtypes.features.columns import SELF_AND_SPECIAL
-from headtypes.features.distance import DistanceReader
+from headtypes.features.distance import DistanceFeatures
 
 # Hidden size, heads, inner size of the feed-forward layers, and layers of the model of that name.
 SHAPES = {"minilm": (384, 12, 1536, 6), "bert-base": (768, 12, 3072, 12), "bert-large": (1024, 16, 4096, 24)}
@@ -104,8 +106,8 @@ class Ways:
         rng = np.random.default_rng(1)
         for layer in operations:
             layer[rng.permutation(self._heads)[: round(self.case.share * self._heads)]] = name
-        contexts = np.zeros((*operations.shape, self._hidden // self._heads), np.float32)
-        return lambda: run(model, self._inputs, Ablation(operations, self._sentences, Reading(), contexts))
+        head_outputs = np.zeros((*operations.shape, self._hidden // self._heads), np.float32)
+        return lambda: run(model, self._inputs, Ablation(operations, self._sentences, Reading(), head_outputs))
 
     def _config(self) -> BertConfig:
         return BertConfig(
@@ -132,9 +134,11 @@ class Ways:
         return self._models[attention]
 
     def _extract(self, model: torch.nn.Module) -> np.ndarray:
-        reader = DistanceReader(self._kinds)
-        run(model, self._inputs, reader)
-        return reader.features()
+        reducer, samples = DistanceFeatures(self._kinds), np.arange(len(self._kinds))
+        reducer.begin(Pass("extraction", samples, self.case.layers, self._heads, model.dtype))
+        run(model, self._inputs, AttentionReader([reducer], Batch(samples, self.case.lengths, self._inputs)))
+        reducer.finish()
+        return reducer.result()
 
     def _from_maps(self, model: torch.nn.Module, reduce: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         attentions = model(**self._inputs, output_attentions=True).attentions

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from internals import workflow_of
 from snakemake.api import SnakemakeApi
 from snakemake.cli import parse_args, parse_config
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
@@ -18,14 +20,19 @@ sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.config.schema import Config  # noqa: E402
 from headtypes.workflow.jobs import Job  # noqa: E402
+from headtypes.workflow.plan import Plan  # noqa: E402
 
 
 @dataclass(frozen=True)
 class Planned:
-    """What a `snakemake` command would do: every job, producers before consumers; the configuration; the cores."""
+    """What a `snakemake` command would do: every job of this workflow, producers before consumers, and the cores.
+
+    configs: the configuration of each folder of results; there are several where another workflow uses this one
+        several times.
+    """
 
     jobs: list[Job]
-    config: Config
+    configs: dict[Path, Config]
     cores: int
 
 
@@ -43,7 +50,7 @@ def planned(arguments: list[str]) -> Planned:
                 wildcards=dict(job.wildcards_dict),
                 spec=job.params.spec,
                 code=job.params.code,
-                script=SCRIPTS / f"{job.rule.name}.py",
+                script=script,
                 inputs=tuple(map(str, job.input)),
                 outputs=tuple(map(str, job.output)),
                 benchmark=None if job.benchmark is None else str(job.benchmark),
@@ -53,9 +60,24 @@ def planned(arguments: list[str]) -> Planned:
             )
             for level in dag.toposorted()
             for job in sorted(level, key=lambda job: (job.rule.name, list(job.wildcards)))
-            if not job.rule.norun
+            if (script := _script_of(job.rule)) is not None
         ]
-        return Planned(jobs, workflow.globals["plan"].config, workflow.resource_settings.cores)
+        return Planned(jobs, dict(_configs(workflow.globals)), workflow.resource_settings.cores)
+
+
+def _script_of(rule: Any) -> Path | None:
+    """The script of a rule of this workflow; None for a mere target, and for rules of a workflow that uses this one."""
+    script = rule.script and SCRIPTS / Path(rule.script).name
+    return script if script and Path(str(rule.basedir), rule.script).resolve() == script else None
+
+
+def _configs(namespace: dict[str, Any]) -> Iterator[tuple[Path, Config]]:
+    """The folder of results and the configuration of this workflow, or of each of its uses as a module."""
+    if isinstance(namespace.get("plan"), Plan):
+        yield namespace["folder_of_results"](), namespace["plan"].config
+    for value in list(namespace.values()):
+        if isinstance(value, ModuleType) and vars(value).get("workflow") is namespace["workflow"]:
+            yield from _configs(vars(value))
 
 
 @contextmanager
@@ -91,4 +113,4 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
         except Exception as error:
             api.print_exception(error)
             sys.exit(1)
-        yield workflow._workflow
+        yield workflow_of(workflow)

@@ -16,7 +16,7 @@ from headtypes.workflow.preview import preview, preview_text
 def main(arguments: list[str]) -> None:
     """Print what would run."""
     plan = planned(arguments)
-    print(preview_text(preview(plan.jobs, plan.config), plan.cores))
+    print(preview_text(preview(plan.jobs, plan.configs), plan.cores))
 
 
 if __name__ == "__main__":

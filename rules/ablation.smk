@@ -1,81 +1,15 @@
-# Guan et al. 2020, section 5: what the model answers when a type of head is taken away.
-
-
-localrules:
-    sample_questions,
-
-
-rule sample_questions:
-    input:
-        rows=rules.fetch_task.output.rows,
-    output:
-        questions="results/questions/{task}.jsonl",
-    log:
-        "logs/sample_questions/{task}.log",
-    benchmark:
-        "results/questions/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
-    params:
-        spec=spec("sample_questions"),
-        code=code("sample_questions"),
-    script:
-        "../workflow_scripts/sample_questions.py"
-
-
-rule prepare_windows:
-    input:
-        model=rules.fetch_model.output.model,
-        questions=rules.sample_questions.output.questions,
-    output:
-        windows="results/windows/{model}/{task}.h5",
-    log:
-        "logs/prepare_windows/{model}/{task}.log",
-    benchmark:
-        "results/windows/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("prepare_windows"),
-    params:
-        spec=spec("prepare_windows"),
-        code=code("prepare_windows"),
-    script:
-        "../workflow_scripts/prepare_windows.py"
-
-
-rule measure_head_outputs:
-    input:
-        model=rules.fetch_model.output.model,
-        samples=rules.sample_inputs.output.samples,
-    output:
-        contexts="results/contexts/{model}/{task}.h5",
-    log:
-        "logs/measure_head_outputs/{model}/{task}.log",
-    benchmark:
-        "results/contexts/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_head_outputs"),
-    params:
-        spec=spec("measure_head_outputs"),
-        code=code("measure_head_outputs"),
-    script:
-        "../workflow_scripts/measure_head_outputs.py"
+# What the model answers when heads are taken away (Guan et al. 2020, section 5), with random heads as controls.
 
 
 rule evaluate_shard:
     input:
-        model=rules.fetch_model.output.model,
-        partition="results/partitions/{model}/{partition}.csv",
-        questions=of_task(rules.sample_questions.output.questions),
-        windows=of_task(rules.prepare_windows.output.windows),
-        contexts=contexts_of,
+        model=paths.MODEL,
+        partition=paths.PARTITION,
+        questions=of_task(paths.QUESTIONS),
+        windows=of_task(paths.WINDOWS),
+        head_outputs=head_outputs_of,
     output:
-        found=temp("results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.parquet"),
+        found=temp(paths.ABLATION_SHARD),
     log:
         "logs/evaluate_shard/{model}/{partition}/{condition}/{shard}-of-{shards}.log",
     benchmark:
@@ -85,27 +19,23 @@ rule evaluate_shard:
     resources:
         **needs("evaluate_shard"),
     params:
-        spec=spec("evaluate_shard"),
-        code=code("evaluate_shard"),
+        **identity("evaluate_shard"),
     script:
         "../workflow_scripts/evaluate_shard.py"
 
 
 rule evaluate_condition:
     input:
-        model=rules.fetch_model.output.model,
-        partition="results/partitions/{model}/{partition}.csv",
-        questions=of_task(rules.sample_questions.output.questions),
-        windows=of_task(rules.prepare_windows.output.windows),
-        contexts=contexts_of,
-        parts=parts_of(
-            "results/ablation/{model}/{partition}/{condition}/metrics.json",
-            rules.evaluate_shard.output.found,
-        ),
+        model=paths.MODEL,
+        partition=paths.PARTITION,
+        questions=of_task(paths.QUESTIONS),
+        windows=of_task(paths.WINDOWS),
+        head_outputs=head_outputs_of,
+        parts=parts_of("evaluate_condition", "evaluate_shard"),
     output:
-        predictions="results/ablation/{model}/{partition}/{condition}/predictions.json",
-        metrics="results/ablation/{model}/{partition}/{condition}/metrics.json",
-        per_question="results/ablation/{model}/{partition}/{condition}/per_question.parquet",
+        predictions=paths.PREDICTIONS,
+        metrics=paths.METRICS,
+        per_question=paths.SCORES,
     log:
         "logs/evaluate_condition/{model}/{partition}/{condition}.log",
     benchmark:
@@ -115,21 +45,16 @@ rule evaluate_condition:
     resources:
         **needs("evaluate_condition"),
     params:
-        spec=spec("evaluate_condition"),
-        code=code("evaluate_condition"),
+        **identity("evaluate_condition"),
     script:
         "../workflow_scripts/evaluate_condition.py"
 
 
 rule measure_intervals:
     input:
-        scores=lambda wildcards: [
-            scores_of(each)
-            for each in plan.ablations
-            if (each.model, each.partition) == (wildcards.model, wildcards.partition)
-        ],
+        scores=lambda wildcards: of_each(paths.SCORES, plan.ablations_of(wildcards.model, wildcards.partition)),
     output:
-        intervals="results/ablation/{model}/{partition}/intervals.csv",
+        intervals=paths.INTERVALS,
     log:
         "logs/measure_intervals/{model}/{partition}.log",
     benchmark:
@@ -139,13 +64,109 @@ rule measure_intervals:
     resources:
         **needs("measure_intervals"),
     params:
-        spec=spec("measure_intervals"),
-        code=code("measure_intervals"),
+        **identity("measure_intervals"),
     script:
         "../workflow_scripts/measure_intervals.py"
 
 
-rule ablations:
+rule evaluate_controls:
     input:
-        [f"results/ablation/{each.model}/{each.partition}/{each.name}/metrics.json" for each in plan.ablations],
-        [f"results/ablation/{each.model}/{each.name}/intervals.csv" for each in plan.ablated],
+        model=paths.MODEL,
+        partition=paths.PARTITION,
+        questions=of_task(paths.QUESTIONS),
+        windows=of_task(paths.WINDOWS),
+        head_outputs=head_outputs_of,
+    output:
+        scores=paths.CONTROLS,
+    log:
+        "logs/evaluate_controls/{model}/{partition}/{condition}.log",
+    benchmark:
+        "results/controls/{model}/{partition}/{condition}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("evaluate_controls"),
+    params:
+        **identity("evaluate_controls"),
+    script:
+        "../workflow_scripts/evaluate_controls.py"
+
+
+rule measure_importance:
+    input:
+        model=paths.MODEL,
+        questions=paths.QUESTIONS,
+        windows=paths.WINDOWS,
+    output:
+        importance=paths.IMPORTANCE,
+    log:
+        "logs/measure_importance/{model}/{task}.log",
+    benchmark:
+        "results/importance/{model}/{task}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("measure_importance"),
+    params:
+        **identity("measure_importance"),
+    script:
+        "../workflow_scripts/measure_importance.py"
+
+
+rule evaluate_curves:
+    input:
+        model=paths.MODEL,
+        partition=paths.PARTITION,
+        questions=of_task(paths.QUESTIONS),
+        windows=of_task(paths.WINDOWS),
+        importance=of_task(paths.IMPORTANCE),
+    output:
+        curves=paths.CURVES,
+    log:
+        "logs/evaluate_curves/{model}/{partition}.log",
+    benchmark:
+        "results/curves/{model}/{partition}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("evaluate_curves"),
+    params:
+        **identity("evaluate_curves"),
+    script:
+        "../workflow_scripts/evaluate_curves.py"
+
+
+rule plot_curves:
+    input:
+        curves=paths.CURVES,
+        partition=paths.PARTITION,
+    output:
+        pdf="results/curves/{model}/{partition}.pdf",
+        png=report(
+            "results/curves/{model}/{partition}.png",
+            caption="../report/curves.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "curves", "partition": "{partition}", "content": "heads removed in growing sets"},
+        ),
+    log:
+        "logs/plot_curves/{model}/{partition}.log",
+    benchmark:
+        "results/curves/{model}/{partition}.figure.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("plot_curves"),
+    params:
+        **identity("plot_curves"),
+    script:
+        "../workflow_scripts/plot_curves.py"
+
+
+rule ablation:
+    input:
+        of_each(paths.METRICS, plan.ablations),
+        of_each(paths.INTERVALS, plan.ablated),
+        of_each(paths.CONTROLS, plan.controlled),
+        of_each(rules.plot_curves.output.png, plan.curved),
+    localrule: True

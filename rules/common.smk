@@ -1,25 +1,29 @@
-import fcntl
 import os
 import re
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.resources import Resources
 
-SCRIPTS = Path(workflow.basedir) / "workflow_scripts"
+# Of this workflow, and not of another one that uses it.
+ROOT = Path(workflow.current_basedir).parent
+SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from headtypes.workflow import resources
-from headtypes.workflow import specs
-from headtypes.config.schema import read_config
-from headtypes.workflow.digest import code_digest
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json
+from headtypes.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
+from headtypes.workflow import paths
+from headtypes.workflow import resources
+from headtypes.workflow.digest import code_digest
 from headtypes.workflow.jobs import remember_code
+from headtypes.workflow.locks import lift_stale_locks
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import remember_config
-from headtypes.workflow.provenance import shards_of
+from headtypes.workflow.provenance import results_folder, shards_of
+from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for it.
@@ -30,46 +34,19 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-
-# Relative to the working directory: a folder that was moved has the same inputs.
-GUAN = os.path.relpath(f"{workflow.basedir}/reference/guan2020.yaml")
-
-
-def lift_stale_locks():
-    """Remove the locks that a killed run left in the working directory; return what keeps a live run's locks.
-
-    Snakemake cannot tell a lock of a killed run from that of a live one. The kernel can: it takes back a file lock
-    when its process ends, however it ends. Every live run has a share of ours, so whoever gets it whole is alone.
-    """
-    folder = Path(".snakemake", "locks")
-    folder.mkdir(parents=True, exist_ok=True)
-    held = open(folder.with_name("run.lock"), "w")
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        pass
-    except OSError:
-        # A file system without such locks: nobody can know here that he is alone.
-        return held
-    else:
-        for left in folder.glob("*.lock"):
-            left.unlink()
-    fcntl.flock(held, fcntl.LOCK_SH)
-    return held
-
-
-# Held until this process ends. Its jobs, some of them on other machines, have locks of nobody to lift.
+# Held until this process ends. The processes of its jobs, which may be on other machines, lift no locks.
 run_lock = lift_stale_locks() if workflow.is_main_process else None
 
 
-def spec(rule):
-    """The parameter `spec`: what the rule depends on in the config, as canonical JSON."""
-    return lambda wildcards: canonical_json(getattr(specs, rule)(plan, **wildcards))
+def identity(rule):
+    """The two parameters of a rule, by which Snakemake sees that a job has to run again.
 
-
-def code(rule):
-    """The parameter `code`: the digest of the rule's script and of what it imports."""
-    return code_digest(SCRIPTS / f"{rule}.py")
+    spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports.
+    """
+    return {
+        "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
+        "code": code_digest(SCRIPTS / f"{rule}.py"),
+    }
 
 
 def needs(rule):
@@ -99,7 +76,7 @@ def needs(rule):
 
 def default_resource(name):
     """What `default-resources` say of a resource, if anything."""
-    return workflow.resource_settings._parsed_default_resources.get(name)
+    return Resources.from_mapping(workflow.resource_settings.default_resources or {}).get(name)
 
 
 def gpus_of_a_model():
@@ -114,17 +91,17 @@ def gpus_of_a_model():
 
 def any_of(names):
     """A wildcard constraint: one of the names, or nothing where there are none."""
-    return "|".join(re.escape(name) for name in names) or "(?!)"
+    return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
 
 
-def clustered():
-    """The partitions that clustering makes."""
-    return [each for each in plan.partitions.values() if each.method is not None]
+def of_user(files):
+    """Files of the user's, which no prefix moves."""
+    return [local(file) for file in files]
 
 
-def brought():
-    """The partitions that the user brings."""
-    return [each for each in plan.partitions.values() if each.method is None]
+def of_each(pattern, entries):
+    """The path of a result for each entry of the plan, in their order."""
+    return [path for entry in entries for path in expand(pattern, **entry.wildcards)]
 
 
 def of_task(pattern):
@@ -135,43 +112,39 @@ def of_task(pattern):
     )
 
 
-def contexts_of(wildcards):
-    """The mean contexts of the model's heads, where the condition puts them in a head's place."""
+def head_outputs_of(wildcards):
+    """The mean outputs of the model's heads, where the condition puts them in a head's place."""
     condition, _ = plan.reading(wildcards.condition)
-    if "mean" not in plan.operations(condition).values():
+    if not plan.needs_head_outputs(condition):
         return []
-    return of_task("results/contexts/{model}/{task}.h5")(wildcards)
+    return of_task(paths.HEAD_OUTPUTS)(wildcards)
 
 
-def parts_of(result, part):
-    """The shards that a result is joined from: as many as it was, if it is there, since it does not depend on their
-    number; else as many as the config says, or none where one job does it all.
+def parts_of(whole, shard):
+    """The shards that the first output of a rule is joined from, by the names of the rules of both.
+
+    As many as it was joined from, if it is there, since it does not depend on their number; else as many as the config
+    says, or none where one job does it all.
     """
 
-    def paths(wildcards):
-        shards = shards_of(result.format(**wildcards)) or plan.shards
-        numbers = range(shards) if shards > 1 else ()
-        return [part.format(shard=number, shards=shards, **wildcards) for number in numbers]
+    def shards_of_job(wildcards):
+        # As Snakemake has them, with the prefix that another workflow may give.
+        result, part = (getattr(rules, name).output[0] for name in (whole, shard))
+        shards = shards_of(*expand(result, **wildcards)) or plan.shards
+        return expand(part, shard=range(shards), shards=shards, **wildcards) if shards > 1 else []
 
-    return paths
-
-
-def scores_of(ablation):
-    """The scores of each question of an evaluation."""
-    return f"results/ablation/{ablation.model}/{ablation.partition}/{ablation.name}/per_question.parquet"
+    return shards_of_job
 
 
-def baseline_of(ablation):
-    """The scores of each question when nothing is done, of the model and partition of an evaluation."""
-    name = plan.baseline(ablation.model, ablation.partition)
-    return f"results/ablation/{ablation.model}/{ablation.partition}/{name}/per_question.parquet"
+def remember_code_of(stages):
+    """Write what the digests of the stages are made of, so that a later change can be traced to a module."""
+    for name in stages:
+        remember_code(folder_of_results(), SCRIPTS / f"{name}.py")
 
 
-def remember_code_of(rules):
-    """Write what the digests of the rules are made of, so that a later change can be told to the module."""
-    for each in rules:
-        if not each.norun:
-            remember_code(SCRIPTS / f"{each.name}.py")
+def folder_of_results():
+    """Where results lie, with the prefix that another workflow may give."""
+    return results_folder(rules.fetch_model.output.model)
 
 
 # As many jobs at a time as there are GPUs, unless --resources says otherwise. On a cluster, where `nodes` are given, it
@@ -189,7 +162,7 @@ wildcard_constraints:
     # A model that another is made from, and the task it learns, need not be selected.
     model=any_of(plan.config.models),
     task=any_of(plan.config.tasks),
-    condition=any_of(dict.fromkeys([*plan.conditions, *(each.name for each in plan.ablations)])),
-    partition=any_of(dict.fromkeys(each.name for each in plan.partitions.values())),
+    condition=any_of([*plan.conditions, *(ablation.name for ablation in plan.ablations)]),
+    partition=any_of(partition.name for partition in plan.partitions.values()),
     shard="[0-9]+",
     shards="[0-9]+",

@@ -1,11 +1,11 @@
 from headtypes.base.files import write_csv
-from headtypes.features.columns import FINE_WINDOWS
+from headtypes.features.columns import FINE_BINS
 from headtypes.features.feature_files import read_distance
 from headtypes.types.choice import compare_clusterings
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
-    choice = compare_clusterings(read_distance(inputs.features, FINE_WINDOWS), **spec)
+    choice = compare_clusterings(read_distance(inputs.features, FINE_BINS), **spec)
     write_csv(outputs.ways, choice.table)
     write_csv(outputs.agreement, choice.agreement)
     write_csv(outputs.best, choice.best)

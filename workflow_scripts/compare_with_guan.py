@@ -1,25 +1,28 @@
 from headtypes.base.files import write_csv, write_text
-from headtypes.papers.guan2020.comparison import compare_with_guan, comparison_page
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.comparison import tidy_table
+from headtypes.papers.guan2020.comparison import KEYS, compare_with_guan, comparison_page
+from headtypes.papers.guan2020.published import read_guan2020
+from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
 from headtypes.papers.guan2020.results import by_key, parents_of, read_intervals_of, read_silhouettes, read_tables
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    reference, named = load_reference(inputs.reference), spec["partitions"]
-    names = [(each["model"], each["partition"]) for each in named]
-    partitions = by_key(names, map(read_partition, inputs.partitions))
-    table = compare_with_guan(
+    published, named = read_guan2020(inputs.reference), spec["partitions"]
+    names = [(partition["model"], partition["partition"]) for partition in named]
+    partitions, stabilities = by_key(names, map(read_partition, inputs.partitions)), read_tables(inputs.stability)
+    quantities = collect_quantities(
         partitions,
         read_tables(inputs.ablations),
-        read_tables(inputs.stability),
-        reference,
+        stabilities,
         intervals=read_intervals_of(spec["rows"], inputs.scores, spec["seed"]),
         silhouettes=read_silhouettes(named, by_key(spec["choices"], inputs.choices)),
         parents=parents_of(named, partitions),
     )
-    page = comparison_page(table, reference)
+    table = compare_with_guan(quantities, published_stability(stabilities, names), published)
+    page = comparison_page(table, published)
+    write_csv(outputs.quantities, tidy_table(quantities, KEYS))
     write_csv(outputs.csv, table)
     write_text(outputs.markdown, page)
     write_text(outputs.html, to_html(page, provenance))

@@ -1,5 +1,5 @@
 from headtypes.ablation.evaluation import evaluate_condition, read_parts, summary
-from headtypes.ablation.head_outputs import read_contexts
+from headtypes.ablation.head_outputs import read_head_outputs
 from headtypes.base.files import write_json
 from headtypes.models.records import read_model_record
 from headtypes.tasks.answers import write_scores
@@ -14,7 +14,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
-        read_contexts(inputs.contexts),
+        read_head_outputs(inputs.head_outputs),
         read_parts(inputs.parts),
         **spec,
     )

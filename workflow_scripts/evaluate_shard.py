@@ -1,5 +1,5 @@
 from headtypes.ablation.evaluation import evaluate_part
-from headtypes.ablation.head_outputs import read_contexts
+from headtypes.ablation.head_outputs import read_head_outputs
 from headtypes.models.records import read_model_record
 from headtypes.tasks.answers import write_scores
 from headtypes.tasks.kinds import read_rows
@@ -13,7 +13,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
-        read_contexts(inputs.contexts),
+        read_head_outputs(inputs.head_outputs),
         **spec,
     )
     write_scores(outputs.found, found, provenance)

@@ -1,8 +1,8 @@
 from headtypes.features.feature_files import read_head_features
-from headtypes.types.brought import import_partition
+from headtypes.types.imported import import_partition
 from headtypes.types.partitions import write_partition
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     features, shape = read_head_features(inputs.features, **spec)
-    write_partition(outputs.partition, import_partition(inputs.brought, features, shape))
+    write_partition(outputs.partition, import_partition(inputs.table, features, shape))

@@ -1,13 +1,10 @@
-from headtypes.base.files import write_csv
 from headtypes.figures.style import save_figure
-from headtypes.papers.guan2020.descent import comparison_table
 from headtypes.papers.guan2020.figure4 import models_figure
+from headtypes.types.descent import read_comparison
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    parents = dict(spec["parents"])
-    partitions = dict(zip(parents, map(read_partition, inputs.partitions), strict=True))
-    comparison = comparison_table(partitions, parents)
-    write_csv(outputs.csv, comparison)
-    save_figure(models_figure(partitions, comparison), outputs.pdf, outputs.png, provenance)
+    partitions = dict(zip(spec["models"], map(read_partition, inputs.partitions), strict=True))
+    figure = models_figure(partitions, read_comparison(inputs.comparison))
+    save_figure(figure, outputs.pdf, outputs.png, provenance)

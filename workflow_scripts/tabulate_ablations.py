@@ -1,7 +1,7 @@
 from headtypes.ablation.control_drops import read_control_drops
 from headtypes.base.files import read_json, write_csv, write_text
 from headtypes.base.intervals import read_intervals
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import by_key
 from headtypes.papers.guan2020.tables import ablation_page, ablation_table
 from headtypes.papers.markdown import to_html
@@ -14,7 +14,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         spec["rows"],
         partitions,
         [read_json(path) for path in inputs.metrics],
-        load_reference(inputs.reference),
+        read_guan2020(inputs.reference),
         intervals=by_key(spec["partitions"], map(read_intervals, inputs.intervals)),
         controls=by_key(spec["controls"], map(read_control_drops, inputs.controls, inputs.scores, inputs.baselines)),
     )

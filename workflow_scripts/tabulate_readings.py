@@ -1,5 +1,5 @@
 from headtypes.base.files import read_json, write_csv, write_text
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from headtypes.papers.guan2020.results import by_key, read_intervals_of
 from headtypes.papers.markdown import to_html
@@ -12,7 +12,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         spec["readings"],
         by_key(spec["partitions"], map(read_partition, inputs.partitions)),
         [read_json(path) for path in inputs.metrics],
-        load_reference(inputs.reference),
+        read_guan2020(inputs.reference),
         read_intervals_of(spec["rows"], inputs.scores, spec["seed"]),
     )
     page = readings_page(table)

@@ -1,16 +1,16 @@
 from headtypes.base.files import read_json, write_csv, write_text
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.tables import stability_page, stability_table
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    reference = load_reference(inputs.reference)
+    published = read_guan2020(inputs.reference)
     partitions = [read_partition(path) for path in inputs.partitions]
     stabilities = [read_json(path) for path in inputs.stabilities]
-    table = stability_table(spec["rows"], partitions, stabilities, reference)
-    page = stability_page(table, reference)
+    table = stability_table(spec["rows"], partitions, stabilities, published)
+    page = stability_page(table, published)
     write_csv(outputs.csv, table)
     write_text(outputs.markdown, page)
     write_text(outputs.html, to_html(page, provenance))

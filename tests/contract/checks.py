@@ -20,6 +20,7 @@ OF_A_JOB = {"input", "output", "log", "params", "rule", "threads", "wildcards"}
 UNCOUNTED = {
     "huggingface_hub": "carries files, whose revision is recorded",
     "markdown_it": "lays out pages whose numbers are made before",
+    "jaxtyping": "names the dimensions of arrays in signatures",
     "pydantic": "checks the configuration, before any rule",
     "threadpoolctl": "sets the number of threads",
     "safetensors": "counts the numbers in files whose checksum is recorded",
@@ -29,13 +30,11 @@ UNCOUNTED = {
 }
 # How a Snakefile may speak of it: to check it, to keep it, and for the names of models and tasks.
 READINGS = re.compile(
-    r"\b(from headtypes \. config import|read_config \( config \)|remember_config \( plan \. config \)"
+    r"\b(from headtypes \. config \.|read_config \( config \)|remember_config \( plan \. config \)"
     r"|plan \. config \. (models|tasks)\b)"
 )
-# The modules that plan; what they find in the configuration reaches the rules as `spec`.
-PLANNING = {"config", "config_errors", "digest", "plan", "specs"}
-# What chooses one of several equal devices, which changes no result.
-PLACING = {"gpus"}
+# The module that chooses one of several equal devices, which changes no result.
+PLACING = "headtypes/models/gpus.py"
 
 
 def scripts(root: Path) -> list[str]:
@@ -197,7 +196,7 @@ def _outside_inputs(file: Path) -> Iterator[tuple[int, str]]:
             read = ast.unparse(node)
             of, _, what = read.partition(".")
             more_than_its_job = of == "snakemake" and what.partition(".")[0] not in OF_A_JOB
-            if more_than_its_job or (read in ("os.environ", "os.getenv") and file.stem not in PLANNING | PLACING):
+            if more_than_its_job or (read in ("os.environ", "os.getenv") and not file.as_posix().endswith(PLACING)):
                 yield node.lineno, f"reads {read}"
         elif isinstance(node, ast.Constant) and re.fullmatch(r"\S*config\.ya?ml", str(node.value)):
             yield node.lineno, "names the configuration's file"

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.contract.imports import loaded_modules
+from tests.support.planning import Job, planned_jobs
 from tests.support.workplace import Workplace
 
 
@@ -9,6 +11,18 @@ from tests.support.workplace import Workplace
 def place(tmp_path_factory) -> Workplace:
     """A working directory with the full configuration, in which everything has been made."""
     return Workplace.copied(tmp_path_factory.mktemp("finished")).finish()
+
+
+@pytest.fixture(scope="session")
+def finished(place) -> list[Job]:
+    """The jobs of that working directory before any edit."""
+    return planned_jobs(place.folder)
+
+
+@pytest.fixture(scope="session")
+def loaded(place) -> dict[str, set[str]]:
+    """The modules that Python loads for each script, by its name."""
+    return loaded_modules(place.folder / "workflow_scripts")
 
 
 @pytest.fixture

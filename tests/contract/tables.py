@@ -1,13 +1,10 @@
-"""The contract as two tables: what runs when a leaf of the configuration or a module is edited, and why.
+"""What an edit schedules, as the contract has it: by the table of leaves, and by what follows from the plan.
 
-`leaves.yaml` has a row for every leaf of the full configuration (tests/support/configs.py): another value, and the
-jobs that run when it takes that value, by the reason for which they do (`planning.Job`). `modules.yaml` has one for
-every script and module. `python -m tests.contract.tables` renews both, and says which leaf has no value to try yet;
-what it changes has to be read row by row, since a table that was only generated promises nothing.
+`leaves.yaml` has a row for every leaf of the full configuration (tests/support/configs.py): another value, and the jobs
+whose spec changes when the leaf takes it. A row is written by hand, since a table that was generated promises nothing.
+What runs besides follows from the plans before and after the edit (`expected`).
 """
 
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,10 +13,10 @@ from typing import Any
 import yaml
 
 from tests.support.configs import edited, leaves
-from tests.support.planning import Job, PlanningError
+from tests.support.planning import Job, PlanningError, planned_jobs
 from tests.support.workplace import Workplace
 
-FOLDER = Path(__file__).parent
+# Why a job runs, as `tests.support.planning.Job.reason` has it.
 REASONS = ("new", "spec", "code", "input", "follow")
 # Statement that changes what a module means, and nothing that it does.
 STATEMENT = "\nEDITED = True\n"
@@ -29,12 +26,7 @@ Row = dict[str, Any]
 
 def leaf_rows() -> dict[str, Row]:
     """The table of leaves, by path."""
-    return _read("leaves.yaml")
-
-
-def module_rows() -> dict[str, Row]:
-    """The table of scripts and modules, by their path in the repository."""
-    return _read("modules.yaml")
+    return yaml.safe_load(Path(__file__).with_name("leaves.yaml").read_text(encoding="utf-8"))
 
 
 def leaf_paths(config: dict) -> list[str]:
@@ -55,68 +47,47 @@ def by_reason(jobs: Iterable[Job], named: bool = False) -> Row:
     return {why: dict(jobs) for why, jobs in counted.items() if jobs}
 
 
-def observed_leaf(place: Workplace, path: str, value: Any) -> Row:
-    """What runs in a finished workplace when a leaf takes another value."""
-    with place.configured(with_leaf(place.config, place.folder / "inputs", path, value)):
-        try:
-            return by_reason(place.scheduled(), named=True)
-        except PlanningError as error:
-            _, _, sentence = str(error).partition("WorkflowError: config: ")
-            if not sentence:
-                raise
-            return {"refused": sentence.replace(f"{place.folder}/inputs/", "").splitlines()[0]}
+def expected(before: list[Job], after: list[Job]) -> dict[tuple, str]:
+    """Why each job of a plan has to run, when all jobs of the plan before have run: {(rule, wildcards): reason}.
+
+    A job is new where it has outputs that none had; else its own spec, code or list of inputs has changed; else it
+    follows a job that runs.
+    """
+    made = {output: job for job in before for output in job.outputs}
+    producers = {output.rstrip("/"): job for job in after for output in job.outputs}
+    reasons: dict[tuple, str | None] = {}
+
+    def reason(job: Job) -> str | None:
+        if job.key not in reasons:
+            reasons[job.key] = _own_reason(job, [made.get(output) for output in job.outputs]) or (
+                "follow" if any(reason(producers[path]) for path in job.inputs if path in producers) else None
+            )
+        return reasons[job.key]
+
+    return {job.key: why for job in after if (why := reason(job))}
 
 
-def observed_module(place: Workplace, name: str) -> Row:
-    """What runs in a finished workplace when a script or module is edited."""
-    with place.edited({name: place.text(name) + STATEMENT}):
-        return by_reason(place.scheduled())
+def _own_reason(job: Job, makers: list[Job | None]) -> str | None:
+    if None in makers:
+        return "new"
+    (earlier,) = {maker.key: maker for maker in makers}.values()
+    for name in ("spec", "code"):
+        if job.parameter(name) != earlier.parameter(name):
+            return name
+    return "input" if set(job.inputs) != set(earlier.inputs) else None
 
 
-def promised(row: Row) -> Row:
-    """What a row says of the jobs."""
-    return {key: value for key, value in row.items() if key in (*REASONS, "refused")}
+def observed(place: Workplace) -> list[Job] | str:
+    """The jobs of a workplace, with the reasons for which they run; or the sentence that refuses its configuration."""
+    try:
+        return planned_jobs(place.folder)
+    except PlanningError as error:
+        _, _, sentence = str(error).partition("WorkflowError: config: ")
+        if not sentence:
+            raise
+        return sentence.replace(f"{place.folder}/inputs/", "").splitlines()[0]
 
 
-def _read(name: str) -> dict[str, Row]:
-    file = FOLDER / name
-    return (yaml.safe_load(file.read_text(encoding="utf-8")) or {}) if file.exists() else {}
-
-
-def _write(name: str, heading: str, rows: dict[str, Row]) -> None:
-    entries = (yaml.safe_dump({key: rows[key]}, sort_keys=False, width=92, default_flow_style=None) for key in rows)
-    (FOLDER / name).write_text("\n".join([heading, *entries]), encoding="utf-8")
-
-
-def _renew() -> list[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        place = Workplace.copied(Path(folder)).finish()
-        known, missing, rows = leaf_rows(), [], {}
-        for path in leaf_paths(place.config):
-            if "value" not in known.get(path, {}):
-                missing.append(path)
-                continue
-            value = known[path]["value"]
-            rows[path] = {"value": value} | observed_leaf(place, path, value)
-        _write("leaves.yaml", LEAVES_HEADING, rows)
-        _write("modules.yaml", MODULES_HEADING, {name: observed_module(place, name) for name in place.modules()})
-    return missing
-
-
-LEAVES_HEADING = """\
-# What runs when a leaf of the full configuration (tests/support/configs.py) takes another value, when all is made.
-# Jobs of each rule, by reason: `new`, an output is not there; `spec`, the rule's part of the configuration changed;
-# `input`, it has other inputs; `follow`, a job before it runs. A row without any runs nothing; `refused` is the answer
-# to a value that does not fit the rest. Renewed by `python -m tests.contract.tables`, then read.
-"""
-MODULES_HEADING = """\
-# What runs when a script or a module is edited, everything having been made. Jobs of each rule, by reason: `code`, the
-# rule's script is or imports what was edited; `follow`, a job before it runs. A row without any runs nothing.
-# Renewed by `python -m tests.contract.tables`, then read.
-"""
-
-if __name__ == "__main__":
-    untried = _renew()
-    for path in untried:
-        print(f"{path}: give it a row with another value in tests/contract/leaves.yaml, then run this again.")
-    sys.exit(1 if untried else 0)
+def reasons_of(jobs: Iterable[Job]) -> dict[tuple, str]:
+    """Why each job runs, of those that do."""
+    return {job.key: job.reason for job in jobs if job.reason is not None}

@@ -7,7 +7,7 @@ from tests.support.configs import edited
 from tests.support.workplace import Workplace
 
 # Of each partition.
-FIGURES = {"plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1}
+FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1}
 # Of each clustering of a model on a task.
 CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, **FIGURES}
 # Of each model on a task, with one clustering.
@@ -26,6 +26,7 @@ SUMMARIES = {
     "tabulate_stability": 1,
     "tabulate_ablations": 1,
     "compare_with_guan": 1,
+    "tabulate_models": 1,
     "plot_models": 1,
 }
 
@@ -53,13 +54,18 @@ def of(*names: str) -> dict:
 ADDED = {
     "a model": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
-        {"new": {"fetch_model": 1, **READ}, "spec": of("tabulate_stability", "plot_models", "compare_with_guan")},
+        {
+            "new": {"fetch_model": 1, **READ},
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+        },
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
             "new": {"fetch_model": 1, **READ, "prepare_windows": 1, "measure_importance": 1, **EVALUATED},
-            "spec": of("tabulate_stability", "tabulate_ablations", "plot_models", "compare_with_guan"),
+            "spec": of(
+                "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
+            ),
         },
     ),
     "a model that is evaluated on pairs": (
@@ -73,14 +79,16 @@ ADDED = {
                 "measure_importance": 1,
                 **EVALUATED,
             },
-            "spec": of("tabulate_stability", "tabulate_ablations", "plot_models", "compare_with_guan"),
+            "spec": of(
+                "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
+            ),
         },
     ),
     "a model that is made from another": (
         {"models/three": {"source": {"finetuned": {"base": "two", "task": "squad"}}, "tasks": ["squad"]}},
         {
             "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, **READ},
-            "spec": of("tabulate_stability", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
         },
     ),
     "a task that no model reads": ({"tasks/news": {"source": {"hub": "some/news"}}}, {}),
@@ -88,7 +96,7 @@ ADDED = {
         {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
-            "spec": of("tabulate_stability", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
         },
     ),
     "a condition": (
@@ -127,32 +135,32 @@ ADDED = {
     "a k": (
         {"clustering": {"k": [4, 5]}},
         {
-            "new": {**times(3, CLUSTERED), "plot_models": 1},
+            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models")},
             "spec": of("tabulate_stability", "compare_with_guan"),
         },
     ),
     "a method": (
         {"clustering": {"methods": ["kmeans", "gmm"]}},
         {
-            "new": {**times(3, CLUSTERED), **EVALUATED, "plot_models": 1},
+            "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models")},
             "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan"),
         },
     ),
-    "a brought partition": (
+    "an imported partition": (
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
             "new": {"import_partition": 1, **EVALUATED, **FIGURES},
             "spec": of("tabulate_ablations", "compare_with_guan"),
         },
     ),
-    "a brought partition without types that a condition names": (
+    "an imported partition without types that a condition names": (
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
         {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan")},
     ),
 }
 CHANGED = {
-    "the windows of the feature": (
-        {"clustering": {"windows": 32}},
+    "the distance bins of the feature": (
+        {"clustering": {"distance_bins": 32}},
         {
             "spec": {
                 **times(
@@ -162,18 +170,19 @@ CHANGED = {
                         "measure_stability": 1,
                         "measure_confidence": 1,
                         "choose_clustering": 1,
+                        "embed_heads": 1,
                         "plot_heads": 1,
-                        "plot_projection": 1,
                         "plot_choice": 1,
                     },
                 ),
                 **of("compare_with_guan"),
             },
             "follow": {
+                "plot_projection": 3,
                 "plot_layers": 3,
                 "plot_maps": 3,
                 **EVALUATED,
-                **of("tabulate_stability", "tabulate_ablations", "plot_models"),
+                **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
             },
         },
     ),
@@ -189,7 +198,7 @@ CHANGED = {
                         "measure_stability": 1,
                         "measure_confidence": 1,
                         "choose_clustering": 1,
-                        "plot_projection": 1,
+                        "embed_heads": 1,
                     },
                 ),
                 "evaluate_controls": 1,
@@ -203,6 +212,7 @@ CHANGED = {
                         "extract_features": 1,
                         "map_attention": 1,
                         "plot_heads": 1,
+                        "plot_projection": 1,
                         "plot_layers": 1,
                         "plot_maps": 1,
                         "plot_choice": 1,
@@ -210,7 +220,7 @@ CHANGED = {
                 ),
                 "evaluate_condition": 3,
                 "plot_curves": 1,
-                **of("tabulate_stability", "tabulate_ablations", "plot_models"),
+                **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
             },
         },
     ),
@@ -233,7 +243,7 @@ CHANGED = {
     ),
     "a model that is not selected": (
         {"select": {"models": ["one"]}},
-        {"spec": of("tabulate_stability", "plot_models", "compare_with_guan")},
+        {"spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan")},
     ),
 }
 

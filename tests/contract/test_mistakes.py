@@ -5,21 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from headtypes.workflow.digest import reached_modules
 from headtypes.workflow.packages import NUMERIC_PACKAGES
 from tests.contract import checks
-from tests.contract.tables import leaf_paths, leaf_rows, module_rows, observed_leaf, observed_module, promised
+from tests.contract.imports import loaded_modules
+from tests.contract.tables import by_reason, leaf_paths, leaf_rows, observed, with_leaf
 from tests.support.configs import edited
 from tests.support.workplace import Workplace
 
-RULES = "rules/clustering.smk"
-SPEC = r'spec=spec\("cluster_heads"\),'
-CODE = r'code=code\("cluster_heads"\),'
+RULES = "rules/types.smk"
+IDENTITY = r'\*\*identity\("cluster_heads"\),'
 SCRIPT = r'script:\s+"../workflow_scripts/cluster_heads.py"'
 BEFORE = f"(?={SCRIPT})"
 CLUSTER = "workflow_scripts/cluster_heads.py"
-NAMING = "workflow_scripts/headtypes/naming.py"
-WORKFLOW = "workflow_scripts/headtypes/workflow.py"
-SPECS = "workflow_scripts/headtypes/specs.py"
+NAMING = "workflow_scripts/headtypes/types/naming.py"
+WORKFLOW = "workflow_scripts/headtypes/workflow/job.py"
+SPECS = "workflow_scripts/headtypes/workflow/stages/types.py"
 RESTARTS = r'"restarts": clustering\.restarts,'
 END = r"\Z"
 
@@ -72,11 +73,11 @@ SEEN = {
     ),
     "a rule that reads the configuration": (
         (RULES, BEFORE, 'threads: config["stability"]["models"]\n    '),
-        (checks.snakefiles, "clustering.smk:23: reads the configuration"),
+        (checks.snakefiles, "types.smk:22: reads the configuration"),
     ),
     "a rule that reads it from the plan": (
         (RULES, BEFORE, "threads: plan.config.stability.models\n    "),
-        (checks.snakefiles, "clustering.smk:23: reads the configuration"),
+        (checks.snakefiles, "types.smk:22: reads the configuration"),
     ),
     "a shell line that formats the configuration": (
         (RULES, SCRIPT, 'shell:\n        "echo {config[seed]} > {output}"'),
@@ -95,27 +96,27 @@ SEEN = {
         (checks.rules, "cluster_heads: runs ../workflow_scripts/measure_stability.py"),
     ),
     "a third parameter": (
-        (RULES, CODE, 'code=code("cluster_heads"),\n        restarts=50,'),
+        (RULES, IDENTITY, '**identity("cluster_heads"),\n        restarts=50,'),
         (checks.rules, "cluster_heads: has the parameters spec(wildcards), code, restarts"),
     ),
     "a parameter without a name": (
-        (RULES, SPEC, '7,\n        spec=spec("cluster_heads"),'),
+        (RULES, IDENTITY, '7,\n        **identity("cluster_heads"),'),
         (checks.rules, "cluster_heads: has the parameters one without a name, spec(wildcards), code"),
     ),
     "a parameter function that takes input": (
-        (RULES, SPEC, "spec=lambda wildcards, input: str(input),"),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards, input: str(input)}),'),
         (checks.rules, "cluster_heads: has the parameters spec(wildcards, input), code"),
     ),
     "a parameter function that takes output": (
-        (RULES, SPEC, "spec=lambda wildcards, output: str(output),"),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards, output: str(output)}),'),
         (checks.rules, "cluster_heads: has the parameters spec(wildcards, output), code"),
     ),
     "a set as parameter": (
-        (RULES, SPEC, 'spec=lambda wildcards: {"k", "windows"},'),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards: {"k", "bins"}}),'),
         (checks.parameters, "cluster_heads: the parameter spec is a set"),
     ),
     "a path as parameter": (
-        (RULES, CODE, 'code=Path("cluster_heads.py"),'),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"code": Path("cluster_heads.py")}),'),
         (checks.parameters, "cluster_heads: the parameter code is a PosixPath"),
     ),
     "a spec in the order of a set": (
@@ -145,43 +146,43 @@ def mistaken(tmp_path_factory) -> Workplace:
     # A spec that leaves out one value that the script uses, and holds one that it does not.
     plant(place, SPECS, RESTARTS, '"models": plan.config.stability.models,')
     # An import that the digest does not follow.
-    found = 'importlib.import_module("headtypes.papers.guan2020.descent")'
-    statement = "from headtypes.papers.guan2020.descent import comparison_table"
-    plant(
-        place,
-        "workflow_scripts/plot_models.py",
-        statement,
-        f"import importlib\ncomparison_table = {found}.comparison_table",
-    )
+    statement = "from headtypes.types.descent import comparison_table"
+    found = 'importlib.import_module("headtypes.types.descent").comparison_table'
+    plant(place, "workflow_scripts/tabulate_models.py", statement, f"import importlib\ncomparison_table = {found}")
     return place.finish()
 
 
+def changed_specs(place: Workplace, leaf: str) -> dict:
+    """The jobs whose spec changes, in a place, with a leaf of its configuration."""
+    with place.configured(with_leaf(place.config, place.folder / "inputs", leaf, leaf_rows()[leaf]["value"])):
+        return by_reason(observed(place), named=True)["spec"]
+
+
 def test_a_spec_that_leaves_out_what_the_script_uses_is_not_as_promised(mistaken):
-    row = leaf_rows()["clustering/restarts"]
     others = {"choose_clustering": 7}
-    assert promised(row)["spec"] == {"cluster_heads": 9, "measure_stability": 9, "measure_confidence": 9, **others}
-    assert observed_leaf(mistaken, "clustering/restarts", row["value"])["spec"] == others
+    expected = {"cluster_heads": 9, "measure_stability": 9, "measure_confidence": 9, **others}
+    assert leaf_rows()["clustering/restarts"]["spec"] == expected
+    assert changed_specs(mistaken, "clustering/restarts") == others
 
 
 def test_a_spec_with_more_than_the_script_uses_is_not_as_promised(mistaken):
-    row = leaf_rows()["stability/models"]
     expected = {"measure_stability": 9, "choose_clustering": 7}
-    assert promised(row)["spec"] == expected
-    observed = observed_leaf(mistaken, "stability/models", row["value"])
-    assert observed["spec"] == {"cluster_heads": 9, "measure_confidence": 9, **expected}
+    assert leaf_rows()["stability/models"]["spec"] == expected
+    assert changed_specs(mistaken, "stability/models") == {"cluster_heads": 9, "measure_confidence": 9, **expected}
 
 
-def test_an_import_that_no_digest_follows_is_not_as_promised(mistaken):
-    name = "workflow_scripts/headtypes/figures/comparison.py"
-    others = {"tabulate_readings": 1, "compare_with_guan": 1}
-    assert promised(module_rows()[name]) == {"code": {"plot_models": 2, **others}}
-    assert observed_module(mistaken, name) == {"code": others}
+def test_an_import_that_no_digest_follows_is_one_that_python_makes(mistaken):
+    """An import inside of a function, which Python makes when it is called, is followed like any other."""
+    scripts = mistaken.folder / "workflow_scripts"
+    naming = mistaken.folder / NAMING
+    naming.write_text(naming.read_text() + "\n\ndef _late():\n    from headtypes.base import progress\n")
+    loaded, unseen = loaded_modules(scripts), "headtypes/types/descent.py"
+    assert unseen in loaded["tabulate_models"] - reached_modules(scripts / "tabulate_models.py")
+    assert reached_modules(scripts / "cluster_heads.py") == loaded["cluster_heads"]
+    assert "headtypes/base/progress.py" in loaded["import_partition"]
 
 
-def test_a_leaf_and_a_module_without_a_row_are_missed(mistaken):
-    """As `test_edits.test_every_leaf_and_every_module_has_a_row` misses them."""
-    added = "workflow_scripts/headtypes/added.py"
-    mistaken.write({added: ""})
-    assert added in set(mistaken.modules()) - module_rows().keys()
+def test_a_leaf_without_a_row_is_missed(mistaken):
+    """As `test_edits.test_every_leaf_has_a_row` misses it."""
     config = edited(mistaken.config, "compute/added", 1)
     assert "compute/added" in set(leaf_paths(config)) - leaf_rows().keys()

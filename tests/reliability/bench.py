@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from commands.internals import workflow_of
 from headtypes.base.files import sha256_path
 from headtypes.workflow.provenance import beside, is_shard
 from tests.reliability.disks import mounts_allowed, without_room, without_writing
@@ -73,7 +74,7 @@ def planned(workflow: Path) -> dict[str, Any]:
                 workdir=workflow,
             )
             planning.dag(DAGSettings(forceall=True)).execute_workflow(pseudo_executor="dryrun")
-            for job in _in_order(planning._workflow.dag):
+            for job in _in_order(workflow_of(planning).dag):
                 if shards == 1:
                     found[_name(job)] = job
                 elif any(map(is_shard, (*job.input, *job.output))):
@@ -91,17 +92,13 @@ def _name(job: Any) -> str:
 
 
 def _described(job: Any) -> dict:
-    files = [str(file) for file in job.input]
-    inputs = {name: files[place] for name, place in _named(job.input).items()} or {"": files}
+    named = {name: [files] if isinstance(files, str) else list(files) for name, files in job.input.items()}
+    inputs = {name: list(map(str, files)) for name, files in (named or {"": list(job.input)}).items()}
     return {
         "rule": job.rule.name,
         "inputs": {name: paths for name, paths in inputs.items() if paths},
         "outputs": list(job.output),
     }
-
-
-def _named(files: Any) -> dict[str, Any]:
-    return {name: slice(start, start + 1 if stop is None else stop) for name, (start, stop) in files._names.items()}
 
 
 def _plainly(job: Any, folder: str) -> dict:

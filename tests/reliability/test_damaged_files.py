@@ -17,7 +17,7 @@ import pytest
 
 from headtypes.ablation.curve_files import read_curves
 from headtypes.ablation.evaluation import read_parts
-from headtypes.ablation.head_outputs import read_contexts, write_contexts
+from headtypes.ablation.head_outputs import read_head_outputs, write_head_outputs
 from headtypes.ablation.importance import read_importance
 from headtypes.attention.map_files import read_maps, write_maps
 from headtypes.attention.maps import AttentionMaps
@@ -30,7 +30,7 @@ from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
 from headtypes.tasks.answers import write_scores
 from headtypes.tasks.fetching import fetch_task
@@ -39,8 +39,8 @@ from headtypes.tasks.question_answering.sliding import build_windows
 from headtypes.tasks.records import Sample, read_records, write_records
 from headtypes.tasks.sampling import sample_questions
 from headtypes.tasks.windows import read_windows, write_windows
-from headtypes.types.brought import import_partition
 from headtypes.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
+from headtypes.types.imported import import_partition
 from headtypes.types.partitions import build_partition, read_partition, write_partition
 from headtypes.workflow.provenance import beside, provenance_of, record, shards_of, verified
 from tests.support.models import tiny_bert
@@ -76,7 +76,7 @@ def partition(path: Path) -> None:
     write_partition(path, build_partition(shares, (2, 4), **columns))
 
 
-def brought(path: Path) -> None:
+def imported(path: Path) -> None:
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows([["layer", "head", "type"], *([n // 4, n % 4, "ab"[n % 2]] for n in range(8))])
 
@@ -159,14 +159,14 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     ),
     "pairs.parquet": (lambda path: PAIRS.to_parquet(path), from_file("pairs", "sentence_pair")),
     "partition.csv": (partition, read_partition),
-    "brought.csv": (brought, lambda path: import_partition(path, np.full((8, 21), 1 / 21), (2, 4))),
-    "types.csv": (brought, lambda path: types_in("partitions.mine.file", str(path))),
+    "imported.csv": (imported, lambda path: import_partition(path, np.full((8, 21), 1 / 21), (2, 4))),
+    "types.csv": (imported, lambda path: types_in("partitions.mine.file", str(path))),
     "features.h5": (features, read_features),
     "distance.h5": (features, lambda path: read_distance(path, 16)),
     "shard.h5": (features, lambda path: join_features(path.with_name("joined.h5"), IDS, [path], {})),
     "windows.h5": (windows, read_windows),
     "maps.h5": (maps, read_maps),
-    "contexts.h5": (lambda path: write_contexts(path, np.ones((2, 4, 3), np.float32), {}), read_contexts),
+    "head_outputs.h5": (lambda path: write_head_outputs(path, np.ones((2, 4, 3), np.float32), {}), read_head_outputs),
     "scores.parquet": (scores, lambda path: read_scores([path])),
     "part.parquet": (part, lambda path: read_parts([path])),
     "importance.csv": (importance, read_importance),
@@ -176,7 +176,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "ways.csv": (table(*TABLE, *AGREEMENT, *BEST), lambda path: read_choice(path, path, path)),
     "record.json": (model_record, read_model_record),
     "provenance.json": (record_beside, read_record),
-    "guan.yaml": (lambda path: shutil.copy(ROOT / "reference/guan2020.yaml", path), load_reference),
+    "guan.yaml": (lambda path: shutil.copy(ROOT / "reference/guan2020.yaml", path), read_guan2020),
 }
 
 

@@ -1,6 +1,6 @@
 """Every fault at every rule that computes: nothing half-written is taken for a result, and one sentence says why.
 
-`docs/reliability.md` has the table of what is tested here; `test_the_table_says_what_is_tested` compares the two.
+`docs/lookup/reliability.md` has the table of what is tested here; `test_the_table_says_what_is_tested` compares them.
 """
 
 import os
@@ -17,29 +17,13 @@ from tests.reliability.conftest import IDS, Finished, mark_as_running, touch
 from tests.reliability.disks import mounts_allowed
 from tests.support.places import ROOT
 from tests.support.planning import take_as_made
-from tests.support.rules import RUN_A_MODEL
+from tests.support.rules import READ_TEXTS, RUN_A_MODEL
 
 RULES = sorted(script.stem for script in (ROOT / "workflow_scripts").glob("*.py"))
 JOINING = ["evaluate_condition, shared", "extract_features, shared"]
 CASES = [*RULES, *JOINING]
 # Rules that read no result: what they read is the user's.
 FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_training"]
-# Rules that draw or read samples or questions, by the input that holds them.
-READ_SAMPLES = {
-    "sample_questions": "rows",
-    "sample_inputs": "rows",
-    "evaluate_condition": "questions",
-    "evaluate_controls": "questions",
-    "evaluate_curves": "questions",
-    "evaluate_shard": "questions",
-    "extract_features": "samples",
-    "extract_shard": "samples",
-    "finetune_model": "rows",
-    "map_attention": "samples",
-    "measure_head_outputs": "samples",
-    "measure_importance": "questions",
-    "prepare_windows": "questions",
-}
 # The rules of each fault, as the table in the documentation has them.
 TABLE = {
     **dict.fromkeys(WHILE_WRITING, RULES),
@@ -47,7 +31,7 @@ TABLE = {
     "damaged result": [rule for rule in RULES if rule not in FROM_OUTSIDE],
     "damaged source": [*FROM_OUTSIDE, "import_partition"],
     "weights that are not finite": sorted(RUN_A_MODEL),
-    "empty sample": sorted([*READ_SAMPLES, "fetch_task", "fetch_training"]),
+    "empty sample": sorted([*READ_TEXTS, "fetch_task", "fetch_training"]),
 }
 
 
@@ -175,11 +159,11 @@ def test_weights_that_are_not_finite_give_no_result(finished: Finished, case: st
     assert not [output for output in finished.job(case)["outputs"] if (folder / output).exists()]
 
 
-@pytest.mark.parametrize("case", READ_SAMPLES)
+@pytest.mark.parametrize("case", READ_TEXTS)
 def test_an_empty_sample_is_refused(finished: Finished, case: str, tmp_path: Path):
     """A file of no rows that nothing is recorded of, as if it had been made so."""
     folder = finished.before(case, tmp_path / "here")
-    (path,) = finished.job(case)["inputs"][READ_SAMPLES[case]]
+    (path,) = finished.job(case)["inputs"][READ_TEXTS[case]]
     for file in (folder / path, folder / beside(path)):
         file.unlink()
     (folder / path).write_text("")
@@ -246,7 +230,7 @@ def test_what_the_data_name_names_no_file(finished: Finished):
 
 
 def test_the_table_says_what_is_tested():
-    text = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/lookup/reliability.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
     faults = {cells[0]: cells for cells in rows if cells[0] in TABLE}
     assert list(faults) == list(TABLE)

@@ -57,14 +57,14 @@ def full_config(folder: Path) -> dict:
                 "source": {"hub": "some/model", "revision": "main", "sha256": "0" * 64, "pickle": True},
                 "tasks": ["squad", "pairs"],
                 "evaluate": "pairs",
-                "published": "pre-trained",
+                "published": {"guan2020": "pre-trained"},
             },
             "tuned+1.0": {
                 "source": {"folder": str(folder / "model")},
                 "parent": "base",
                 "tasks": ["squad"],
                 "evaluate": "squad",
-                "published": "squad",
+                "published": {"guan2020": "squad"},
             },
             "packed": {
                 "source": {"package": "json", "subfolder": "model"},

@@ -12,8 +12,8 @@ from transformers.masking_utils import eager_mask
 from headtypes.ablation.operations import Reading
 
 
-def contexts_for(model):
-    """Any contexts: [layer, head, channel]."""
+def head_outputs_for(model):
+    """Any head outputs: [layer, head, channel]."""
     config = model.config
     shape = config.num_hidden_layers, config.num_attention_heads, config.hidden_size // config.num_attention_heads
     return np.random.default_rng(9).normal(size=shape).astype(np.float32)
@@ -55,7 +55,9 @@ def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading
     return attention
 
 
-def dense_output(model, ids, types, operations, sentence, reading, *, contexts=None, max_seq_length=None, masked=False):
+def dense_output(
+    model, ids, types, operations, sentence, reading, *, head_outputs=None, max_seq_length=None, masked=False
+):
     """What a model computes of one sample, its heads under operations [layer, head], with every attention in full.
 
     ids, types, sentence: [token], types None for a model without; reading: where padding counts, the sample is padded
@@ -72,7 +74,7 @@ def dense_output(model, ids, types, operations, sentence, reading, *, contexts=N
 
     def attend(module, query, key, value, attention_mask=None, scaling=None, dropout=0.0, **kwargs):
         layer = next(layers)
-        context = torch.empty_like(query)
+        outputs = torch.empty_like(query)
         for head, operation in enumerate(operations[layer]):
             # Heads in a row share the keys of one head where there are fewer of keys.
             shared = head * key.shape[1] // query.shape[1]
@@ -81,11 +83,11 @@ def dense_output(model, ids, types, operations, sentence, reading, *, contexts=N
                 scores[attention_mask[0, 0] < 0] = -torch.inf
             scores[:, real:] = -torch.inf
             if operation == "mean":
-                context[0, head] = torch.from_numpy(contexts[layer, head]).double()
+                outputs[0, head] = torch.from_numpy(head_outputs[layer, head]).double()
             else:
                 attention = defined_attention(scores, operation, sentence, reading, masked=masked)
-                context[0, head] = attention @ value[0, shared]
-        return context.transpose(1, 2), None
+                outputs[0, head] = attention @ value[0, shared]
+        return outputs.transpose(1, 2), None
 
     AttentionInterface.register("dense_reference", attend)
     AttentionMaskInterface.register("dense_reference", eager_mask)

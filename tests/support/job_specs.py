@@ -2,8 +2,8 @@
 
 from headtypes.base.files import canonical_json
 from headtypes.config.schema import read_config
-from headtypes.workflow import specs
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.registry import STAGES
 
 
 def all_specs(raw: dict) -> dict[tuple, str]:
@@ -25,7 +25,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(
             ("measure_head_outputs", each.model, each.task)
             for each in plan.ablations
-            if "mean" in plan.operations(each.condition).values()
+            if plan.needs_head_outputs(each.condition)
         ),
         *(("import_partition" if each.file else "cluster_heads", *name) for name, each in plan.partitions.items()),
         *(
@@ -39,11 +39,12 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("evaluate_controls", each.model, each.partition, each.name) for each in plan.controlled),
         *(("measure_importance", each.model, each.task) for each in plan.curved),
         *((rule, each.model, each.name) for each in plan.curved for rule in ("evaluate_curves", "plot_curves")),
+        *(("embed_heads", *name) for name in plan.partitions),
         *((f"plot_{what}", *name) for name in plan.partitions for what in ("heads", "projection", "layers", "maps")),
-        *(("plot_models", clustering) for clustering in plan.clusterings),
+        *((rule, clustering) for clustering in plan.clusterings for rule in ("tabulate_models", "plot_models")),
         ("tabulate_stability",),
         ("tabulate_ablations",),
         ("tabulate_readings",),
         ("compare_with_guan",),
     ]
-    return {job: canonical_json(getattr(specs, job[0])(plan, *job[1:])) for job in jobs}
+    return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs}

@@ -18,7 +18,7 @@ from transformers import (
     RobertaForQuestionAnswering,
 )
 
-from headtypes.models.architectures import ATTENTION
+from headtypes.attention.hook import ATTENTION
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "saw", "by", "under", "it", "was"]

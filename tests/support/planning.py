@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commands.internals import workflow_of
 from tests.support.places import ROOT
 
 _FORKS = multiprocessing.get_context("forkserver")
@@ -51,6 +52,7 @@ class Job:
 
     rule: str
     wildcards: tuple[str, ...]
+    inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     """Files, with the benchmark; a folder ends in a slash."""
     parameters: tuple[tuple[str | None, str, str], ...]
@@ -63,6 +65,15 @@ class Job:
     def name(self) -> str:
         """The rule; of an evaluation and its controls, with the condition."""
         return f"{self.rule} {self.wildcards[-1]}" if self.rule in OF_A_CONDITION else self.rule
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The rule and its wildcards, which no other job has."""
+        return (self.rule, *self.wildcards)
+
+    def parameter(self, name: str) -> str | None:
+        """`repr` of a parameter; None where the job has none of this name."""
+        return next((shown for known, _, shown in self.parameters if known == name), None)
 
 
 @dataclass(frozen=True)
@@ -164,7 +175,7 @@ def _workflow(forceall: bool = False) -> Iterator[tuple[Any, Any]]:
     with SnakemakeApi(OutputSettings(quiet={Quietness.RULES, Quietness.PROGRESS}, dryrun=True)) as api:
         workflow = api.workflow(resource_settings=ResourceSettings(cores=2))
         dag = workflow.dag(settings)
-        yield workflow._workflow, dag
+        yield workflow_of(workflow), dag
 
 
 def _jobs() -> list[tuple]:
@@ -177,12 +188,19 @@ def _jobs() -> list[tuple]:
             (
                 job.rule.name,
                 wildcards,
+                list(map(str, job.input)),
                 [f"{file}/" if file.is_directory else file for file in job.output] + [*filter(None, [job.benchmark])],
-                [(name, type(value).__name__, repr(value)) for name, value in job.params._allitems()],
+                [(name, type(value).__name__, repr(value)) for name, value in _with_names(job.params)],
                 _reason(workflow, job) if job in scheduled else None,
             )
             for _, wildcards, job in jobs
         ]
+
+
+def _with_names(parameters: Any) -> list[tuple[str | None, Any]]:
+    """Every parameter in its order, and None where it has no name."""
+    named = list(parameters.items())
+    return [(next((name for name, known in named if known is value), None), value) for value in parameters]
 
 
 def _reason(workflow: Any, job: Any) -> str:
@@ -207,7 +225,7 @@ def _rules() -> list[tuple]:
                 rule.script,
                 [
                     (name, list(inspect.signature(value).parameters) if callable(value) else None)
-                    for name, value in rule.params._allitems()
+                    for name, value in _with_names(rule.params)
                 ],
             )
             for rule in workflow.rules

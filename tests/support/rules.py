@@ -1,15 +1,8 @@
-"""Rules of the workflow by what they do, as tests expect it."""
+"""Rules of the workflow by what they do."""
 
-# And so take a GPU where there is one.
-RUN_A_MODEL = {
-    "evaluate_condition",
-    "evaluate_controls",
-    "evaluate_curves",
-    "evaluate_shard",
-    "extract_features",
-    "extract_shard",
-    "finetune_model",
-    "map_attention",
-    "measure_head_outputs",
-    "measure_importance",
-}
+from headtypes.workflow.stages.registry import STAGES
+
+# And so take a GPU where there is one. `tests/unit/workflow/test_stages.py` compares both with the rules' scripts.
+RUN_A_MODEL = {name for name, stage in STAGES.items() if stage.runs_model}
+# Those that read samples or questions, or draw them, by the input that holds them.
+READ_TEXTS = {name: stage.reads for name, stage in STAGES.items() if stage.reads}

@@ -1,6 +1,7 @@
 """How the code is layered: imports go one way, scripts are thin, and nothing is imported behind the digest's back."""
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -26,8 +27,13 @@ def tree(file: Path) -> ast.Module:
 
 def imported(file: Path) -> set[str]:
     """The dotted names that a file imports; of our own, the modules."""
+    return imported_by(tree(file), file)
+
+
+def imported_by(code: ast.Module, file: Path) -> set[str]:
+    """The dotted names that the code of a file imports; of our own, the modules."""
     names = set()
-    for node in ast.walk(tree(file)):
+    for node in ast.walk(code):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -37,10 +43,53 @@ def imported(file: Path) -> set[str]:
     return names
 
 
+# From the ground up, as the package's docstring lists them.
+ROOMS = re.findall(r"^([a-z]+)  +\S", headtypes.__doc__, re.MULTILINE)
+
+
+def room(name: str) -> str:
+    """The room of a module, by its dotted name."""
+    return name.split(".")[1]
+
+
+def test_the_list_of_rooms_is_that_of_the_folders():
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert len(ROOMS) == len(set(ROOMS))
+    assert set(ROOMS) == folders
+
+
+@pytest.mark.parametrize("name", sorted(MODULES.keys() - {"headtypes"}))
+def test_a_module_imports_only_from_its_own_room_and_rooms_below(name):
+    ours = {other for other in imported(MODULES[name]) if other.startswith("headtypes.")}
+    assert {room(other) for other in ours} <= set(ROOMS[: ROOMS.index(room(name)) + 1])
+
+
+def without_type_checking(code: ast.Module) -> ast.Module:
+    """The code that Python runs: what is there for type checkers alone is left out."""
+    code.body = [
+        node for node in code.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+    ]
+    return code
+
+
 def test_imports_within_the_package_have_no_circle():
-    graph = {name: imported(file) & MODULES.keys() - {name} for name, file in MODULES.items()}
+    run = {name: (without_type_checking(tree(file)), file) for name, file in MODULES.items()}
+    graph = {name: imported_by(code, file) & MODULES.keys() - {name} for name, (code, file) in run.items()}
     assert sum(map(len, graph.values())) > 20
     TopologicalSorter(graph).prepare()  # Raises where there is a circle, and shows it.
+
+
+@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("__init__.py")), ids=lambda file: file.parent.name)
+def test_the_init_of_a_package_is_a_docstring(file):
+    (statement,) = tree(file).body
+    assert isinstance(statement, ast.Expr)
+
+
+def test_no_room_and_no_folder_grows_beyond_what_a_reader_can_survey():
+    for name in ROOMS:
+        assert sum(len(file.read_text().splitlines()) for file in (PACKAGE / name).rglob("*.py")) <= 2500, name
+    for folder in {file.parent for file in MODULES.values()}:
+        assert len(list(folder.glob("*.py"))) <= 16, folder
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))
@@ -75,13 +124,14 @@ def test_a_script_maps_inputs_and_outputs_and_holds_no_logic(script):
 
 def test_planning_loads_no_heavy_library():
     """Snakemake plans at every start and in every job; torch and pandas would cost it seconds each time."""
-    imports = "from headtypes.models import gpus; from headtypes.workflow import digest, plan, resources, specs"
-    program = f"import sys; {imports}; print(*sys.modules)"
-    found = subprocess.run(
+    planning = [name for name in sorted(MODULES) if name != "headtypes" and room(name) in ("config", "workflow")]
+    # What a job does once it runs, too, has its libraries loaded by its script.
+    program = f"import sys, {', '.join([*planning, 'headtypes.models.gpus'])}; print(*sys.modules)"
+    run = subprocess.run(
         [sys.executable, "-c", program], cwd=PACKAGE.parent, capture_output=True, text=True, check=True
-    ).stdout.split()
-    heavy = {"torch", "transformers", "pandas", "numpy", "sklearn", "datasets", "huggingface_hub", "h5py"}
-    assert heavy & set(found) == set()
+    )
+    heavy = {"torch", "transformers", "pandas", "numpy", "sklearn", "datasets", "huggingface_hub", "h5py", "matplotlib"}
+    assert heavy & set(run.stdout.split()) == set()
 
 
 # Scripts that run a model, or load its configuration or its tokenizer.

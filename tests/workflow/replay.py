@@ -19,6 +19,7 @@ import numpy as np
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
+from commands.internals import workflow_of
 from tests.support.places import ROOT
 
 # What jobs load; imported once, here, and not used before the fork.
@@ -60,7 +61,7 @@ def replay(folder: Path, config: Path) -> None:
             workdir=folder,
         )
         workflow.dag(DAGSettings(forceall=True)).execute_workflow(pseudo_executor="dryrun")
-        for job in _last_first(workflow._workflow.dag):
+        for job in _last_first(workflow_of(workflow).dag):
             if job.rule.name not in FIGURES:
                 _run(job)
 

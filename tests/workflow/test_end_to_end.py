@@ -13,6 +13,7 @@ import yaml
 from headtypes.tasks.question_answering.scoring import score_predictions, summary
 from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.types.partitions import read_partition
+from headtypes.workflow.stages.registry import STAGES
 from tests.workflow.conftest import ROOT
 from tests.workflow.replay import differences
 
@@ -24,35 +25,12 @@ FURTHER = {"mixed": {"dense": "mean", "2-3": "uniform"}}
 
 def test_all_19_conditions_are_planned_by_default(workdir):
     planned = workdir.planned()
-    assert planned == {
-        "fetch_model": 1,
-        "fetch_task": 1,
-        "sample_inputs": 1,
-        "sample_questions": 1,
-        "extract_features": 1,
-        "cluster_heads": 1,
-        "measure_stability": 1,
-        "measure_confidence": 1,
-        "choose_clustering": 1,
-        "prepare_windows": 1,
-        "evaluate_condition": 19,
-        "measure_intervals": 1,
-        # Table 2 without its baseline.
-        "evaluate_controls": 10,
-        "measure_importance": 1,
-        "evaluate_curves": 1,
-        "plot_choice": 1,
-        "plot_curves": 1,
-        "compare_with_guan": 1,
-        "tabulate_stability": 1,
-        "tabulate_ablations": 1,
-        "map_attention": 1,
-        "plot_heads": 1,
-        "plot_projection": 1,
-        "plot_layers": 1,
-        "plot_models": 1,
-        "plot_maps": 1,
-    }
+    # What the config does not ask for.
+    absent = {"fetch_training", "finetune_model", "extract_shard", "evaluate_shard", "import_partition"}
+    absent |= {"measure_head_outputs", "tabulate_readings"}
+    # Controls are of Table 2 without its baseline.
+    several = {"evaluate_condition": 19, "evaluate_controls": 10}
+    assert planned == dict.fromkeys(STAGES.keys() - absent, 1) | several
 
 
 def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
@@ -61,8 +39,8 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config["readings"] = {"segments": {"sentences": "segments"}}
     config["select"]["conditions"] = [*CONDITIONS, *FURTHER]
     # A partition that the user brings takes the same road.
-    brought = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
-    brought.to_csv(workdir.path / "mine.csv", index=False)
+    imported = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
+    imported.to_csv(workdir.path / "mine.csv", index=False)
     config["partitions"] = {"mine": {"file": str(workdir.path / "mine.csv"), "model": "tiny", "task": "animals"}}
     workdir.configure(config)
     # A run that was killed leaves Snakemake's locks behind.
@@ -91,7 +69,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
         assert metrics.pop("provenance")["rule"] == "evaluate_condition"
         assert metrics == summary(score_predictions(questions, predictions))
         assert len(pd.read_parquet(folder / "per_question.parquet")) == 6
-    # The brought partition has the type dense and no other of the paper's.
+    # The imported partition has the type dense and no other of the paper's.
     evaluated = {file.parent.name for file in (results / "ablation/tiny/mine").glob("*/metrics.json")}
     assert evaluated == {"baseline", "zero-dense", *FURTHER}
 

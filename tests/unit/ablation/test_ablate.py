@@ -5,18 +5,18 @@ import pytest
 import torch
 
 from headtypes.ablation.ablate import Ablation
-from headtypes.ablation.operations import Reading, reading_matters
+from headtypes.ablation.operations import OPERATIONS, Reading, reading_matters
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import run
 from headtypes.base.errors import InputError
 from headtypes.tasks.question_answering.sliding import build_windows
-from tests.support.dense import contexts_for, dense_output, dropped_pairs
+from tests.support.dense import dense_output, dropped_pairs, head_outputs_for
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import opened, tiny_bert, tiny_roberta
 from tests.support.records import questions
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
-OPERATIONS = ("zero", "uniform", "mean", "drop_intra", "drop_inter")
+CHANGES = [name for name, operation in OPERATIONS.items() if operation.change]
 PAPER = Reading()
 WINDOW = 60
 READINGS = {
@@ -36,7 +36,7 @@ def dense_logits(model, ids, types, operations, sentence, reading=PAPER, *, mask
         operations,
         sentence,
         reading,
-        contexts=contexts_for(model),
+        head_outputs=head_outputs_for(model),
         max_seq_length=WINDOW,
         masked=masked,
     )
@@ -51,7 +51,7 @@ def ablated_logits(model, windows, chosen, operations, reading=PAPER):
     inputs = model_inputs([windows.input_ids[each] for each in bounds], types, pad, torch.device("cpu"), length)
     sentences = [windows.sentence[each] for each in bounds]
     with torch.inference_mode():
-        output = run(opened(model), inputs, Ablation(operations, sentences, reading, contexts_for(model)))
+        output = run(opened(model), inputs, Ablation(operations, sentences, reading, head_outputs_for(model)))
     logits = torch.stack([output.start_logits, output.end_logits], dim=1)
     return [row[:, : each.stop - each.start] for row, each in zip(logits, bounds, strict=True)]
 
@@ -62,11 +62,11 @@ def mixed(model, names, seed=0):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("operation", [*OPERATIONS, "mixed"])
+@pytest.mark.parametrize("operation", [*CHANGES, "mixed"])
 def test_an_operation_equals_the_dense_computation(name, operation):
     model, tokenizer = MODELS[name]()
     windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
-    operations = mixed(model, ["keep", *OPERATIONS] if operation == "mixed" else ["keep", operation])
+    operations = mixed(model, ["keep", *CHANGES] if operation == "mixed" else ["keep", operation])
     found = ablated_logits(model, windows, range(len(windows)), operations)
     for index, logits in enumerate(found):
         tokens = slice(windows.offsets[index], windows.offsets[index + 1])
@@ -91,7 +91,7 @@ def one_window(model, tokenizer):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", CHANGES)
 def test_each_reading_equals_the_dense_computation_and_matters_where_it_says(name, operation, reading):
     model, tokenizer = MODELS[name]()
     windows, inputs, sentence = one_window(model, tokenizer)
@@ -110,10 +110,10 @@ def test_readings_and_operations_together_equal_the_dense_computation(name, spec
     model, tokenizer = MODELS[name](layers=4, heads=6)
     windows, inputs, sentence = one_window(model, tokenizer)
     reading = Reading("segments", special_tokens, renormalise=True, uniform_over_padding=True)
-    operations = mixed(model, ["keep", *OPERATIONS])
+    operations = mixed(model, ["keep", *CHANGES])
     # What padding gets from the others reaches the tokens through uniform heads further up.
     operations[3, ::2] = "uniform"
-    assert set(OPERATIONS) - {"uniform"} <= set(operations[:3].flat)
+    assert set(CHANGES) - {"uniform"} <= set(operations[:3].flat)
     (found,) = ablated_logits(model, windows, [1], operations, reading)
     expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
     torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
@@ -123,7 +123,7 @@ def test_padding_that_counts_is_the_same_in_a_batch_of_several():
     model, tokenizer = tiny_bert()
     windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
     assert len(set(np.diff(windows.offsets))) > 1
-    operations = mixed(model, ["keep", *OPERATIONS])
+    operations = mixed(model, ["keep", *CHANGES])
     reading = Reading(uniform_over_padding=True)
     for index, logits in enumerate(ablated_logits(model, windows, range(len(windows)), operations, reading)):
         (alone,) = ablated_logits(model, windows, [index], operations, reading)
@@ -153,8 +153,8 @@ def test_a_row_that_loses_everything_is_zero_however_it_is_read():
     found = []
     for operation in ("drop_intra", "zero"):
         with torch.inference_mode():
-            handler = Ablation(mixed(model, [operation]), sentence, Reading(renormalise=True))
-            found.append(run(opened(model), inputs, handler).start_logits)
+            ablation = Ablation(mixed(model, [operation]), sentence, Reading(renormalise=True))
+            found.append(run(opened(model), inputs, ablation).start_logits)
     torch.testing.assert_close(found[0], found[1], atol=0, rtol=0)
 
 
@@ -185,7 +185,7 @@ def test_blocks_of_query_rows_change_nothing(operation, monkeypatch):
     torch.testing.assert_close(ablated_logits(model, windows, [1], operations), whole, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", CHANGES)
 def test_a_sample_in_a_padded_batch_is_the_sample_alone(operation):
     model, tokenizer = tiny_bert()
     windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
@@ -205,10 +205,10 @@ def test_samples_of_one_length_together_equal_the_definition(operation, causal, 
     lengths = [60, 60, 45, 45, 12, 12, 12, 3]
     rng = np.random.default_rng(0)
     sentences = [np.sort(rng.integers(-1, 4, length)) for length in lengths]
-    handler = Ablation(np.array([["keep", operation, operation]] * 2, dtype=object), sentences, PAPER)
+    ablation = Ablation(np.array([["keep", operation, operation]] * 2, dtype=object), sentences, PAPER)
     for number in range(2):
         layer = layer_of(lengths, heads=3, causal=causal, seed=number)
-        context = handler(number, layer)
+        outputs = ablation(number, layer)
         for sample, length in enumerate(lengths):
             attention = attention_of(layer, sample, length)
             if operation == "uniform":
@@ -217,7 +217,7 @@ def test_samples_of_one_length_together_equal_the_definition(operation, causal, 
             else:
                 attention[1:, dropped_pairs(operation, tuple(sentences[sample].tolist()), PAPER).numpy()] = 0
             expected = attention @ layer.value[sample, :, :length].double().numpy()
-            np.testing.assert_allclose(context[sample, :, :length], expected, atol=1e-5)
+            np.testing.assert_allclose(outputs[sample, :, :length], expected, atol=1e-5)
 
 
 def test_an_operation_that_there_is_not_is_refused():
@@ -225,9 +225,9 @@ def test_an_operation_that_there_is_not_is_refused():
         Ablation(np.full((3, 5), "unform", dtype=object), [], PAPER)
 
 
-def test_mean_needs_contexts_of_the_model():
+def test_mean_needs_the_head_outputs_of_the_model():
     operations = np.full((3, 5), "mean", dtype=object)
-    with pytest.raises(InputError, match="mean needs the heads' mean contexts"):
+    with pytest.raises(InputError, match="mean needs the mean head outputs"):
         Ablation(operations, [], PAPER)
     with pytest.raises(InputError, match="of 2 layers of 3 heads and the model has 3 of 5"):
         Ablation(operations, [], PAPER, np.zeros((2, 3, 6), np.float32))

@@ -167,9 +167,9 @@ def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
     model, tokenizer = tiny_bert()
     record = recorded(model, tokenizer, tmp_path)
     windows = build_windows(questions()[:1], tokenizer, max_seq_length=60)
-    contexts = np.random.default_rng(0).normal(size=(3, 5, 7)).astype(np.float32)
+    head_outputs = np.random.default_rng(0).normal(size=(3, 5, 7)).astype(np.float32)
     partition, arguments = types_like(record), {"condition": "c", "operations": {"dense": "mean"}}
-    answers, _ = evaluate_condition(questions()[:1], windows, partition, record, contexts, **arguments, **SETTINGS)
+    answers, _ = evaluate_condition(questions()[:1], windows, partition, record, head_outputs, **arguments, **SETTINGS)
     operations = np.where(partition.type_of == "dense", "mean", "keep")
     tokens = windows.tokens(0)
     output = dense_output(
@@ -179,12 +179,12 @@ def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
         operations,
         windows.sentence[tokens],
         Reading(),
-        contexts=contexts,
+        head_outputs=head_outputs,
     )
     logits = (each.numpy() for each in (output.start_logits, output.end_logits))
     spans = best_spans(*logits, windows.sentence[tokens][None] > 0)
     assert answers == answer_questions(questions()[:1], windows, spans)
-    with pytest.raises(InputError, match="mean needs the heads' mean contexts"):
+    with pytest.raises(InputError, match="mean needs the mean head outputs"):
         evaluate_condition(questions()[:1], windows, partition, record, **arguments, **SETTINGS)
 
 

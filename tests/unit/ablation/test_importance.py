@@ -14,7 +14,7 @@ from headtypes.tasks.question_answering.examples import answer_positions
 from headtypes.tasks.question_answering.sliding import build_windows
 from headtypes.tasks.records import Question
 from headtypes.tasks.sentence_pair.examples import build_pairs
-from tests.support.models import QUESTIONS, opened, tiny_bert, tiny_roberta
+from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, recorded
 
 MAKES = [tiny_bert, tiny_roberta]
@@ -30,7 +30,7 @@ def answered() -> list[Question]:
 
 
 def scaled(model, layer: int, head: int, factor: float):
-    """A copy in which the head's values, and so its contexts, are multiplied by a factor."""
+    """A copy in which the head's values, and so its outputs, are multiplied by a factor."""
     model = copy.deepcopy(model)
     value = model.base_model.encoder.layer[layer].attention.self.value
     size = value.out_features // model.config.num_attention_heads
@@ -80,7 +80,7 @@ def test_importance_on_questions_equals_finite_differences(make, batch_tokens):
     assert max(np.bincount(question)) > 1
     slope = slopes(model, plain_losses(windows, chosen, start_positions=positions[:, 0], end_positions=positions[:, 1]))
     expected = np.mean([np.abs(slope[..., question == each]).mean(-1) for each in range(3)], axis=0)
-    found = head_importance(opened(model), windows, positions, batch_tokens, "test")
+    found = head_importance(model, windows, positions, batch_tokens, "test")
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
     assert found.min() > 1e-4
 
@@ -92,7 +92,7 @@ def test_importance_on_pairs_equals_finite_differences(make):
     windows = build_pairs(PAIRS, tokenizer, max_length=60)
     label = np.array([pair.label for pair in PAIRS])
     slope = slopes(model, plain_losses(windows, range(len(PAIRS)), labels=label))
-    found = head_importance(opened(model), windows, label[:, None], 64, "test")
+    found = head_importance(model, windows, label[:, None], 64, "test")
     np.testing.assert_allclose(found, np.abs(slope).mean(-1), rtol=1e-6, atol=1e-9)
     assert (np.abs(slope).mean(-1) > 1.01 * np.abs(slope.mean(-1))).any(), "the absolute value is that of a sample"
 
@@ -111,7 +111,7 @@ def test_a_table_of_a_fetched_model_has_both_scores_of_every_head(make, tmp_path
             targets = answer_positions(rows, windows)
         table = measure_importance(rows, windows, record, kind=kind, precision="float32", batch_tokens=512)
         assert list(table) == ["layer", "head", "importance", "normalised"]
-        expected = head_importance(opened(model), windows, targets, 512, "test")
+        expected = head_importance(model, windows, targets, 512, "test")
         np.testing.assert_allclose(table["importance"].to_numpy().reshape(expected.shape), expected, rtol=1e-4)
         table.sample(frac=1, random_state=0).to_csv(tmp_path / "importance.csv", index=False)
         np.testing.assert_allclose(read_importance(tmp_path / "importance.csv"), normalise(expected), rtol=1e-4)
@@ -153,7 +153,7 @@ def test_where_no_window_holds_an_answer_nothing_is_measured():
     model, tokenizer = tiny_bert()
     windows = build_windows(answered(), tokenizer, max_seq_length=60)
     with pytest.raises(InputError, match=r"test: no window holds a whole answer; make windows.max_seq_length larger"):
-        head_importance(opened(model), windows, np.full((len(windows), 2), -1), 512, "test")
+        head_importance(model, windows, np.full((len(windows), 2), -1), 512, "test")
 
 
 def test_windows_of_other_questions_are_refused():
@@ -167,7 +167,7 @@ def test_a_gradient_that_is_not_finite_is_refused():
     model.qa_outputs.weight.data[0, 0] = torch.nan
     windows = build_windows(answered(), tokenizer, max_seq_length=60)
     with pytest.raises(InputError, match="test: a gradient is not finite"):
-        head_importance(opened(model), windows, answer_positions(answered(), windows), 512, "test")
+        head_importance(model, windows, answer_positions(answered(), windows), 512, "test")
 
 
 def test_a_table_is_one_row_per_head_in_order(tmp_path):

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headtypes.attention.batches import Part, batched, model_inputs, pad, plan_batches, rows_of, run_batches
+from headtypes.attention.batches import Part, batched, model_inputs, pad, plan_batches, rows_of, run_model
 from headtypes.base.errors import InputError
 from tests.support.models import tiny_bert
 
@@ -68,16 +68,29 @@ def test_rows_that_stand_one_after_another_are_told_apart():
     assert [row.tolist() for row in rows_of(np.arange(5), np.array([0, 2, 2, 5]))] == [[0, 1], [], [2, 3, 4]]
 
 
+def run_batches(model, ids, types, batch_tokens, step, **how):
+    """Run a model, and call `step` with each batch that has run."""
+
+    def hook(batch):
+        return lambda number, layer: layer.head_outputs()
+
+    finish = lambda batch, hook, output: step(batch)  # noqa: E731
+    run_model(model, ids, types, hook=hook, finish=finish, batch_tokens=batch_tokens, what="test", **how)
+
+
 @pytest.mark.parametrize("length", [None, 6])
 def test_batches_are_those_of_the_plan_with_the_inputs_of_their_samples(length):
     model, _ = tiny_bert(layers=1)
     ids = [np.arange(1, size + 1) for size in (2, 5, 3)]
     types = [np.ones(size, dtype=int) for size in (2, 5, 3)]
     found = []
-    run_batches(model, ids, types, 10, lambda *each: found.append(each), length=length)
-    padded = [[ids[index].size for index in batch] if length is None else [length] for batch, _ in found]
-    assert [batch.tolist() for batch, _ in found] == ([[1, 2], [0]] if length is None else [[0], [1], [2]])
-    for (batch, inputs), sizes in zip(found, padded, strict=True):
+    run_batches(model, ids, types, 10, found.append, length=length)
+    samples = [batch.samples for batch in found]
+    padded = [[ids[index].size for index in batch] if length is None else [length] for batch in samples]
+    assert [batch.tolist() for batch in samples] == ([[1, 2], [0]] if length is None else [[0], [1], [2]])
+    for done, sizes in zip(found, padded, strict=True):
+        batch, inputs = done.samples, done.inputs
+        assert done.lengths == [ids[index].size for index in batch]
         assert {tensor.shape for tensor in inputs.values()} == {(len(batch), max(sizes))}
         for row, index in enumerate(batch):
             real = inputs["attention_mask"][row].bool()
@@ -94,7 +107,7 @@ def test_parts_share_out_the_batches_of_one_plan(number):
 
     def shapes(part: Part) -> list[tuple]:
         found = []
-        step = lambda batch, inputs: found.append((tuple(batch), inputs["input_ids"].shape))  # noqa: E731
+        step = lambda batch: found.append((tuple(batch.samples), batch.inputs["input_ids"].shape))  # noqa: E731
         run_batches(model, ids, None, 18, step, part=part)
         return found
 
@@ -108,11 +121,11 @@ def test_a_batch_that_is_too_large_is_halved_at_its_padded_length():
     model, _ = tiny_bert(layers=1)
     tried, done = [], []
 
-    def step(batch, inputs):
-        tried.append(len(batch))
-        if len(batch) > 2:
+    def step(batch):
+        tried.append(len(batch.samples))
+        if len(batch.samples) > 2:
             raise torch.OutOfMemoryError("planted")
-        done.append((batch.tolist(), inputs["input_ids"].tolist()))
+        done.append((batch.samples.tolist(), batch.inputs["input_ids"].tolist()))
 
     run_batches(model, [np.full(size, size) for size in (1, 2, 3, 4, 5)], None, 25, step)
     assert tried == [5, 2, 3, 1, 2]
@@ -122,7 +135,7 @@ def test_a_batch_that_is_too_large_is_halved_at_its_padded_length():
 
 
 def test_an_input_that_is_too_large_by_itself_is_said_to_be():
-    def step(batch, inputs):
+    def step(batch):
         raise torch.OutOfMemoryError("planted")
 
     with pytest.raises(InputError, match="One input of 5 tokens does not fit into the GPU's memory"):
@@ -134,7 +147,7 @@ def test_memory_that_batches_left_in_pieces_is_given_back():
     model, _ = tiny_bert(layers=1)
     kept = []
 
-    def step(batch, inputs):
+    def step(batch):
         # In the heap, with something between that stays: 100 MB, of which 1 is kept.
         pieces = [np.ones(100_000, np.uint8) for _ in range(1000)]
         kept.extend(pieces[:: len(pieces) // 10])

@@ -10,13 +10,14 @@ import torch
 
 from headtypes.attention import maps as attention_maps
 from headtypes.attention.map_files import AttentionMaps, read_maps, write_maps
-from headtypes.attention.maps import choose_sample, map_attention, read_one
+from headtypes.attention.maps import choose_sample, map_attention
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import fetch_model
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.records import Sample
-from tests.support.models import QUESTIONS, opened, plain_attentions, tiny_bert, tiny_roberta
+from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
+from tests.support.reading import attention_maps as maps_of
 from tests.support.records import described
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
@@ -29,7 +30,7 @@ SAMPLES = [Sample(str(number), question, context) for number, (question, context
 def test_maps_equal_the_attention_that_the_plain_model_gives_out(make, sample):
     model, tokenizer = make()
     encoded = encode_samples([SAMPLES[sample]], tokenizer, "question_answering", 64)
-    found = read_one(opened(model), encoded, tokenizer.pad_token_id)
+    found = maps_of(model, encoded)
     expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
     assert found.shape == expected.shape
     assert found.dtype == np.float32
@@ -90,7 +91,7 @@ def test_a_sample_whose_question_leaves_no_room_is_passed_over():
 
 def loads(monkeypatch, model, tokenizer):
     monkeypatch.setattr(attention_maps, "load_tokenizer", lambda record: tokenizer)
-    monkeypatch.setattr(attention_maps, "load_model", lambda record, precision: opened(model))
+    monkeypatch.setattr(attention_maps, "load_model", lambda record, precision: model)
 
 
 def test_tokens_are_those_of_the_sample(monkeypatch):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.features.extraction import read_heads
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.records import Sample
-from tests.support.models import QUESTIONS, opened, tiny_bert
+from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.reading import distance_features
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_features_stay_within_1e_5(threads):
     found = []
     for number in (1, 1, 2, 3):
         threads(number)
-        found.append(read_heads(opened(model), encoded, 4096, "tiny"))
+        found.append(distance_features(model, encoded))
     np.testing.assert_array_equal(found[0], found[1])
     for other in found[2:]:
         np.testing.assert_allclose(other, found[0], rtol=0, atol=1e-5)

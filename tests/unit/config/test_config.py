@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import canonical_json
 from headtypes.config.schema import Config, Strict, json_schema, read_config
-from headtypes.workflow import specs
 from headtypes.workflow.plan import Plan
 from tests.support.configs import DELETE, edited, full_config
+from tests.support.job_specs import all_specs
 from tests.support.places import ROOT
 
 
@@ -25,30 +24,10 @@ def full(tmp_path):
     return full_config(tmp_path)
 
 
-def planned(raw):
+def planned(raw) -> Plan:
     """What Snakemake would make of a configuration, with every spec."""
-    plan = Plan(read_config(raw))
-    for model in plan.models:
-        canonical_json(specs.fetch_model(plan, model))
-        if plan.finetuned(model):
-            canonical_json([specs.finetune_model(plan, model), specs.fetch_training(plan, plan.finetuned(model).task)])
-    for task in plan.tasks:
-        canonical_json([rule(plan, task) for rule in (specs.fetch_task, specs.sample_inputs, specs.sample_questions)])
-    for model, task in plan.features:
-        canonical_json([specs.extract_features(plan, model, task), specs.prepare_windows(plan, model, task)])
-    for model, partition in plan.partitions:
-        canonical_json(specs.cluster_heads(plan, model, partition))
-    for each in plan.ablations:
-        canonical_json(specs.evaluate_condition(plan, each.model, each.partition, each.name))
-    for each in plan.controlled:
-        canonical_json(specs.evaluate_controls(plan, each.model, each.partition, each.name))
-    for each in plan.curved:
-        canonical_json(specs.evaluate_curves(plan, each.model, each.name))
-    for each in plan.ablated:
-        canonical_json(specs.measure_intervals(plan, each.model, each.name))
-    summaries = (specs.tabulate_stability, specs.tabulate_ablations, specs.tabulate_readings, specs.compare_with_guan)
-    canonical_json([rule(plan) for rule in summaries])
-    return plan
+    all_specs(raw)
+    return Plan(read_config(raw))
 
 
 def refusal(raw) -> str:
@@ -100,6 +79,7 @@ MISTAKES = [
     ("models/taught/source/finetuned/epochs", float("nan"), ["finetuned.epochs"]),
     # A section that YAML reads as nothing, or as something else.
     ("clustering", None, ["clustering: a mapping of keys is needed", "found None"]),
+    ("models/base/published", "squad", ["models.base.published: a mapping of keys is needed", "found 'squad'"]),
     ("models/base", None, ["models.base: a mapping of keys is needed"]),
     ("conditions/baseline", None, ["conditions.baseline: a mapping of keys is needed"]),
     ("tasks", [1] * 100, ["tasks: a mapping of keys is needed", "…"]),
@@ -110,6 +90,7 @@ MISTAKES = [
     ("conditions/zero-dense/dense", False, ["conditions.zero-dense.dense: False is not allowed", "'keep'"]),
     ("conditions/mixed/2-3", "average", ["conditions.mixed.2-3: 'average' is not allowed", "'mean'"]),
     ("readings/segments/sentences", "segment", ["readings.segments.sentences", 'Did you mean "segments"?']),
+    ("models/base/published/guan", "squad", ["models.base.published.guan", 'Did you mean "guan2020"?']),
     ("compute/precision", "half", ["compute.precision", "'float32', 'bfloat16' or 'float16'"]),
     # Keys that do not go together.
     ("models/base/source/folder", "x", ["models.base.source", "exactly one of hub, folder", "found hub and folder"]),
@@ -316,7 +297,7 @@ def test_any_edit_is_either_accepted_or_refused_in_one_line(full, data, kind):
 
 
 def test_the_documentation_has_every_setting_with_its_default():
-    text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/lookup/configuration.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?`) \| (`.*?`) \|", text.partition("## Settings")[2], re.MULTILINE)
     told = {}
     for keys, defaults in rows:

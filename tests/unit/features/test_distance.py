@@ -7,17 +7,16 @@ from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
 from headtypes.base.errors import InputError
 from headtypes.features.columns import FINE_BINS, head_features
-from headtypes.features.distance import DistanceReader
-from headtypes.features.extraction import read_heads
-from headtypes.models.architectures import ATTENTION
+from headtypes.features.distance import DistanceFeatures
 from headtypes.tasks.encoding import Encoded, encode_samples
 from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.tasks.records import Sample
 from headtypes.tasks.tokens import token_kinds
 from headtypes.types.clustering import cluster_heads
 from tests.support.layers import attention_of, layer_of
-from tests.support.models import QUESTIONS, opened, plain_attentions, tiny_bert, tiny_roberta
+from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
+from tests.support.reading import distance_features, reader_of
 from tests.support.tiny import bert_tokenizer
 
 DATA = SHARED_DATA
@@ -53,7 +52,7 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(make,
     model, tokenizer = make()
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
     assert len(set(encoded.lengths)) == len(SAMPLES)
-    found = read_heads(opened(model), encoded, batch_tokens=10_000, what="test")
+    found = distance_features(model, encoded, batch_tokens=10_000)
     for index, ids in enumerate(encoded.input_ids):
         types = encoded.token_types and encoded.token_types[index]
         attention = plain_attentions(model, ids, types)
@@ -68,8 +67,8 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(make,
 def test_features_do_not_depend_on_the_batch():
     model, tokenizer = tiny_bert()
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
-    together = read_heads(opened(model), encoded, batch_tokens=10_000, what="test")
-    alone = read_heads(opened(model), encoded, batch_tokens=1, what="test")
+    together = distance_features(model, encoded, batch_tokens=10_000)
+    alone = distance_features(model, encoded, batch_tokens=1)
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
@@ -78,7 +77,7 @@ def test_rows_beyond_one_block_are_summed_by_distance():
     model = BertModel(BertConfig(**{**model.config.to_dict(), "max_position_embeddings": 400})).eval()
     ids = [2, *np.random.default_rng(0).integers(5, len(tokenizer), 300).tolist(), 3]
     kinds = token_kinds(tokenizer)[ids]
-    found = read_heads(opened(model), Encoded([ids], [[0] * len(ids)], [kinds], np.zeros(1)), 4096, "test")
+    found = distance_features(model, Encoded([ids], [[0] * len(ids)], [kinds], np.zeros(1)))
     attention = plain_attentions(model, ids, [0] * len(ids))
     expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)
     np.testing.assert_allclose(found[0], expected, atol=1e-5, rtol=0)
@@ -106,28 +105,29 @@ def test_samples_that_are_read_together_equal_the_definition(lengths, causal, pa
     rng = np.random.default_rng(0)
     layers = [layer_of(lengths, heads=3, causal=causal, seed=seed) for seed in range(2)]
     kinds = [(rng.integers(1, 5, length) * (rng.random(length) < 0.2)).astype(np.int8) for length in lengths]
-    reader = DistanceReader(kinds)
+    reducer = DistanceFeatures(kinds)
+    reader = reader_of([reducer], lengths, len(layers), heads=3)
     for number, layer in enumerate(layers):
-        context = reader(number, layer)
+        outputs = reader(number, layer)
         for sample, length in enumerate(lengths):
             attention = attention_of(layer, sample, length)
-            np.testing.assert_allclose(
-                reader.features()[sample, number], features_of(attention, kinds[sample]), atol=1e-6
-            )
+            found = reducer.values[sample, number]
+            np.testing.assert_allclose(found, features_of(attention, kinds[sample]), atol=1e-6)
             expected = attention @ layer.value[sample, :, :length].double().numpy()
-            np.testing.assert_allclose(context[sample, :, :length], expected, atol=1e-5)
-            assert not context[sample, :, length:].any()
+            np.testing.assert_allclose(outputs[sample, :, :length], expected, atol=1e-5)
+            assert not outputs[sample, :, length:].any()
 
 
 def test_layers_with_masks_of_their_own_keep_them():
     """As where some layers see all tokens and others the ones before alone."""
     lengths, kinds = [9, 9], [np.zeros(9, np.int8)] * 2
     layers = [layer_of(lengths, heads=2, causal=causal, seed=1) for causal in (False, True, False, True)]
-    reader = DistanceReader(kinds)
+    reducer = DistanceFeatures(kinds)
+    reader = reader_of([reducer], lengths, len(layers), heads=2)
     for number, layer in enumerate(layers):
         reader(number, layer)
         expected = features_of(attention_of(layer, 1, 9), kinds[1])
-        np.testing.assert_allclose(reader.features()[1, number], expected, atol=1e-6)
+        np.testing.assert_allclose(reducer.values[1, number], expected, atol=1e-6)
 
 
 def test_planted_heads_land_in_their_buckets_and_types():
@@ -140,7 +140,7 @@ def test_planted_heads_land_in_their_buckets_and_types():
     rows = [[tokenizer.cls_token_id, *rng.choice(words, length - 2).tolist(), tokenizer.sep_token_id] for _ in range(4)]
     kind_of = token_kinds(tokenizer)
     encoded = Encoded(rows, [[0] * length] * 4, [kind_of[row] for row in rows], np.zeros(4))
-    heads = head_features(read_heads(model, encoded, 4096, "test").mean(0), 16)[0]
+    heads = head_features(distance_features(model, encoded).mean(0), 16)[0]
     column = {"window 0": 0, "self": 16, "cls": 17, "sep": 18}
     for head, features in enumerate(heads):
         pattern = patterns[head // 3]
@@ -199,7 +199,6 @@ def planted_bert(tokenizer, patterns: tuple[str, ...], length: int) -> BertModel
                 attention.query.bias[head * size] = 1
                 odds = {"sep": 500.0 + 100 * (head % 3), "half": length - 1.0 + head % 3}[pattern]
                 key[0, flag] = np.log(odds) * size**0.5 / (one / 2**0.5)
-    model.set_attn_implementation(ATTENTION)
     return model
 
 
@@ -209,7 +208,7 @@ def test_weights_that_are_not_finite_are_named():
         model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
     with pytest.raises(InputError, match="head 2-1 does not sum to one"):
-        read_heads(opened(model), encoded, 4096, "test")
+        distance_features(model, encoded)
 
 
 @pytest.mark.real
@@ -221,7 +220,7 @@ def test_features_of_a_real_model_equal_the_definition():
     questions = read_squad(DATA / "squad" / "dev-v1.1.json")[::2500]
     samples = [Sample(each.id, each.question, each.context) for each in questions]
     encoded = encode_samples(samples, tokenizer, "question_answering", 512)
-    found = read_heads(opened(model), encoded, 4096, "test")
+    found = distance_features(model, encoded)
     for index, ids in enumerate(encoded.input_ids):
         attention = plain_attentions(model, ids, encoded.token_types[index])
         expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)

@@ -12,12 +12,13 @@ from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import Layer, run
 from headtypes.features import distance
 from headtypes.features import fused as fused_distance
-from headtypes.features.distance import DistanceReader
+from headtypes.features.distance import DistanceFeatures
 from headtypes.features.fused import FusedReader, fused_reader
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.records import Sample
 from tests.support.models import QUESTIONS, opened, tiny_bert
 from tests.support.places import SCRIPTS
+from tests.support.reading import reader_of
 
 pytest.importorskip("triton", reason="needs Triton, which is locked for Linux on x86-64")
 
@@ -57,8 +58,8 @@ def layer_of(lengths, heads=2, key_heads=2, size=16, causal=False, dtype=torch.f
 
 
 def defined(layer, kinds):
-    """Contexts and features of each sample alone, dense and in float64, pair by pair: lists of arrays by head."""
-    contexts, features = [], []
+    """Head outputs and features of each sample alone, dense and in float64, pair by pair: lists of arrays by head."""
+    outputs, features = [], []
     shared = layer.query.shape[1] // layer.key.shape[1]
     for sample, kind in enumerate(kinds):
         length = len(kind)
@@ -73,8 +74,8 @@ def defined(layer, kinds):
         distance = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
         bucket = np.where(kind[None] > 0, 64 + kind[None], np.where(distance == 0, 64, distance * 64 // length))
         features.append([np.bincount(bucket.ravel(), head.ravel(), 69) / length for head in attention])
-        contexts.append(attention @ value)
-    return contexts, features
+        outputs.append(attention @ value)
+    return outputs, features
 
 
 CASES = {
@@ -94,21 +95,21 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_contexts_and_features_equal_the_definition(case):
+def test_outputs_and_features_equal_the_definition(case):
     dtype = case.get("dtype", torch.float32)
     if dtype == torch.bfloat16 and not ON_GPU:
         pytest.skip("needs a GPU: Triton's interpreter multiplies the bits of bfloat16 as integers")
     layer, kinds = layer_of(**case)
-    context, features = FusedReader(kinds, DEVICE)(layer)
-    assert context.dtype == dtype
+    outputs, features = FusedReader(kinds, DEVICE)(layer)
+    assert outputs.dtype == dtype
     assert features.dtype == torch.float32
-    # Of what the queries' precision holds, features lose nothing; contexts are rounded to it.
+    # Of what the queries' precision holds, features lose nothing; outputs are rounded to it.
     feature_error = 1e-6 if dtype == torch.float32 else 2e-5
-    context_error = {torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}[dtype]
+    output_error = {torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}[dtype]
     for sample, (expected, expected_features) in enumerate(zip(*defined(layer, kinds), strict=True)):
         length = len(kinds[sample])
-        found = context[sample].double().cpu().numpy()
-        np.testing.assert_allclose(found[:, :length], expected, atol=context_error, rtol=0)
+        found = outputs[sample].double().cpu().numpy()
+        np.testing.assert_allclose(found[:, :length], expected, atol=output_error, rtol=0)
         assert (found[:, length:] == 0).all()
         np.testing.assert_allclose(features[sample].cpu(), expected_features, atol=feature_error, rtol=0)
 
@@ -144,10 +145,12 @@ def test_a_whole_model_gives_the_same_with_and_without_the_kernel(monkeypatch):
     found = {}
     for name, kind in (("plain", None), ("kernel", FusedReader), ("mixed", EveryOther)):
         monkeypatch.setattr(distance, "fused_reader", lambda kinds, layer, kind=kind: kind and kind(kinds, DEVICE))
-        handler = DistanceReader(encoded.kinds)
+        reducer = DistanceFeatures(encoded.kinds)
+        reader = reader_of([reducer], encoded.lengths, 2, 2, DEVICE)
         with torch.inference_mode():
-            logits = run(model, inputs, handler).start_logits
-        found[name] = handler.features(), logits[inputs["attention_mask"].bool()].cpu().numpy()
+            logits = run(model, inputs, reader).start_logits
+        reducer.finish()
+        found[name] = reducer.result(), logits[inputs["attention_mask"].bool()].cpu().numpy()
     assert len(calls) == 2
     for name in ("kernel", "mixed"):
         for each, plain in zip(found[name], found["plain"], strict=True):
@@ -173,7 +176,7 @@ from triton.compiler import ASTSource, compile
 
 half, causal = sys.argv[1] == "half", sys.argv[2] == "causal"
 types = {"kinds": "*i32", "lengths": "*i32", "by_offset": "*fp32", "to_special": "*fp32", "features": "*fp32"}
-types |= dict.fromkeys(("query", "key", "value", "special", "context"), "*bf16" if half else "*fp32")
+types |= dict.fromkeys(("query", "key", "value", "special", "output"), "*bf16" if half else "*fp32")
 types["scale"] = "fp32"
 constants = {"HEAD_SIZE": 64, "CHANNELS": 64, "TILE": 64, "PRECISION": "tf32", "LEADING_BITS": -65536}
 if not half:

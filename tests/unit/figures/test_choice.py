@@ -15,7 +15,7 @@ from headtypes.figures.style import PAGE, PAGE_HEIGHT, PALETTE
 from headtypes.types.choice import BINS, COUNTS, best_choices
 from headtypes.types.choice_files import AGREEMENT, STABILITY, TABLE, Choice, read_choice
 from headtypes.types.methods import METHODS
-from tests.unit.papers.guan2020.test_figures import DEFICIENCIES, lab, lettering
+from tests.support.drawing import DEFICIENCIES, lab, lettering
 
 
 def made_up(counts=COUNTS, distance_bins: int = 16, seed: int = 0) -> Choice:

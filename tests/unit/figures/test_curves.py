@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from headtypes.figures.curves import curves_figure
 from headtypes.figures.style import PAGE, PAGE_HEIGHT, PALETTE, save_figure, type_styles
 from headtypes.types.partitions import Partition
-from tests.unit.papers.guan2020.test_figures import DEFICIENCIES, lab, lettering
+from tests.support.drawing import DEFICIENCIES, lab, lettering
 
 FOUR = {"dense": 28, "diagonal": 6, "dense_vertical": 19, "vertical": 19}
 LARGE = {"dense": 100, "diagonal": 102, "dense_vertical": 131, "vertical": 51}

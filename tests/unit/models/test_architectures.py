@@ -1,4 +1,4 @@
-"""Every family that docs/models.md names as carried is read and ablated rightly, and every other is refused at once."""
+"""Every family that docs/lookup/models.md lists as supported is read and ablated rightly; all others are refused."""
 
 import re
 from dataclasses import replace
@@ -10,28 +10,26 @@ from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassificati
 
 from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.evaluation import Settings, evaluate_all
-from headtypes.ablation.head_outputs import mean_contexts
 from headtypes.ablation.importance import head_importance
 from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import ATTENTION, Layer, run
-from headtypes.attention.maps import read_one
 from headtypes.base.errors import InputError
-from headtypes.features.distance import DistanceReader
-from headtypes.features.extraction import read_heads
+from headtypes.features.distance import DistanceFeatures
 from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.tasks.encoding import Encoded, encode_samples
 from headtypes.tasks.question_answering.sliding import build_windows
 from headtypes.tasks.records import Sample
-from tests.support.dense import contexts_for, dense_output
+from tests.support.dense import dense_output, head_outputs_for
 from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
 from tests.support.places import ROOT
+from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
 from tests.support.records import described, question_of
 from tests.unit.features.test_distance import defined_features
 
-DOCS = ROOT / "docs" / "models.md"
+DOCS = ROOT / "docs" / "lookup" / "models.md"
 # Lengths differ, so that batches are padded, further than local layers look.
 SAMPLES = [Sample(str(n), QUESTIONS[n][0], QUESTIONS[n][1]) for n in (0, 1)]
 SAMPLES.append(Sample("2", "who ran?", "A cat."))
@@ -65,7 +63,7 @@ def mixed(model, operations, seed=0):
 def test_features_in_padded_batches_equal_the_definition_on_single_samples(name):
     model, tokenizer = tiny_family(name)
     encoded = encoded_samples(tokenizer)
-    found = read_heads(opened(model), encoded, 4096, "test")
+    found = distance_features(model, encoded)
     for index, ids in enumerate(encoded.input_ids):
         attention = plain_attentions(model, ids, types_of(encoded, index))
         expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), SPECIAL, 64)
@@ -78,7 +76,7 @@ def ablated(model, windows, operations, reading=PAPER, length=None):
     types = None if windows.token_type_ids is None else [windows.token_type_ids[each] for each in rows]
     pad = model.config.pad_token_id or 0
     inputs = model_inputs([windows.input_ids[each] for each in rows], types, pad, torch.device("cpu"), length)
-    ablation = Ablation(operations, [windows.sentence[each] for each in rows], reading, contexts_for(model))
+    ablation = Ablation(operations, [windows.sentence[each] for each in rows], reading, head_outputs_for(model))
     with torch.inference_mode():
         found = result(run(opened(model), inputs, ablation))
     return [one[: each.stop - each.start] for one, each in zip(found, rows, strict=True)]
@@ -94,7 +92,7 @@ def windows_of(tokenizer):
 def test_an_operation_equals_the_dense_computation(name, operation):
     model, tokenizer = tiny_family(name)
     windows = windows_of(tokenizer)
-    operations = mixed(model, OPERATIONS if operation == "all of them" else ["keep", operation])
+    operations = mixed(model, list(OPERATIONS) if operation == "all of them" else ["keep", operation])
     for window, found in enumerate(ablated(model, windows, operations)):
         tokens = windows.tokens(window)
         ids = windows.input_ids[tokens]
@@ -104,8 +102,8 @@ def test_an_operation_equals_the_dense_computation(name, operation):
             with torch.inference_mode():
                 expected = result(model(**inputs))[0].double()
         else:
-            sentence, contexts = windows.sentence[tokens].tolist(), contexts_for(model)
-            output = dense_output(model, ids, types, operations, sentence, PAPER, contexts=contexts)
+            sentence, head_outputs = windows.sentence[tokens].tolist(), head_outputs_for(model)
+            output = dense_output(model, ids, types, operations, sentence, PAPER, head_outputs=head_outputs)
             expected = result(output)[0]
         # Relative to the largest, since a model without normalisation (MobileBERT) has large numbers.
         scale = expected.abs().max().clamp_min(1)
@@ -155,46 +153,46 @@ def test_values_may_have_other_channels_than_queries():
     found = Ablation(operations, [np.zeros(5, int)], PAPER)(0, layer)
     torch.testing.assert_close(found[:, :2], expected[:, :2])
     assert not found[:, 2].any()
-    torch.testing.assert_close(DistanceReader([np.zeros(5, np.int8)])(0, layer), expected)
+    torch.testing.assert_close(reader_of([DistanceFeatures([np.zeros(5, np.int8)])], [5], 1, 3)(0, layer), expected)
 
 
 def gated(model, gates):
-    """A copy of a model as Transformers runs it, in float64, and the contexts of its heads in a run, by layer.
+    """A copy of a model as Transformers runs it, in float64, and the outputs of its heads in a run, by layer.
 
-    gates: [layer, head] what each head's context is multiplied with.
+    gates: [layer, head] what each head's output is multiplied with.
     """
-    model, contexts = opened(model).double(), []
+    model, outputs = opened(model).double(), []
     model.set_attn_implementation("eager")
     projections = [each for name, each in model.named_modules() if name.endswith(("o_proj", "attn.Wo"))]
     assert len(projections) == len(gates)
 
     def gate(number):
         def hook(module, inputs):
-            context = inputs[0].unflatten(-1, (gates.shape[1], -1)) * gates[number][:, None]
-            contexts.append(context[0].detach())
-            return context.flatten(-2)
+            output = inputs[0].unflatten(-1, (gates.shape[1], -1)) * gates[number][:, None]
+            outputs.append(output[0].detach())
+            return output.flatten(-2)
 
         return hook
 
     for number, projection in enumerate(projections):
         projection.register_forward_pre_hook(gate(number))
-    return model, contexts
+    return model, outputs
 
 
 @pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
-def test_mean_contexts_and_attention_maps_equal_those_of_the_plain_model(name):
+def test_mean_head_outputs_and_attention_maps_equal_those_of_the_plain_model(name):
     model, tokenizer = tiny_family(name)
     encoded = encoded_samples(tokenizer)
-    means = mean_contexts(opened(model), encoded, 4096, "test")
-    plain, contexts = gated(model, torch.ones(2, 4, dtype=torch.float64))
+    means = mean_head_outputs(model, encoded)
+    plain, outputs = gated(model, torch.ones(2, 4, dtype=torch.float64))
     with torch.inference_mode():
         for index, ids in enumerate(encoded.input_ids):
             types = types_of(encoded, index)
             plain(**model_inputs([ids], types and [types], 0, torch.device("cpu")))
-    expected = [torch.cat(contexts[layer::2]).mean(0) for layer in range(2)]
+    expected = [torch.cat(outputs[layer::2]).mean(0) for layer in range(2)]
     np.testing.assert_allclose(means, torch.stack(expected), atol=1e-5, rtol=0)
     one = Encoded(encoded.input_ids[:1], encoded.token_types and encoded.token_types[:1], [], np.zeros(1))
-    maps = read_one(opened(model), one, None)
+    maps = attention_maps(model, one)
     np.testing.assert_allclose(maps, plain_attentions(model, encoded.input_ids[0], types_of(encoded, 0)), atol=1e-5)
 
 
@@ -204,7 +202,7 @@ def test_importance_equals_the_gradients_of_the_plain_model(name):
     windows = windows_of(tokenizer)
     lengths = np.diff(windows.offsets)
     targets = np.stack([lengths - 3, lengths - 2], axis=1)
-    found = head_importance(opened(model), windows, targets, 4096, "test")
+    found = head_importance(model, windows, targets, 4096, "test")
     expected = 0
     for window, target in enumerate(targets):
         gates = torch.ones(2, 4, dtype=torch.float64, requires_grad=True)
@@ -232,7 +230,7 @@ def test_a_saved_model_is_fetched_found_fit_and_loaded_and_takes_its_longest_inp
         loaded = load_model(record, "float32", head=head).cpu()
         inputs = model_inputs(ids, None, 0, torch.device("cpu"))
         with torch.inference_mode():
-            found = run(loaded, inputs, lambda number, layer: layer.context())
+            found = run(opened(loaded), inputs, lambda number, layer: layer.head_outputs())
             expected = (model if answers == bool(head) else model.base_model)(**inputs)
         torch.testing.assert_close(result(found), result(expected), atol=1e-4, rtol=1e-4)
     if not answers:
@@ -314,7 +312,7 @@ def test_layers_without_heads_are_refused_when_the_model_runs():
 def refused_when_it_runs(model, message):
     inputs = model_inputs([[5, 6, 7], [5, 6]], None, 0, torch.device("cpu"))
     with pytest.raises(InputError, match=message), torch.inference_mode():
-        run(model, inputs, lambda number, layer: layer.context())
+        run(model, inputs, lambda number, layer: layer.head_outputs())
 
 
 MASK = torch.ones(1, 1, 3, 3, dtype=torch.bool)
@@ -359,7 +357,7 @@ def test_a_classification_head_finds_the_end_of_a_causal_models_text_in_a_padded
     texts = [[5, 6, 7, 8], [9, 10]]
     with torch.inference_mode():
         inputs = model_inputs(texts, None, 0, torch.device("cpu"))
-        found = run(opened(model), inputs, lambda number, layer: layer.context()).logits
+        found = run(opened(model), inputs, lambda number, layer: layer.head_outputs()).logits
         expected = [model(input_ids=torch.tensor([text])).logits[0] for text in texts]
     torch.testing.assert_close(found, torch.stack(expected), atol=1e-5, rtol=1e-5)
 
@@ -392,8 +390,8 @@ def table_of(heading: str) -> dict[str, list[str]]:
     return {name: row[1:] for row in rows[2:] for name in re.findall("`([^`]+)`", row[0])}
 
 
-def test_the_docs_name_as_carried_what_is_tested_here_with_its_class():
-    table = table_of("Carried")
+def test_the_docs_list_as_supported_what_is_tested_here_with_its_class():
+    table = table_of("Supported")
     assert list(table) == list(FAMILIES)
     for name, (tried, *found) in table.items():
         model, _ = tiny_family(name)
@@ -401,5 +399,5 @@ def test_the_docs_name_as_carried_what_is_tested_here_with_its_class():
         assert found[:3] == ["yes", "yes", "yes" if "QuestionAnswering" in tried else "no"]
 
 
-def test_the_docs_name_as_refused_what_is_tested_here():
-    assert list(table_of("Refused")) == [*REFUSED, "qwen3_next"]
+def test_the_docs_list_as_unsupported_what_is_tested_here():
+    assert list(table_of("Unsupported")) == [*REFUSED, "qwen3_next"]

@@ -30,7 +30,7 @@ from headtypes.models import fetching as sources
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
-from tests.support.models import tiny_bert, tiny_roberta
+from tests.support.models import opened, tiny_bert, tiny_roberta
 from tests.support.tiny import bert_tokenizer
 
 MODEL, TOKENIZER = tiny_bert(layers=2, heads=2)
@@ -97,7 +97,7 @@ def test_a_recorded_model_answers_as_the_saved_one_does(folder, tmp_path):
     model, tokenizer = load_model(record, "float32", head="question_answering"), load_tokenizer(record)
     inputs = tokenizer("who sat?", "a cat sat by the river.", return_tensors="pt")
     with torch.inference_mode():
-        ours = run(model.cpu(), inputs, lambda number, layer: layer.context())
+        ours = run(opened(model.cpu()), inputs, lambda number, layer: layer.head_outputs())
         theirs = AutoModelForQuestionAnswering.from_pretrained(folder).eval()(**inputs)
     assert not model.training
     torch.testing.assert_close(ours.start_logits, theirs.start_logits)
@@ -123,7 +123,7 @@ def test_positions_that_roberta_numbers_after_its_padding_are_not_counted(tmp_pa
     ids = torch.full((1, record.max_length), 5)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     with torch.inference_mode():
-        output = run(load_model(record, "float32").cpu(), inputs, lambda number, layer: layer.context())
+        output = run(opened(load_model(record, "float32").cpu()), inputs, lambda number, layer: layer.head_outputs())
     assert output.last_hidden_state.shape[1] == record.max_length
 
 
@@ -249,7 +249,7 @@ class TestFilesThatAreNotAModel:
         record = fetch(save(tmp_path, DebertaV2Model(config)))
         inputs = load_tokenizer(record)("a cat", return_tensors="pt")
         with pytest.raises(InputError, match="0 of 2 layers use Transformers' attention interface") as caught:
-            run(load_model(record, "float32").cpu(), inputs, lambda number, layer: layer.context())
+            run(opened(load_model(record, "float32").cpu()), inputs, lambda number, layer: layer.head_outputs())
         assert "is not supported" in str(caught.value)
         assert len(str(caught.value).splitlines()) == 1
 
@@ -324,7 +324,7 @@ RESPONSE = SimpleNamespace(headers={}, request=None)
         (errors.LocalEntryNotFoundError("Not in the cache\nand offline"), ["not in the local cache", "local folder"]),
         (errors.OfflineModeIsEnabled("offline"), ["not in the local cache", "connect once"]),
         (errors.HfHubHTTPError("500\nServer Error", response=RESPONSE), ["from the Hub (500 Server Error)"]),
-        (TimeoutError("timed out"), ["cannot be had from the Hub (timed out)"]),
+        (TimeoutError("timed out"), ["cannot be downloaded from the Hub (timed out)"]),
         (OSError(28, "No space left on device"), ["No space left on device"]),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",

@@ -144,7 +144,7 @@ def asked(*_, **__):
     raise AssertionError("CUDA was asked for")
 torch.cuda.is_available = torch.cuda.device_count = torch.cuda.current_device = torch.cuda._lazy_init = asked
 from headtypes.attention import maps as attention_maps
-from headtypes.ablation import head_outputs as contexts
+from headtypes.ablation import head_outputs
 from headtypes.ablation import controls
 from headtypes.ablation import curves
 from headtypes.ablation import evaluation

@@ -6,7 +6,7 @@ import torch
 from tokenizers import processors
 
 from headtypes.ablation.evaluation import Settings, evaluate_all, evaluate_condition, summary
-from headtypes.ablation.operations import Reading
+from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
 from headtypes.tasks.answers import ANSWERS
 from headtypes.tasks.encoding import encode_samples
@@ -144,10 +144,10 @@ def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_p
     model, tokenizer = classifier(make)
     record = recorded(model, tokenizer, tmp_path)
     windows = build_pairs(PAIRS, tokenizer, max_length=60)
-    names = ["keep", "zero", "uniform", "mean", "drop_intra", "drop_inter"]
+    names = list(OPERATIONS)
     shape = record.layers, record.heads
     operations = np.random.default_rng(1).choice(np.array(names, dtype=object), shape)
-    contexts = np.random.default_rng(2).normal(size=(*shape, 7 if make is tiny_bert else 6)).astype(np.float32)
+    head_outputs = np.random.default_rng(2).normal(size=(*shape, 7 if make is tiny_bert else 6)).astype(np.float32)
     logits = []
 
     class Recorder(PairAnswers):
@@ -158,13 +158,13 @@ def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_p
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(ANSWERS, "sentence_pair", Recorder)
         settings = Settings(**SETTINGS, reading=reading, max_seq_length=60)
-        evaluate_all(PAIRS, windows, record, [operations], contexts, settings, "test")
+        evaluate_all(PAIRS, windows, record, [operations], head_outputs, settings, "test")
     found = dict(logits)
     for pair in range(len(PAIRS)):
         tokens = windows.tokens(pair)
         types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
         arguments = windows.input_ids[tokens], types, operations, windows.sentence[tokens], Reading(**reading)
-        expected = dense_output(model, *arguments, contexts=contexts, max_seq_length=60).logits[0]
+        expected = dense_output(model, *arguments, head_outputs=head_outputs, max_seq_length=60).logits[0]
         torch.testing.assert_close(found[tuple(windows.sentence[tokens])].double(), expected, atol=1e-5, rtol=0)
 
 

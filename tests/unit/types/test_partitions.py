@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from headtypes.base.errors import InputError
-from headtypes.types.brought import import_partition
 from headtypes.types.clustering import cluster_heads, partition_of
+from headtypes.types.imported import import_partition
 from headtypes.types.partitions import COLUMNS, order_types, read_partition, write_partition
 from tests.support.planted import heads
 

@@ -11,8 +11,8 @@ from headtypes.base.files import canonical_json, write_text
 from headtypes.workflow import digest
 from headtypes.workflow.audit import audit, remove
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.jobs import CODE, Job, remember_code
-from headtypes.workflow.provenance import beside, provenance_of, record, shards_of, verified
+from headtypes.workflow.jobs import Job, remember_code
+from headtypes.workflow.provenance import RESULTS, beside, folder_of_records, provenance_of, record, shards_of, verified
 
 DATA, SAMPLES, FEATURES = "data/squad.json", "results/samples/squad.jsonl", "results/features/bert/squad.h5"
 MODEL, TABLE, FIGURE = "results/models/bert", "results/guan2020/table1.csv", "results/guan2020/figure1.png"
@@ -46,7 +46,7 @@ def plan(samples=5, windows=16) -> list[Job]:
 
 def run(jobs) -> list[Job]:
     for job in jobs:
-        remember_code(job.script)
+        remember_code(RESULTS, job.script)
         for path in job.outputs:
             write_text(f"{path}/weights" if path == MODEL else path, f"{path} by {job.spec}")
         made = provenance_of(job.rule, job.wildcards, json.loads(job.spec), job.code, job.inputs)
@@ -112,10 +112,10 @@ def test_another_code_is_told_by_its_module_or_its_package():
     digest._meaning.cache_clear()
     assert all(state == "stale" for state in states(plan()).values())
     assert why(plan(), SAMPLES) == "tools.py has changed"
-    before = CODE / f"{jobs[0].code}.json"
+    before = folder_of_records(RESULTS) / "code" / f"{jobs[0].code}.json"
     before.write_text(before.read_text().replace('"numpy": "', '"numpy": "0.'))
     assert "numpy 0." in why(plan(), SAMPLES)
-    shutil.rmtree(CODE)
+    shutil.rmtree(folder_of_records(RESULTS) / "code")
     assert why(plan(), SAMPLES) == "its code has changed"
 
 

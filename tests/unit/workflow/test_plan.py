@@ -22,7 +22,7 @@ def small(tmp_path):
 
 
 @pytest.fixture
-def brought(small, tmp_path):
+def imported(small, tmp_path):
     """`small` with a partition of the user's."""
     return edited(small, "partitions", {"mine": {"file": str(tmp_path / "mine.csv"), "model": "bert", "task": "squad"}})
 
@@ -84,8 +84,8 @@ def test_an_entry_given_twice_is_planned_once(small):
     assert jobs(twice) == jobs(small)
 
 
-def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_goes_along(brought):
-    raw = edited(brought, "conditions/zero-near", {"near": "zero"})
+def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_goes_along(imported):
+    raw = edited(imported, "conditions/zero-near", {"near": "zero"})
     raw = edited(raw, "clustering", {"k": [4, 5]})  # No condition names the types of k = 5.
     ablations = Plan(read_config(raw)).ablations
     assert ablations == [
@@ -101,16 +101,16 @@ def test_a_baseline_alone_goes_with_every_partition(small):
     assert [each.partition for each in Plan(read_config(raw)).ablations] == ["squad-kmeans-k4", "squad-kmeans-k5"]
 
 
-def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(brought):
+def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(imported):
     """How many heads the model has is not known before it is there; `operations` refuses one too many."""
     raw = edited(
-        edited(brought, "conditions", {"baseline": {}, "far-off": {"13-99": "zero"}}), "clustering", {"k": [5]}
+        edited(imported, "conditions", {"baseline": {}, "far-off": {"13-99": "zero"}}), "clustering", {"k": [5]}
     )
     assert {(each.partition, each.name) for each in Plan(read_config(raw)).ablations} == {
         (partition, condition) for partition in ("squad-kmeans-k5", "mine") for condition in ("baseline", "far-off")
     }
-    more = edited(brought, "conditions/both", {"near": "zero", "1-2": "mean"})
-    assert added(brought, more) == {("ablation", "bert", "mine", name) for name in ("baseline", "both")}
+    more = edited(imported, "conditions/both", {"near": "zero", "1-2": "mean"})
+    assert added(imported, more) == {("ablation", "bert", "mine", name) for name in ("baseline", "both")}
 
 
 @pytest.fixture
@@ -172,15 +172,16 @@ def test_a_head_that_is_kept_counts_where_a_type_is_not(small):
 def test_the_baseline_is_the_condition_that_changes_no_head(read):
     for names, baseline in [(None, "baseline"), (["zero-dense", "same"], "same"), (["zero-dense"], None)]:
         plan = Plan(read_config(edited(read, "select", {"conditions": names})))
-        assert plan.baseline("bert", "squad-kmeans-k4") == baseline
+        evaluation = plan.baseline("bert", "squad-kmeans-k4")
+        assert (evaluation and evaluation.name) == baseline
 
 
-def test_the_partitions_that_conditions_are_evaluated_on_have_curves(brought):
-    plan = Plan(read_config(brought))
+def test_the_partitions_that_conditions_are_evaluated_on_have_curves(imported):
+    plan = Plan(read_config(imported))
     assert list(plan.partitions) == [("bert", "squad-kmeans-k4"), ("bert", "mine")]
     assert [each.name for each in plan.ablated] == ["squad-kmeans-k4"]
     assert plan.curved == plan.ablated
-    assert Plan(read_config(edited(brought, "curves", {"orders": 0}))).curved == []
+    assert Plan(read_config(edited(imported, "curves", {"orders": 0}))).curved == []
 
 
 def test_a_model_is_evaluated_on_pairs_that_have_labels(small):
@@ -199,10 +200,10 @@ def test_without_conditions_or_without_evaluate_nothing_is_ablated(small):
     assert Plan(read_config(edited(small, "models/bert/evaluate", DELETE))).ablations == []
 
 
-def test_the_users_partition_has_the_types_of_its_file(brought, tmp_path):
-    assert Plan(read_config(brought)).partitions["bert", "mine"].types == ("far", "near")
+def test_the_users_partition_has_the_types_of_its_file(imported, tmp_path):
+    assert Plan(read_config(imported)).partitions["bert", "mine"].types == ("far", "near")
     (tmp_path / "mine.csv").write_bytes("\ufeffhead,type,layer\r\n0, b ,0\r\n\r\n1,a,0\r\n".encode())
-    assert Plan(read_config(brought)).partitions["bert", "mine"].types == ("a", "b")
+    assert Plan(read_config(imported)).partitions["bert", "mine"].types == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -220,17 +221,17 @@ def test_the_users_partition_has_the_types_of_its_file(brought, tmp_path):
         (b"layer,head,type\n0,0,3-7\n", "has the type '3-7', which stands for one head; rename it"),
     ],
 )
-def test_a_users_partition_that_cannot_be_read_is_refused_before_anything_runs(brought, tmp_path, content, fragment):
+def test_a_users_partition_that_cannot_be_read_is_refused_before_anything_runs(imported, tmp_path, content, fragment):
     (tmp_path / "mine.csv").write_bytes(content)
     with pytest.raises(InputError, match=re.escape(fragment)) as caught:
-        Plan(read_config(brought))
+        Plan(read_config(imported))
     assert str(caught.value).startswith("config: partitions.mine.file: ")
     assert str(caught.value).splitlines() == [str(caught.value)]
 
 
 @pytest.mark.parametrize("name", ["squad-kmeans-k4", "asked-kmeans-k4"])
-def test_a_users_partition_cannot_take_the_name_of_a_clustering(brought, name):
-    raw = edited(brought, "tasks/asked", {"source": {"hub": "a/b"}})
+def test_a_users_partition_cannot_take_the_name_of_a_clustering(imported, name):
+    raw = edited(imported, "tasks/asked", {"source": {"hub": "a/b"}})
     raw = edited(raw, "models/other", {"source": {"hub": "a/b"}, "tasks": ["asked"]})
     raw["partitions"][name] = raw["partitions"].pop("mine")
     with pytest.raises(InputError, match=f"partitions.{name} has the name of a clustering"):
@@ -266,9 +267,9 @@ def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables
     assert Plan(read_config(full)).features == [("base", "pairs")]
 
 
-def test_a_partition_of_the_users_that_is_not_selected_is_not_read(brought, tmp_path):
+def test_a_partition_of_the_users_that_is_not_selected_is_not_read(imported, tmp_path):
     (tmp_path / "mine.csv").unlink()
-    plan = Plan(read_config(edited(brought, "select", {"partitions": ["squad-kmeans-k4"]})))
+    plan = Plan(read_config(edited(imported, "select", {"partitions": ["squad-kmeans-k4"]})))
     assert list(plan.partitions) == [("bert", "squad-kmeans-k4")]
 
 
@@ -306,3 +307,14 @@ def test_names_that_mean_something_in_a_pattern_are_plain_names(small, name):
     pattern = "|".join(re.escape(known) for known in names)
     assert re.fullmatch(pattern, name)
     assert not re.fullmatch(pattern, name.replace("+", "").replace(".", "x") + "x")
+
+
+def test_a_row_that_a_paper_does_not_have_is_named_with_those_that_it_has(small):
+    plan = Plan(read_config(small))
+    plan.check_published("guan2020", ["pre-trained", "squad"])
+    message = (
+        r'models.bert.published.guan2020: there is no "pre-trained". Did you mean "trained"\? Known: squad, trained'
+    )
+    with pytest.raises(InputError, match=message):
+        plan.check_published("guan2020", ["squad", "trained"])
+    plan.check_published("another2019", [])

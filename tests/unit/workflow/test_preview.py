@@ -9,12 +9,13 @@ import pytest
 
 from headtypes.base.files import canonical_json, write_text
 from headtypes.config.schema import read_config
-from headtypes.workflow import digest, specs
+from headtypes.workflow import digest
 from headtypes.workflow.digest import code_digest
 from headtypes.workflow.jobs import Job, remember_code
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import Work, preview, preview_text, remember_config
-from headtypes.workflow.provenance import provenance_of, record, verified
+from headtypes.workflow.provenance import RESULTS, provenance_of, record, verified
+from headtypes.workflow.stages.registry import STAGES
 from tests.support.configs import DELETE, edited, full_config
 
 RUN = {
@@ -28,16 +29,18 @@ RUN = {
 @pytest.fixture
 def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_text("scripts/rule.py", "from tools import N\n")
+    for rule in RUN:
+        write_text(f"scripts/{rule}.py", "from tools import N\n")
     write_text("scripts/tools.py", "N = 3\n")
     return full_config(tmp_path)
 
 
 def planned(raw, running=()) -> list[Job]:
     """Four jobs in a row, each from the one before; those of the rules named would run."""
-    plan, script, jobs = Plan(read_config(raw)), Path("scripts/rule.py").absolute(), []
+    plan, jobs = Plan(read_config(raw)), []
     for rule, wildcards in RUN.items():
-        spec = canonical_json(getattr(specs, rule)(plan, **wildcards))
+        script = Path(f"scripts/{rule}.py").absolute()
+        spec = canonical_json(STAGES[rule](plan, **wildcards))
         job = Job(rule, wildcards, spec, code_digest(script), script, (), (f"results/{rule}.csv",))
         inputs = jobs[-1].outputs if jobs else ()
         jobs.append(replace(job, inputs=inputs, benchmark=f"results/{rule}.benchmark.tsv", runs=rule in running))
@@ -46,19 +49,19 @@ def planned(raw, running=()) -> list[Job]:
 
 def run(raw) -> None:
     for job in planned(raw):
-        remember_code(job.script)
+        remember_code(RESULTS, job.script)
         write_text(job.outputs[0], job.rule)
         made = provenance_of(job.rule, job.wildcards, json.loads(job.spec), job.code, job.inputs)
         record(made, verified(job.inputs), job.outputs, threads=1)
-    remember_config(read_config(raw))
+    remember_config(RESULTS, read_config(raw))
 
 
 def reasons(jobs, raw) -> dict[str, list[str]]:
-    return {rule: list(work.why) for rule, work in preview(jobs, read_config(raw)).items()}
+    return {rule: list(work.why) for rule, work in preview(jobs, {RESULTS: read_config(raw)}).items()}
 
 
 def test_nothing_to_run_is_said_so(config):
-    assert preview(planned(config), read_config(config)) == {}
+    assert preview(planned(config), {RESULTS: read_config(config)}) == {}
     assert preview_text({}, 2) == "Nothing to be done."
 
 
@@ -122,11 +125,11 @@ def test_where_nothing_of_ours_tells_snakemakes_own_reason_stands(config):
 def test_times_are_those_of_the_job_itself_else_of_its_rule(config):
     first, second = (replace(planned(config)[1], benchmark=f"results/{n}.tsv", runs=True) for n in (1, 2))
     other = replace(planned(config)[2], runs=True)
-    assert math.isnan(preview([first, second], read_config(config))["extract_features"].seconds)
+    assert math.isnan(preview([first, second], {RESULTS: read_config(config)})["extract_features"].seconds)
     write_text("results/1.tsv", "s\th:m:s\tmax_rss\n3.0\t0:00:03\t10\n")
-    assert preview([first, second], read_config(config))["extract_features"].seconds == 6.0
+    assert preview([first, second], {RESULTS: read_config(config)})["extract_features"].seconds == 6.0
     write_text("results/2.tsv", "s\th:m:s\tmax_rss\n5.0\t0:00:05\t10\n7.0\t0:00:07\t10\n")
-    found = preview([first, second, other], read_config(config))
+    found = preview([first, second, other], {RESULTS: read_config(config)})
     assert found["extract_features"].seconds == 9.0
     text = preview_text(found, 2)
     assert "3 jobs, 0:00:09 of work: 0:00:04 on 2 cores." in text

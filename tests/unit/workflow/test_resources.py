@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from headtypes.ablation.curve_sets import most_sets
 from headtypes.ablation.curves import growing_sets
 from headtypes.config.schema import Windows, read_config
 from headtypes.workflow.plan import Plan
@@ -20,7 +21,6 @@ from headtypes.workflow.resources import (
     model_size,
     needs,
     runs_model,
-    sets_of_curves,
     tables,
     texts_of,
     training,
@@ -206,7 +206,7 @@ def test_curves_have_no_more_sets_than_time_is_asked_for():
         numbers = np.bincount(of_type)
         sets = sum(len(growing_sets(heads[of_type == each])) for each in range(types))
         sets += len(growing_sets(heads, also=numbers))
-        assert 0.9 * sets_of_curves(types) < sets <= sets_of_curves(types)
+        assert 0.9 * most_sets(types) < sets <= most_sets(types)
 
 
 def test_what_joins_shards_or_reads_tables_runs_no_model(plan, inputs):

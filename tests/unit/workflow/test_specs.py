@@ -3,7 +3,6 @@
 This is the unit form of the promise that an edit of config.yaml runs again what depends on it and nothing else.
 """
 
-import inspect
 import json
 from collections import Counter
 from itertools import combinations
@@ -14,8 +13,9 @@ import pytest
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json
 from headtypes.config.schema import read_config
-from headtypes.workflow import specs
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages import ablation, tasks
+from headtypes.workflow.stages.registry import STAGES
 from tests.contract.tables import leaf_paths, leaf_rows, with_leaf
 from tests.support.configs import DELETE, edited, full_config, swapped, value_at
 from tests.support.job_specs import all_specs
@@ -88,10 +88,8 @@ def test_what_depends_on_one_of_two_values_sees_them_change_places(full):
     assert tried > 30
 
 
-def test_every_rule_has_a_spec_and_every_spec_a_rule():
-    functions = {name for name, _ in inspect.getmembers(specs, inspect.isfunction) if not name.startswith("_")}
-    functions -= {"derive_seed"}
-    assert functions == {script.stem for script in SCRIPTS.glob("*.py")}
+def test_every_rule_has_a_stage_and_every_stage_a_rule():
+    assert STAGES.keys() == {script.stem for script in SCRIPTS.glob("*.py")}
 
 
 def test_a_spec_is_plain_data_that_json_brings_back_as_it_was(full):
@@ -130,27 +128,27 @@ def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
 def test_an_evaluation_sees_the_fields_of_a_reading_that_can_change_it(full):
     plan = Plan(read_config(full))
     own, padded = (
-        specs.evaluate_condition(plan, "packed", "asked-kmeans-k4", f"mixed{end}") for end in ("", "@padded")
+        ablation.evaluate_condition(plan, "packed", "asked-kmeans-k4", f"mixed{end}") for end in ("", "@padded")
     )
     assert (own["reading"], padded["reading"]) == ({"uniform_over_padding": False}, {"uniform_over_padding": True})
     # The length of a window counts where its padding does.
     assert "max_seq_length" not in own
     assert padded["max_seq_length"] == 100
-    assert specs.evaluate_condition(plan, "packed", "asked-kmeans-k4", "zero-dense")["reading"] == {}
+    assert ablation.evaluate_condition(plan, "packed", "asked-kmeans-k4", "zero-dense")["reading"] == {}
 
 
 def test_the_longest_answer_is_no_matter_of_sentence_pairs(full):
     plan = Plan(read_config(full))
-    on_pairs = specs.evaluate_controls(plan, "base", "pairs-kmeans-k4", "zero-dense")
+    on_pairs = ablation.evaluate_controls(plan, "base", "pairs-kmeans-k4", "zero-dense")
     assert on_pairs["kind"] == "sentence_pair"
     assert "max_answer_length" not in on_pairs
-    assert specs.evaluate_controls(plan, "packed", "asked-kmeans-k4", "zero-dense")["max_answer_length"] == 10
+    assert ablation.evaluate_controls(plan, "packed", "asked-kmeans-k4", "zero-dense")["max_answer_length"] == 10
 
 
 def test_a_drawing_of_all_questions_does_not_depend_on_the_seed(full):
     first, second = (Plan(read_config(edited(full, "seed", seed))) for seed in (1, 2))
-    assert specs.sample_questions(first, "asked") == specs.sample_questions(second, "asked")
-    assert specs.sample_questions(first, "squad") != specs.sample_questions(second, "squad")
+    assert tasks.sample_questions(first, "asked") == tasks.sample_questions(second, "asked")
+    assert tasks.sample_questions(first, "squad") != tasks.sample_questions(second, "squad")
 
 
 def test_each_random_choice_has_its_own_seed(full):

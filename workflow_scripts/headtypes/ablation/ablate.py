@@ -1,9 +1,13 @@
 """Operations on the attention of heads while a model runs (Guan et al. 2020, section 5)."""
 
-from functools import lru_cache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headtypes.ablation.operations import OPERATIONS, Reading
@@ -16,22 +20,15 @@ _BLOCKS_KEPT = 64
 
 
 class Ablation:
-    """Applies one operation to each head after softmax, without renormalising; a handler of `attention.run`.
+    """The hook of a batch: applies one operation to each head.
 
-    operations: [layer, head] text, of `operations.OPERATIONS`.
+    operations: [layer, head] names, of `operations.OPERATIONS`.
     sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens,
         0 for the first text (the question), from 1 for the sentences of the second (the context).
     reading:    with `uniform_over_padding` the batch must be padded to the full window. Padding is then in no
         sentence, as special tokens are.
-    contexts:   [layer, head, channel] mean context of each head (`contexts.measure_head_outputs`); for `mean` alone.
-
-    zero:       the context of the head is zero; the bias of the output projection stays.
-    uniform:    the context of every query is the mean of the values of the real tokens: A[s, t] = 1 / L. In causal and
-        local layers, which the paper does not have, the mean is over the tokens that the query may look at, unless the
-        reading is `uniform_over_padding`, which fills the whole matrix there too.
-    mean:       the context of every query is the head's mean context.
-    drop_intra: attention within a sentence, a token's attention to itself included, becomes zero.
-    drop_inter: attention between sentences becomes zero.
+    head_outputs: [layer, head, channel] mean output of each head (`head_outputs.measure_head_outputs`), for the
+        operations that need it.
     """
 
     def __init__(
@@ -39,73 +36,121 @@ class Ablation:
         operations: np.ndarray,
         sentences: list[np.ndarray],
         reading: Reading,
-        contexts: np.ndarray | None = None,
+        head_outputs: np.ndarray | None = None,
     ):
-        _check(operations, contexts)
+        _check(operations, head_outputs)
+        self.reading = reading
         self._operations = [_heads_by_operation(layer) for layer in operations]
-        self._sentences, self._reading = sentences, reading
-        self._contexts = None if contexts is None else torch.as_tensor(contexts)
-        self._scratch = Scratch()
-        self._stays = lru_cache(_BLOCKS_KEPT)(_Sentences.stays)
+        self._sentences = sentences
+        self._head_outputs = None if head_outputs is None else torch.as_tensor(head_outputs)
+        self.scratch = Scratch()
+        self.pairs_left = lru_cache(_BLOCKS_KEPT)(SentencePairs.left)
 
-    def __call__(self, number: int, layer: Layer) -> Tensor:
-        """The heads' contexts of a layer, ablated: [sample, head, query, channel]."""
+    def __call__(self, number: int, layer: Layer) -> Float[Tensor, "sample head query channel"]:
+        """The head outputs of a layer, ablated."""
         if number == 0:
-            padded = layer.query.shape[2] if self._reading.uniform_over_padding else 0
+            padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
             groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
-            self._groups = [_Sentences(group, self._sentences, self._reading, layer.query.device) for group in groups]
-        heads = {name: index.to(layer.query.device) for name, index in self._operations[number].items()}
-        if heads.keys() == {"keep"}:
-            return layer.context()
+            self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]
+        operations = self._operations[number]
+        kept = any(OPERATIONS[name].change is None for name in operations)
         # All heads at once, and the changed ones over them: to pick the kept ones takes memory, and hardly less time.
-        context = layer.context() if "keep" in heads else layer.no_context()
-        if "zero" in heads:
-            context[:, heads["zero"]] = 0
-        if "uniform" in heads:
-            for group in self._groups:
-                some = self._uniform(group.of(layer), heads["uniform"])
-                context[group.samples, heads["uniform"], : group.length] = some
-        if "mean" in heads:
-            means = self._contexts[number].to(context)[heads["mean"]]
-            context[:, heads["mean"]] = means[:, None].expand(-1, context.shape[2], -1)
-        for name in ("drop_intra", "drop_inter"):
-            if name in heads:
-                for group in self._groups:
-                    self._drop(name, group, group.of(layer).heads(heads[name]), context, heads[name])
-        return context
-
-    def _uniform(self, layer: Layer, heads: Tensor) -> Tensor:
-        """The contexts of some heads: [sample, head, query or 1, channel]."""
-        if layer.mask is None or self._reading.uniform_over_padding:
-            return layer.value.index_select(1, heads).mean(2, keepdim=True)
-        return layer.heads(heads).uniform().context()
-
-    def _drop(self, operation: str, group: "_Sentences", layer: Layer, context: Tensor, heads: Tensor) -> None:
-        """Fill some heads' contexts of a group; `layer` holds these heads and samples alone."""
-        for rows in group.blocks():
-            stays = self._stays(group, operation, rows.start, rows.stop)
-            attention = layer.attention(rows, self._scratch.of(layer, rows)).mul_(stays.to(context.dtype))
-            if self._reading.renormalise:
-                # A row that lost everything stays zero.
-                attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
-            context[group.samples, heads, rows] = attention @ layer.value
+        outputs = layer.head_outputs() if kept else layer.zero_outputs()
+        means = None if self._head_outputs is None else self._head_outputs[number]
+        for name, heads in operations.items():
+            change = OPERATIONS[name].change
+            if change is not None:
+                change(Heads(self, layer, heads.to(layer.query.device), self._groups, outputs, means))
+        return outputs
 
 
-class _Sentences(Group):
-    """Samples of one length, with the pairs of their tokens that are intra- and inter-sentence.
+@dataclass(frozen=True)
+class Heads:
+    """The heads of a layer that one operation is applied to."""
+
+    ablation: Ablation
+    layer: Layer
+    heads: Tensor
+    of_batch: "list[SentencePairs]"
+    outputs: Float[Tensor, "sample all_heads query channel"]
+    means: Float[Tensor, "all_heads channel"] | None
+
+    @property
+    def reading(self) -> Reading:
+        """How the paper's text is read."""
+        return self.ablation.reading
+
+    @property
+    def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
+        """The mean outputs of these heads."""
+        return self.means.to(self.outputs)[self.heads][:, None]
+
+    def put(self, outputs: Float[Tensor, "#sample #head #query channel"] | float) -> None:
+        """Replace the outputs of these heads for all samples."""
+        self.outputs[:, self.heads] = outputs
+
+    def groups(self) -> "Iterator[GroupHeads]":
+        """These heads on the samples of one length after another, without padding."""
+        for pairs in self.of_batch:
+            yield GroupHeads(pairs, pairs.of(self.layer), self)
+
+    def drop(self, pairs: Literal["intra", "inter"]) -> None:
+        """Set the attention within sentences, or between them, to zero."""
+        for group in self.groups():
+            for rows in group.pairs.blocks():
+                left = self.ablation.pairs_left(group.pairs, pairs, rows.start, rows.stop)
+                scratch = self.ablation.scratch.of(group.layer, rows)
+                attention = group.layer.attention(rows, scratch).mul_(left.to(self.outputs.dtype))
+                if self.reading.renormalise:
+                    # A row that lost everything stays zero.
+                    attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
+                group.put(attention @ group.value, rows)
+
+
+@dataclass(frozen=True)
+class GroupHeads:
+    """The heads that an operation is applied to, on samples of one length."""
+
+    pairs: "SentencePairs"
+    of_all_heads: Layer
+    heads: Heads
+
+    @cached_property
+    def layer(self) -> Layer:
+        """The layer with these heads and samples alone."""
+        return self.of_all_heads.heads(self.heads.heads)
+
+    @property
+    def mask(self) -> Bool[Tensor, "#sample 1 query key"] | None:
+        """As in `Layer`."""
+        return self.of_all_heads.mask
+
+    @cached_property
+    def value(self) -> Float[Tensor, "sample head key channel"]:
+        """The values of these heads."""
+        return self.of_all_heads.value.index_select(1, self.heads.heads)
+
+    def put(self, outputs: Float[Tensor, "#sample #head #row channel"], rows: slice | None = None) -> None:
+        """Replace the outputs of these heads for some query rows, or for all of them."""
+        rows = rows or slice(0, self.pairs.length)
+        self.heads.outputs[self.pairs.samples, self.heads.heads, rows] = outputs
+
+
+class SentencePairs(Group):
+    """Samples of one length, and the pairs of their tokens that are within a sentence or between sentences.
 
     sentences: one array per sample of the batch; shorter than the group's length where padding counts.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
         super().__init__(group.samples, group.length)
-        padded = [np.pad(each, (0, self.length - len(each)), constant_values=-1) for each in sentences[self.samples]]
+        padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in sentences[self.samples]]
         sentence = torch.as_tensor(np.stack(padded).astype(np.int64), device=device)
         self._sentence = sentence.clamp_max(1) if reading.sentences == "segments" else sentence
         self._special_is_inter = reading.special_tokens == "inter"
 
-    def stays(self, operation: str, start: int, stop: int) -> Tensor:
-        """Which attention of some queries an operation leaves: [sample, 1, query, key] bool, the same in all layers."""
+    def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
+        """The pairs of some query rows that are not dropped; the same in all layers."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
@@ -113,21 +158,25 @@ class _Sentences(Group):
             # To itself, every token is within its sentence, so that intra and inter together are all pairs.
             position = torch.arange(self.length, device=self._sentence.device)
             intra |= position[start:stop, None] == position
-        if operation == "drop_intra":
+        if dropped == "intra":
             return ~intra
         return intra if self._special_is_inter else intra | ~in_sentences
 
 
-def _check(operations: np.ndarray, contexts: np.ndarray | None) -> None:
+def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
     unknown = sorted(set(operations.flat) - set(OPERATIONS))
     if unknown:
         raise InputError(f"There is no operation {unknown[0]!r}; operations are {', '.join(OPERATIONS)}.")
-    if contexts is None and (operations == "mean").any():
-        raise InputError("The operation mean needs the heads' mean contexts; measure them on the task's samples first.")
-    if contexts is not None and contexts.shape[:2] != operations.shape:
+    needing = [name for name, operation in OPERATIONS.items() if operation.needs_head_outputs]
+    for name in needing:
+        if head_outputs is None and (operations == name).any():
+            raise InputError(
+                f"The operation {name} needs the mean head outputs; measure them on the task's samples first."
+            )
+    if head_outputs is not None and head_outputs.shape[:2] != operations.shape:
         raise InputError(
-            "The mean contexts are of {} layers of {} heads and the model has {} of {}; ".format(
-                *contexts.shape[:2], *operations.shape
+            "The mean head outputs are of {} layers of {} heads and the model has {} of {}; ".format(
+                *head_outputs.shape[:2], *operations.shape
             )
             + "measure them on this model."
         )

@@ -10,9 +10,8 @@ import torch
 from tqdm import tqdm
 
 from headtypes.ablation.ablate import Ablation
-from headtypes.ablation.operations import Reading, operations_by_head
-from headtypes.attention.batches import WHOLE, Part, batched, rows_of, run_batches
-from headtypes.attention.hook import run
+from headtypes.ablation.operations import Reading, operations_by_head, reading_matters
+from headtypes.attention.batches import WHOLE, Batch, Part, batched, rows_of, run_model
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
 from headtypes.base.tables import read_parquet
@@ -48,7 +47,7 @@ def evaluate_condition(
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
-    contexts: np.ndarray | None = None,
+    head_outputs: np.ndarray | None = None,
     parts: Sequence[pd.DataFrame] = (),
     *,
     condition: str,
@@ -59,8 +58,8 @@ def evaluate_condition(
 
     rows, windows: questions or pairs as drawn, and as cut for this model (`examples.prepare_windows`).
     partition:  the type of every head.
-    record:     the model, as `sources.fetch_model` found it; it needs the task's head.
-    contexts:   as `contexts.measure_head_outputs` gives them; needed where an operation is `mean`.
+    record:     the model, as `models.fetching.fetch_model` found it; it needs the task's head.
+    head_outputs:   as `head_outputs.measure_head_outputs` gives them; needed where an operation is `mean`.
     parts:      what `evaluate_part` found in all parts; then nothing is left to do but to score.
     condition:  its name, for progress and messages.
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
@@ -72,7 +71,7 @@ def evaluate_condition(
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
     if parts:
         return _task(rows, windows, record, chosen).score(_joined(parts, windows, what))
-    (found,) = evaluate_all(rows, windows, record, [by_head], contexts, chosen, what)
+    (found,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
     return found
 
 
@@ -81,7 +80,7 @@ def evaluate_part(
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
-    contexts: np.ndarray | None = None,
+    head_outputs: np.ndarray | None = None,
     *,
     condition: str,
     operations: dict[str, str],
@@ -90,14 +89,14 @@ def evaluate_part(
 ) -> pd.DataFrame:
     """What `evaluate_condition` reads of some windows, those in one part of the batches.
 
-    part: as in `batching.Part`; all else as in `evaluate_condition`.
+    part: as in `attention.batches.Part`; all else as in `evaluate_condition`.
     returns one row per window: window, and the task's `columns`.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, mine = Settings(**settings), Part(*part)
     model, task = _model(record, chosen), _task(rows, windows, record, chosen)
     with progress(len(_windows_of(mine, windows, by_head, chosen)), f"{record.name}, {condition}", "windows") as bar:
-        return _read(model, task, windows, by_head, contexts, chosen, bar, mine)
+        return _read(model, task, windows, by_head, head_outputs, chosen, bar, mine)
 
 
 def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
@@ -110,7 +109,7 @@ def evaluate_all(
     windows: Windows,
     record: ModelRecord,
     wanted: Sequence[np.ndarray],
-    contexts: np.ndarray | None,
+    head_outputs: np.ndarray | None,
     settings: Settings,
     what: str,
 ) -> list[tuple[dict[str, str], pd.DataFrame]]:
@@ -125,7 +124,7 @@ def evaluate_all(
     results = {}
     with progress(len(distinct) * len(windows), what, "windows") as bar:
         for key, operations in distinct.items():
-            found = _read(model, task, windows, operations, contexts, settings, bar)
+            found = _read(model, task, windows, operations, head_outputs, settings, bar)
             results[key] = task.score(_joined([found], windows, what))
     return [results[tuple(operations.flat)] for operations in wanted]
 
@@ -150,13 +149,12 @@ def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
     return load_model(record, settings.precision, head=KINDS[settings.kind].head)
 
 
-@torch.inference_mode()
 def _read(
     model: torch.nn.Module,
     task: Answers,
     windows: Windows,
     operations: np.ndarray,
-    contexts: np.ndarray | None,
+    head_outputs: np.ndarray | None,
     settings: Settings,
     bar: tqdm,
     part: Part = WHOLE,
@@ -168,15 +166,24 @@ def _read(
     reading = Reading(**settings.reading or {})
     pieces = []
 
-    def step(batch: np.ndarray, inputs: dict) -> None:
-        of_batch = [sentences[window] for window in batch]
-        output = run(model, inputs, Ablation(operations, of_batch, reading, contexts))
-        read = zip(task.columns, task.read(output, of_batch), strict=True)
-        pieces.append(pd.DataFrame({"window": batch, **dict(read)}))
-        bar.update(len(batch))
+    def ablation(batch: Batch) -> Ablation:
+        return Ablation(operations, [sentences[window] for window in batch.samples], reading, head_outputs)
 
-    length = _full_window(operations, settings)
-    run_batches(model, ids, types, settings.batch_tokens, step, length=length, part=part)
+    def keep_answers(batch: Batch, _, output) -> None:
+        answers = task.read(output, [sentences[window] for window in batch.samples])
+        pieces.append(pd.DataFrame({"window": batch.samples, **dict(zip(task.columns, answers, strict=True))}))
+
+    run_model(
+        model,
+        ids,
+        types,
+        hook=ablation,
+        finish=keep_answers,
+        batch_tokens=settings.batch_tokens,
+        bar=bar,
+        length=_full_window(operations, settings),
+        part=part,
+    )
     # A part may have no windows.
     return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=["window", *task.columns])
 
@@ -197,5 +204,7 @@ def _windows_of(part: Part, windows: Windows, operations: np.ndarray, settings: 
 
 def _full_window(operations: np.ndarray, settings: Settings) -> int | None:
     """Tokens that every window is padded to, where padding counts."""
-    counts = (settings.reading or {}).get("uniform_over_padding") and (operations == "uniform").any()
+    counts = (settings.reading or {}).get("uniform_over_padding") and "uniform_over_padding" in reading_matters(
+        set(operations.flat)
+    )
     return settings.max_seq_length if counts else None

@@ -1,4 +1,4 @@
-"""How much the loss depends on each head: the gradient importance of Michel et al. 2019."""
+"""How much the loss depends on each head: the gradient-based importance of Michel et al. 2019."""
 
 from pathlib import Path
 
@@ -8,11 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from headtypes.attention.batches import rows_of, run_batches
-from headtypes.attention.hook import Layer, run
+from headtypes.attention.batches import Batch, rows_of, run_model
+from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.base.files import undamaged
-from headtypes.base.progress import progress
 from headtypes.base.tables import read_csv
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
@@ -22,7 +21,7 @@ from headtypes.tasks.windows import Windows
 
 
 class HeadGates:
-    """Multiplies each head's context by a variable that is one; a handler of `attention.run`.
+    """The hook of a batch: multiplies each head's output by a variable that is one.
 
     After the run, `gates` has one variable [sample, head] per layer, for the gradients of Michel et al.'s mask.
     """
@@ -31,19 +30,19 @@ class HeadGates:
         self.gates: list[Tensor] = []
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
-        """The heads' contexts of a layer, through their gates: [sample, head, query, channel]."""
-        context = layer.context()
-        self.gates.append(torch.ones_like(context[..., 0, 0], requires_grad=True))
-        return context * self.gates[-1][:, :, None, None]
+        """The head outputs of a layer, through their gates: [sample, head, query, channel]."""
+        outputs = layer.head_outputs()
+        self.gates.append(torch.ones_like(outputs[..., 0, 0], requires_grad=True))
+        return outputs * self.gates[-1][:, :, None, None]
 
 
 def measure_importance(
     rows: list, windows: Windows, record: ModelRecord, *, kind: str, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
-    """The gradient importance of every head of a fine-tuned model on its task.
+    """The gradient-based importance of every head of a fine-tuned model on its task.
 
     rows, windows: questions with their answers' places, or pairs with their labels, and what was cut of them.
-    record:  the model, as `sources.fetch_model` found it; it needs the task's head.
+    record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     kind:    of the task, one of `examples.EXAMPLES`. The loss is the mean of the cross entropies of its targets: start
         and end of a question's first answer, on the windows that hold the whole of it; or the label.
     returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
@@ -62,7 +61,7 @@ def head_importance(
     """The mean over a task's questions of |dL/dxi| of each head's mask variable xi: [layer, head] float64.
 
     Michel et al. 2019, section 4.1, equation 2, the absolute value being that of a whole sample. (Their code for BERT
-    takes that of each token's share and divides by the tokens; the equation is followed here.)
+    takes the absolute value of each token's share and divides by the tokens; we follow the equation.)
 
     targets: [window, class] int, the right class of each softmax of the task: start and end token, or the label;
         negative where the window is left out. The windows of one question count together as one.
@@ -74,22 +73,28 @@ def head_importance(
     weight = 1 / (len(windows_of) * windows_of[question])
     ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
     ids, types = [ids[window] for window in chosen], types and [types[window] for window in chosen]
-    # Only the gates need gradients; what the weights' own would need is not kept.
+    # Only the gates need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
     total = 0.0
-    with progress(len(chosen), what, "windows") as bar:
 
-        def step(batch: np.ndarray, inputs: dict[str, Tensor]) -> None:
-            nonlocal total
-            handler = HeadGates()
-            output = run(model, inputs, handler)
-            loss = _losses(output, inputs["attention_mask"], torch.as_tensor(targets[chosen[batch]]))
-            # A sample's gates reach no other sample's loss, so one backward pass gives them all apart.
-            gradients = torch.stack(torch.autograd.grad(loss.sum(), handler.gates))
-            total = total + (gradients.double().abs().cpu().numpy() * weight[batch, None]).sum(1)
-            bar.update(len(batch))
+    def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
+        nonlocal total
+        loss = _losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
+        # A sample's gates affect no other sample's loss, so one backward pass gives the gradients of every sample.
+        gradients = torch.stack(torch.autograd.grad(loss.sum(), gated.gates))
+        total = total + (gradients.double().abs().cpu().numpy() * weight[batch.samples, None]).sum(1)
 
-        run_batches(model, ids, types, batch_tokens, step)
+    run_model(
+        model,
+        ids,
+        types,
+        hook=lambda batch: HeadGates(),
+        finish=add_gradients,
+        batch_tokens=batch_tokens,
+        what=what,
+        unit="windows",
+        gradients=True,
+    )
     if not np.isfinite(total).all():
         raise InputError(
             f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "
@@ -99,7 +104,7 @@ def head_importance(
 
 
 def normalise(importance: np.ndarray) -> np.ndarray:
-    """Importance [layer, head] with every layer's l2 norm brought to one; Michel et al. 2019, section 4.1.
+    """Importance [layer, head] with the l2 norm of every layer scaled to one; Michel et al. 2019, section 4.1.
 
     A layer of zeros stays as it is.
     """
@@ -125,6 +130,6 @@ def _losses(output, mask: Tensor, targets: Tensor) -> Tensor:
     else:
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
         logits = logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
-    # Half precision is too coarse for a loss.
+    # Half precision is too coarse for the loss.
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     return cross_entropy(logits, targets.to(logits.device), reduction="none").mean(1)

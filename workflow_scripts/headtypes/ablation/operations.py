@@ -1,44 +1,128 @@
 """What can be done to a head, to which heads, and how the paper's text on it is read (Guan et al. 2020, section 5)."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 from headtypes.base.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
 
-OPERATIONS = ("keep", "zero", "uniform", "mean", "drop_intra", "drop_inter")
-
 _HEAD = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the paper's text is read where it leaves a choice.
+    """Readings of the paper's section 5 that its text leaves open."""
 
-    sentences:      "splitter", or "segments": the two texts of an input are its two sentences.
-    special_tokens: "neither", or "inter": attention to or from `[CLS]` and `[SEP]` is inter-sentence.
-    renormalise:    whether rows of attention are divided by their sum after tokens were dropped. That equals masking
-        them before the softmax, so it stands for that reading too; only of a row that loses everything would such a
-        mask leave nothing defined, and here it becomes zero.
-    uniform_over_padding: whether 1 / L counts the padding of a full window as tokens, with their values, as code does
-        that fills the matrix after the softmax. Every other operation masks padding all the same.
+    # The configuration has these fields too, with these descriptions.
+    sentences: Literal["splitter", "segments"] = field(
+        default="splitter",
+        metadata={"doc": "Sentences of the context by a splitter, or question and context as the two sentences."},
+    )
+    special_tokens: Literal["neither", "inter"] = field(
+        default="neither",
+        metadata={"doc": "Whether attention to or from [CLS] and [SEP] counts as inter-sentence."},
+    )
+    # That equals masking before the softmax, so it stands for that reading too. Only where a row loses everything would
+    # such a mask leave nothing defined; here the row becomes zero.
+    renormalise: bool = field(
+        default=False,
+        metadata={
+            "doc": "Whether rows are divided by their sum after tokens were dropped, as if they were masked before the "
+            "softmax."
+        },
+    )
+    # Padding then counts in 1 / L, with its values, as in code that fills the matrix after the softmax. Every other
+    # operation masks padding all the same.
+    uniform_over_padding: bool = field(
+        default=False,
+        metadata={"doc": "Whether a uniform head attends to the padding of a full window too."},
+    )
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that can be done to heads after the softmax, without renormalising.
+
+    name:     as in the configuration.
+    table:    of Guan et al. 2020, where conditions with this operation stand.
+    change:   changes the outputs of the heads that it is given (an `ablate.Heads`: some of one layer's); None where
+        nothing is done.
+    readings: the fields of `Reading` that can change what it does.
+    needs_head_outputs: whether it needs the mean head outputs of the model on the task (`Heads.mean_outputs`).
     """
 
-    sentences: str = "splitter"
-    special_tokens: str = "neither"
-    renormalise: bool = False
-    uniform_over_padding: bool = False
+    name: str
+    table: Literal[2, 3]
+    change: Callable[[Any], None] | None = None
+    readings: tuple[str, ...] = ()
+    needs_head_outputs: bool = False
+
+
+def _zero(heads) -> None:
+    """The head output is zero; the bias of the output projection stays."""
+    heads.put(0)
+
+
+def _uniform(heads) -> None:
+    """The output for every query is the mean of the values of the real tokens: A[s, t] = 1 / L.
+
+    In causal and local layers, which the paper does not have, the mean is over the tokens that the query may look at,
+    unless the reading is `uniform_over_padding`, which fills the whole matrix there too.
+    """
+    for group in heads.groups():
+        if group.mask is None or heads.reading.uniform_over_padding:
+            group.put(group.value.mean(2, keepdim=True))
+        else:
+            group.put(group.layer.uniform().head_outputs())
+
+
+def _mean(heads) -> None:
+    """The output for every query is the head's mean output."""
+    heads.put(heads.mean_outputs)
+
+
+def _drop_intra(heads) -> None:
+    """Attention within a sentence, a token's attention to itself included, becomes zero."""
+    heads.drop("intra")
+
+
+def _drop_inter(heads) -> None:
+    """Attention between sentences becomes zero."""
+    heads.drop("inter")
+
+
+_OF_DROPS = ("sentences", "special_tokens", "renormalise")
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation("keep", 2),
+        Operation("zero", 2, _zero),
+        Operation("uniform", 2, _uniform, readings=("uniform_over_padding",)),
+        Operation("mean", 2, _mean, needs_head_outputs=True),
+        Operation("drop_intra", 3, _drop_intra, readings=_OF_DROPS),
+        Operation("drop_inter", 3, _drop_inter, readings=_OF_DROPS),
+    )
+}
 
 
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
     """The fields of `Reading` that can change what these operations do, in their order."""
-    operations = set(operations)
-    drops = ("sentences", "special_tokens", "renormalise") if operations & {"drop_intra", "drop_inter"} else ()
-    return (*drops, "uniform_over_padding") if "uniform" in operations else drops
+    matter = {name for operation in operations for name in OPERATIONS[operation].readings}
+    return tuple(field.name for field in fields(Reading) if field.name in matter)
+
+
+def need_head_outputs(operations: Iterable[str]) -> bool:
+    """Whether one of these operations needs the mean head outputs."""
+    return any(OPERATIONS[operation].needs_head_outputs for operation in operations)
+
+
+def table_of(operations: Iterable[str]) -> int:
+    """The table of Guan et al. 2020, 2 or 3, where a condition with these operations stands."""
+    return max((OPERATIONS[operation].table for operation in operations), default=2)
 
 
 def head_of(target: str) -> tuple[int, int] | None:

@@ -1,22 +1,28 @@
-"""Batches of samples, planned by length and token budget, and filled with padding."""
+"""A model run over encoded inputs, in batches that are planned by length and token budget."""
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm import tqdm
+from transformers import PreTrainedModel
 
+from headtypes.attention.hook import Hook, open_attention, run
 from headtypes.base.errors import InputError
+from headtypes.base.progress import progress
 
-# Batches after which memory is given back: oftener costs time, seldomer memory.
+# Batches after which memory is given back: more often costs time, less often memory.
 _BATCHES_PER_RETURN = 4
 
 
 class Part(NamedTuple):
-    """One of several jobs that share the batches of a plan: its number, from 0, and how many there are."""
+    """One of several jobs that share the batches of a plan: its number, from 0, and the number of jobs."""
 
     number: int
     of: int
@@ -25,13 +31,40 @@ class Part(NamedTuple):
 WHOLE = Part(0, 1)
 
 
-def plan_batches(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> list[np.ndarray]:
-    """Divide samples into batches of at most `batch_tokens` padded tokens, or one sample that is longer.
+@dataclass(frozen=True)
+class Batch:
+    """Some inputs that are run together.
 
-    lengths: tokens of each sample. Samples of like length go together, the longest first, so that a batch that
-    does not fit into memory shows at once; the plan depends on the lengths and the budget alone.
-    part:    which of the batches are returned; the plan is that of all.
-    returns the samples' indices, one array per batch.
+    samples: [sample] int, which of all inputs these are.
+    lengths: tokens of each, without padding.
+    inputs:  the keyword arguments of the forward pass, on the model's device; padding stands at the end.
+    """
+
+    samples: np.ndarray
+    lengths: list[int]
+    inputs: dict[str, Tensor]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the inputs are."""
+        return self.inputs["input_ids"].device
+
+    def halves(self) -> list["Batch"]:
+        """Two batches, padded as this one is."""
+        middle = len(self.samples) // 2
+        return [
+            Batch(self.samples[half], self.lengths[half], {name: rows[half] for name, rows in self.inputs.items()})
+            for half in (slice(middle), slice(middle, None))
+        ]
+
+
+def plan_batches(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> list[np.ndarray]:
+    """Divide samples into batches of at most `batch_tokens` padded tokens, or of one sample that is longer.
+
+    lengths: tokens of each sample. Samples of similar length go together, the longest first, so that a batch that does
+        not fit into memory fails at once. The plan depends on the lengths and on `batch_tokens` alone.
+    part:    which batches of the plan to return.
+    returns  the indices of the samples, one array per batch.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
@@ -43,7 +76,7 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) 
 
 
 def batched(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> np.ndarray:
-    """The samples in a part of the batches: [sample] int64, in their order."""
+    """The indices of the samples in a part of the batches: [sample] int64, in ascending order."""
     return np.sort(np.concatenate([np.empty(0, np.int64), *plan_batches(lengths, batch_tokens, part)]))
 
 
@@ -62,7 +95,7 @@ def model_inputs(
     device: torch.device,
     length: int | None = None,
 ) -> dict[str, Tensor]:
-    """The keyword arguments of a forward pass: padded ids, mask and, where the model has them, token types."""
+    """The keyword arguments of a forward pass: padded ids, mask and, for a model that has them, token types."""
     inputs = {
         "input_ids": pad(input_ids, pad_token, device, length),
         "attention_mask": pad([[1] * len(row) for row in input_ids], 0, device, length),
@@ -73,59 +106,92 @@ def model_inputs(
 
 
 def rows_of(tokens: np.ndarray | None, offsets: np.ndarray) -> list[np.ndarray] | None:
-    """The tokens of each row, of rows that stand one after another: row `i` has tokens[offsets[i] : offsets[i + 1]]."""
+    """Split concatenated rows: row `i` is tokens[offsets[i] : offsets[i + 1]]. None stays None."""
     return None if tokens is None else np.split(tokens, offsets[1:-1])
 
 
-def run_batches(
-    model: torch.nn.Module,
+def filled_batches(
+    model: PreTrainedModel,
     input_ids: Sequence[Sequence[int]],
     token_types: Sequence[Sequence[int]] | None,
-    batch_tokens: int,
-    step: Callable[[np.ndarray, dict[str, Tensor]], None],
+    plan: Iterable[np.ndarray],
+    length: int | None = None,
+) -> Iterator[Batch]:
+    """The batches of a plan, filled for a model; `run_model` says what the arguments are."""
+    for samples in plan:
+        ids = [input_ids[sample] for sample in samples]
+        types = None if token_types is None else [token_types[sample] for sample in samples]
+        inputs = model_inputs(ids, types, model.config.pad_token_id or 0, model.device, length)
+        yield Batch(samples, [len(row) for row in ids], inputs)
+
+
+def run_model(
+    model: PreTrainedModel,
+    input_ids: Sequence[Sequence[int]],
+    token_types: Sequence[Sequence[int]] | None,
     *,
+    hook: Callable[[Batch], Hook],
+    finish: Callable[[Batch, Any, Any], None],
+    batch_tokens: int,
+    what: str = "",
+    unit: str = "samples",
+    bar: tqdm | None = None,
     length: int | None = None,
     part: Part = WHOLE,
+    gradients: bool = False,
 ) -> None:
-    """Call `step` with each batch of `plan_batches`, and its `model_inputs` on the model's device.
+    """Run a model over inputs, in the batches of `plan_batches`.
 
-    step:   does all of its work or, where the GPU's memory is too small for it, raises and has done none; it is then
-        called with each half of the batch, at the same padded length, so that results stay what they were.
-    length: tokens that every sample is padded to; by default the longest of its batch.
-    part:   as in `plan_batches`.
+    input_ids, token_types: of each input, without padding; token_types None for a model without segments.
+    hook:      makes the hook of a batch, which is called with each layer of its forward pass.
+    finish:    is called with each batch that has run, its hook and the model's output. A batch that does not fit into
+        the GPU's memory, in the pass or in here, is run anew in halves of the same padded length, so that results stay
+        what they were; whatever is to be kept of a batch, this function therefore keeps last.
+    what, unit: name of the work and of its inputs, for the progress.
+    bar:       progress that several runs share, instead of one of this run.
+    length:    tokens that every input is padded to; by default the longest of its batch.
+    part:      as in `plan_batches`.
+    gradients: whether the forward pass can be followed by a backward pass.
+    Raises `InputError` where one input alone does not fit, or the model's heads cannot be read.
     """
     lengths = [length or len(ids) for ids in input_ids]
-    for number, batch in enumerate(plan_batches(lengths, batch_tokens, part), start=1):
-        ids = [input_ids[index] for index in batch]
-        types = None if token_types is None else [token_types[index] for index in batch]
-        inputs = model_inputs(ids, types, model.config.pad_token_id or 0, model.device, length)
-        _halved_to_fit(step, batch, inputs)
-        if number % _BATCHES_PER_RETURN == 0:
-            _return_memory()
+    plan = plan_batches(lengths, batch_tokens, part)
+
+    def run_batch(batch: Batch) -> None:
+        made = hook(batch)
+        finish(batch, made, run(model, batch.inputs, made))
+        shown.update(len(batch.samples))
+
+    shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
+    with shared as shown, open_attention(model), torch.inference_mode(not gradients):
+        for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length), start=1):
+            _halved_to_fit(run_batch, batch)
+            if number % _BATCHES_PER_RETURN == 0:
+                _return_memory()
 
 
 def _return_memory() -> None:
     """Give back what the C library keeps of freed memory.
 
-    Batches of ever other shapes leave gaps in it, which the next ones do not fit: they add up to several times what is
-    in use. Only glibc, the C library of most Linux systems, has and needs this.
+    Batches of one shape after another leave gaps in it that the next ones do not fit into; these add up to several
+    times the memory in use. Only glibc, the C library of most Linux systems, has and needs this.
     """
     if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _halved_to_fit(step: Callable, batch: np.ndarray, inputs: dict[str, Tensor]) -> None:
+def _halved_to_fit(run_batch: Callable[[Batch], None], batch: Batch) -> None:
     try:
-        step(batch, inputs)
+        run_batch(batch)
         return
     except torch.OutOfMemoryError as error:
-        if len(batch) == 1:
-            tokens = inputs["input_ids"].shape[1]
+        if len(batch.samples) == 1:
+            tokens = batch.inputs["input_ids"].shape[1]
             raise InputError(
                 f"One input of {tokens} tokens does not fit into the GPU's memory; use a larger GPU, or "
                 "compute.precision: bfloat16."
             ) from error
-    # Outside of the handler, which would keep the tensors of the batch that was too large.
+    # Outside of the except clause, which would keep the tensors of the batch that was too large.
     torch.cuda.empty_cache()
-    for half in (slice(len(batch) // 2), slice(len(batch) // 2, None)):
-        _halved_to_fit(step, batch[half], {name: tensor[half] for name, tensor in inputs.items()})
+    for half in batch.halves():
+        _halved_to_fit(run_batch, half)

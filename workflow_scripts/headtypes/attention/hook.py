@@ -1,38 +1,42 @@
-"""One door into the attention of every model that Transformers carries.
+"""The hook into the attention of every supported model: what is called for each layer of a forward pass.
 
-Transformers asks its `AttentionInterface` for the function that turns queries, keys and values into contexts.
-The function registered here hands each layer over to a *handler* that travels as a keyword argument of the
-model's forward pass: no globals, no patched model. A mask function is registered with it; without one the mask
-would arrive as None, and padding would be attended to in silence.
+Transformers asks its `AttentionInterface` for the function that turns queries, keys and values into head outputs. The
+function registered here calls a *hook* with each layer. The hook travels as a keyword argument of the model's forward
+pass, so there are no globals and no patched models. A mask function is registered too: without one the mask would
+arrive as None, and padding would silently be attended to.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import sdpa_mask
 
-from headtypes.models.architectures import ATTENTION, check_layer, check_layers
+from headtypes.models.architectures import check_layer, check_layers
+
+# The name by which the hook is registered with Transformers.
+ATTENTION = "headtypes"
 
 
 @dataclass(frozen=True)
 class Layer:
     """What one attention layer gets.
 
-    query: [batch, head, query, channel]; key, value: [batch, head, key, channel]. Values may have other channels than
-        queries and keys. Where heads share their keys and values (Ainslie et al. 2023), those come once for each head.
-    mask:  [batch or 1, 1, query, key] bool, true where attention is allowed; None where it is allowed everywhere. It
-        hides padding and, in causal and in local layers, what the model does not let a token look at.
-    scale: factor of the scores before softmax.
+    query, key, value: where heads share their keys and values (Ainslie et al. 2023), those come once for each head.
+    mask:  true where attention is allowed; None where it is allowed everywhere. It hides padding and, in causal and in
+        local layers, what the model does not let a token look at.
+    scale: factor of the scores before the softmax.
     """
 
-    query: Tensor
-    key: Tensor
-    value: Tensor
-    mask: Tensor | None
+    query: Float[Tensor, "batch head query channel"]
+    key: Float[Tensor, "batch head key channel"]
+    value: Float[Tensor, "batch head key value_channel"]
+    mask: Bool[Tensor, "#batch 1 query key"] | None
     scale: float
 
     def heads(self, heads: Tensor) -> "Layer":
@@ -40,18 +44,14 @@ class Layer:
         query, key, value = (tensor.index_select(1, heads) for tensor in (self.query, self.key, self.value))
         return Layer(query, key, value, self.mask, self.scale)
 
-    def no_context(self) -> Tensor:
-        """Contexts that are all zero: [batch, head, query, channel]."""
-        return self.query.new_zeros((*self.query.shape[:3], self.value.shape[-1]))
-
     def uniform(self) -> "Layer":
         """The layer with attention that is the same on every key that a query may look at."""
         return replace(self, query=torch.zeros_like(self.query))
 
-    def attention(self, rows: slice, scratch: Tensor | None = None) -> Tensor:
-        """The attention of some query rows: [batch, head, row, key], each row sums to one.
+    def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
+        """The attention of some query rows; each row sums to one.
 
-        scratch: [2, batch, head, row, key], where given, to compute in; the second is what is returned.
+        scratch: [2, batch, head, row, key] to compute in; the second half is what is returned.
         """
         scores, attention = (None, None) if scratch is None else scratch
         scores = torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=scores)
@@ -64,26 +64,30 @@ class Layer:
             )
         return torch.softmax(scores, -1, out=attention)
 
-    def context(self) -> Tensor:
-        """The contexts that the plain model computes: [batch, head, query, channel]."""
+    def head_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
+        """What the plain model computes: attention times values, before the output projection."""
         return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
 
+    def zero_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
+        """Head outputs that are all zero."""
+        return self.query.new_zeros((*self.query.shape[:3], self.value.shape[-1]))
 
-# Takes the layer's number, counted from 0 in the order of computation, and gives its contexts
+
+# Gets the layer's number, counted from 0 in the order of computation, and returns its head outputs
 # [batch, head, query, channel].
-Handler = Callable[[int, Layer], Tensor]
+Hook = Callable[[int, Layer], Tensor]
 
 
 class _Forward:
     """One forward pass: counts the layers, since a model may use one module for several (ALBERT)."""
 
-    def __init__(self, handler: Handler):
-        self.handler = handler
+    def __init__(self, hook: Hook):
+        self.hook = hook
         self.layers = 0
 
     def __call__(self, layer: Layer) -> Tensor:
         number, self.layers = self.layers, self.layers + 1
-        return self.handler(number, layer)
+        return self.hook(number, layer)
 
 
 def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):
@@ -93,8 +97,8 @@ def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0
         key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     layer = Layer(query, key, value, attention_mask, scale)
-    context = layer.context() if forward is None else forward(layer)
-    return context.transpose(1, 2).contiguous(), None
+    outputs = layer.head_outputs() if forward is None else forward(layer)
+    return outputs.transpose(1, 2).contiguous(), None
 
 
 def _mask(*args, allow_is_causal_skip: bool = False, **kwargs) -> Tensor | None:
@@ -106,12 +110,23 @@ AttentionInterface.register(ATTENTION, _attend)
 AttentionMaskInterface.register(ATTENTION, _mask)
 
 
-def run(model: torch.nn.Module, inputs: dict[str, Tensor], handler: Handler):
-    """Run a model that was loaded with `ATTENTION`, each layer's attention through `handler`.
+@contextmanager
+def open_attention(model: PreTrainedModel) -> Iterator[None]:
+    """Let `run` call hooks in a model, however it was loaded; afterwards its attention is computed as before."""
+    before = model.config._attn_implementation
+    model.set_attn_implementation(ATTENTION)
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(before)
 
-    Raises `InputError` when not every layer came by, or one whose attention is computed in another way.
+
+def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
+    """Run a model whose attention is open (`open_attention`), and call `hook` with each of its layers.
+
+    Raises `InputError` when some layer's attention does not come through the interface or is computed in another way.
     """
-    forward = _Forward(handler)
+    forward = _Forward(hook)
     output = model(**inputs, forward=forward)
     check_layers(model, forward.layers)
     return output

@@ -1,12 +1,12 @@
-"""Whole attention maps of one short sample, for pictures alone: what is measured is reduced while the model runs."""
+"""Whole attention maps of one short sample, for figures only; everything measured is reduced while the model runs."""
 
 import numpy as np
 import torch
-from torch import Tensor
+from jaxtyping import Float
 
-from headtypes.attention.batches import model_inputs
-from headtypes.attention.hook import Layer, run
+from headtypes.attention.batches import Batch
 from headtypes.attention.map_files import AttentionMaps
+from headtypes.attention.one_pass import Block, Reducer, read_attention
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
@@ -15,33 +15,37 @@ from headtypes.tasks.encoding import Encoded, encode_samples
 from headtypes.tasks.records import Sample
 
 
-class MapReader:
-    """Keeps each layer's attention on a batch of one sample; a handler of `attention.run`."""
+class Maps(Reducer):
+    """A reducer that keeps the whole attention of one sample; its result is [layer, head, query, key] float32."""
 
-    def __init__(self):
-        self._layers: list[Tensor] = []
+    def start(self, batch: Batch) -> None:
+        """Begin with no layers."""
+        self._blocks: list[torch.Tensor] = []
+        self._ends: list[int] = []
 
-    def __call__(self, number: int, layer: Layer) -> Tensor:
-        """The heads' contexts of a layer as they are: [sample, head, query, channel]."""
-        attention = layer.attention(slice(None))
-        self._layers.append(attention[0].float().cpu())
-        return torch.matmul(attention, layer.value)
+    def add(self, block: Block) -> None:
+        """Keep the rows."""
+        self._blocks.append(block.attention[0].cpu().clone())
+        if block.is_last:
+            self._ends.append(len(self._blocks))
 
-    def attention(self) -> np.ndarray:
-        """The attention maps: [layer, head, query, key] float32."""
-        return torch.stack(self._layers).numpy()
+    def result(self) -> Float[np.ndarray, "layer head query key"]:
+        """The attention maps."""
+        starts = [0, *self._ends[:-1]]
+        layers = [torch.cat(self._blocks[slice(*ends)], dim=1) for ends in zip(starts, self._ends, strict=True)]
+        return torch.stack(layers).numpy()
 
 
-# Of more, a figure of a page's width could not label every one.
+# The most tokens that a figure as wide as a page can label.
 LEGIBLE_TOKENS = 24
 
 
 def map_attention(
     samples: list[Sample], record: ModelRecord, *, task: str, kind: str, precision: str, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
-    """Run a model over the sample that is nearest to a wanted length, and keep its attention.
+    """Run a model over the sample whose length is nearest to the one wanted, and keep its attention.
 
-    record:    the model, as `sources.fetch_model` found it.
+    record:    the model, as `models.fetching.fetch_model` found it.
     task, kind: name of the task, for messages, and how its samples are cut.
     precision: arithmetic of the forward pass.
     tokens:    wanted length; a sample that is longer is cut to it, as far as its question allows.
@@ -50,7 +54,7 @@ def map_attention(
     tokenizer = load_tokenizer(record)
     sample, encoded = choose_sample(samples, tokenizer, kind, record.max_length, tokens)
     model = load_model(record, precision)
-    attention = read_one(model, encoded, tokenizer.pad_token_id)
+    (attention,) = read_attention(model, encoded, [Maps()], batch_tokens=1, what=f"{record.name} on {task}")
     if not np.isfinite(attention).all():
         raise InputError(
             f"{record.name} on {task}: an attention is not a number; the model's weights are damaged, or its "
@@ -61,12 +65,13 @@ def map_attention(
 
 
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
-    """The sample whose length is nearest to a wanted one, cut where it is longer, and its encoding.
+    """The sample whose length is nearest to the one wanted, and its encoding, cut if it is longer.
 
-    max_length: tokens of the longest input that the model takes; tokens: the wanted length.
-    Of samples as near as one another, one that need not be cut goes first, then the one drawn first; a sample
-    whose question alone would fill the wanted length is passed over. Where that passes over all of them, twice the
-    length is wanted, and so on: to it, every sample can be cut.
+    max_length: tokens of the longest input that the model takes.
+    tokens:     the wanted length.
+    Among samples that are equally near, those that need no cut come first, then those drawn first. A sample whose
+    question alone would fill the wanted length is skipped. If all are skipped, the wanted length is doubled, until some
+    sample can be cut to it.
     """
     tokens = min(tokens, max_length)
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
@@ -78,15 +83,7 @@ def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, 
     return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens)
 
 
-@torch.inference_mode()
-def read_one(model: torch.nn.Module, encoded: Encoded, pad_token: int | None) -> np.ndarray:
-    """The attention of a loaded model on one encoded sample: [layer, head, query, key] float32."""
-    reader = MapReader()
-    run(model, model_inputs(encoded.input_ids, encoded.token_types, pad_token or 0, model.device), reader)
-    return reader.attention()
-
-
 def _readable(tokenizer, token_id: int) -> str:
-    # A byte-level token may be a space, or part of a character, which only its raw form shows.
+    # A byte-level token may be a space or part of a character, which only its raw form shows.
     text = tokenizer.decode([token_id]).strip()
     return text if text and "\ufffd" not in text else tokenizer.convert_ids_to_tokens(token_id)

@@ -24,6 +24,13 @@ def check_selection(config: Config) -> None:
             check_known(f"select.{registry}", name, getattr(config, registry))
 
 
+def check_names(config: Config) -> None:
+    """No entry has the name of the folder that all results are in, by which they are told from other files."""
+    for registry in ("models", "tasks", "partitions", "conditions"):
+        if "results" in getattr(config, registry):
+            raise InputError(f"config: {registry}.results: the folder of all results has this name; rename it.")
+
+
 def check_models(config: Config) -> None:
     """Models name tasks and models that are there, descend from none of their own line, and can learn and answer."""
     for name, model in config.models.items():
@@ -58,6 +65,13 @@ def check_partitions(config: Config) -> None:
             )
     for name in config.select.partitions or ():
         check_known("select.partitions", name, clustered | set(config.partitions))
+
+
+def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
+    """Models stand beside rows that the paper has."""
+    for name, model in config.models.items():
+        if paper in model.published:
+            check_known(f"models.{name}.published.{paper}", model.published[paper], rows)
 
 
 def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -> None:

@@ -4,17 +4,20 @@
 """
 
 import json
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 
+from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
 from headtypes.config.messages import sentence
 from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
+from headtypes.papers.names import Paper
 from headtypes.tasks.kinds import KINDS, kinds_with
 from headtypes.types.methods import METHODS
 
-Operation = Literal["keep", "zero", "uniform", "mean", "drop_intra", "drop_inter"]
+Operation = Literal[*OPERATIONS]
 Method = Literal[*METHODS]
 
 
@@ -49,8 +52,8 @@ class Model(Strict):
     """Tasks on whose inputs the features are extracted and clustered."""
     evaluate: Name | None = None
     """Task that the model was fine-tuned for; its heads are ablated there."""
-    published: Literal["pre-trained", "squad", "mrpc", "mnli"] | None = None
-    """Row of the paper's Table 1 that this model stands beside."""
+    published: dict[Paper, Name] = {}
+    """Papers that this model stands beside, each with the row of the paper's tables: of guan2020, a row of Table 1."""
 
 
 class Clustering(Strict):
@@ -103,17 +106,17 @@ class Windows(Strict):
         return self
 
 
-class Ablation(Strict):
-    """Readings of the paper's section 5 that its text leaves open."""
-
-    sentences: Literal["splitter", "segments"] = "splitter"
-    """Sentences of the context by a splitter, or question and context as the two sentences."""
-    special_tokens: Literal["neither", "inter"] = "neither"
-    """Whether attention to or from [CLS] and [SEP] counts as inter-sentence."""
-    renormalise: bool = False
-    """Whether rows are divided by their sum after tokens were dropped, as if they were masked before the softmax."""
-    uniform_over_padding: bool = False
-    """Whether a uniform head attends to the padding of a full window too."""
+# Said once, where heads are ablated.
+Ablation = create_model(
+    "Ablation",
+    __base__=Strict,
+    __module__=__name__,
+    __doc__=Reading.__doc__,
+    **{
+        field.name: (Annotated[field.type, Field(description=field.metadata["doc"])], field.default)
+        for field in fields(Reading)
+    },
+)
 
 
 class Controls(Strict):

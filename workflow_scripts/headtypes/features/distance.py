@@ -1,48 +1,81 @@
 """The distance feature: how far, and at which special tokens, a head looks (Guan et al. 2020, section 3)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from headtypes.attention.blocks import LEAST_ROWS, Group, Scratch, equal_lengths
+from headtypes.attention.batches import Batch
+from headtypes.attention.blocks import LEAST_ROWS, Group
 from headtypes.attention.hook import Layer
-from headtypes.features.columns import FINE_BINS
+from headtypes.attention.one_pass import Block, PerSample
+from headtypes.base.errors import InputError
+from headtypes.features.columns import COLUMNS, FINE_BINS
 from headtypes.features.fused import fused_reader
 from headtypes.tasks.tokens import SPECIAL_KINDS
 
+# Rows of attention sum to one within this, in the precision of the forward pass.
+_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, torch.float64: 1e-4}
 
-class DistanceReader:
-    """Reduces each layer's attention to distance features while it is computed; a handler of `attention.run`.
 
-    kinds:   one array per sample of the batch, kinds of its real tokens [token].
-    After the run, `features()` gives [sample, layer, head, 69] float32 on the CPU.
+class DistanceFeatures(PerSample):
+    """A reducer whose result is the distance features, [sample, layer, head, 69] float32; each row sums to one.
+
+    kinds: one array per encoded sample, kinds of its tokens [token].
+
+    On a GPU the fused kernel reads whole layers, where it applies and this reducer has the pass to itself.
     """
 
-    def __init__(self, kinds: list[np.ndarray]):
+    def __init__(self, kinds: Sequence[np.ndarray]):
+        super().__init__(COLUMNS)
         self._kinds = kinds
-        self._scratch = Scratch()
-        self._layers: list[Tensor] = []
 
-    def __call__(self, number: int, layer: Layer) -> Tensor:
-        """The heads' contexts of a layer as they are: [sample, head, query, channel]."""
-        if number == 0:
-            self._fused, self._buckets = fused_reader(self._kinds, layer), None
+    def start(self, batch: Batch) -> None:
+        """Forget what is known of the tokens of another batch."""
+        super().start(batch)
+        self._of_batch = [self._kinds[sample] for sample in batch.samples]
+        self._buckets: dict[int, Buckets] = {}
+        self._fused_is_known = False
+
+    def read_layer(self, number: int, layer: Layer) -> Tensor | None:
+        """Read a layer with the fused kernel, where it applies."""
+        if not self._fused_is_known:
+            self._fused, self._fused_is_known = fused_reader(self._of_batch, layer), True
         read = self._fused and self._fused(layer)
-        context, features = read or self._plain(layer)
-        self._layers.append(features)
-        return context
+        if not read:
+            return None
+        outputs, self.values[:, number] = read
+        return outputs
 
-    def _plain(self, layer: Layer) -> tuple[Tensor, Tensor]:
-        if self._buckets is None:
-            groups = equal_lengths([len(kinds) for kinds in self._kinds])
-            self._buckets = [Buckets(group, self._kinds, layer.query.device) for group in groups]
-        context = layer.no_context()
-        return context, torch.cat([_read(layer, buckets, context, self._scratch) for buckets in self._buckets])
+    def add(self, block: Block) -> None:
+        """Sum the rows by distance and by special token."""
+        group = block.group
+        if group.samples.start not in self._buckets:
+            self._buckets[group.samples.start] = Buckets(group, self._of_batch, block.attention.device)
+        buckets = self._buckets[group.samples.start]
+        if block.is_first:
+            self._received = torch.zeros_like(block.attention[:, :, 0])
+            self._diagonals = _Diagonals(self._received)
+        self._received += block.attention.sum(2)
+        self._diagonals.add(block.attention, buckets.ordinary, block.rows.start)
+        if block.is_last:
+            features = torch.cat([self._diagonals.sums() @ buckets.column, self._received @ buckets.special], dim=-1)
+            self.values[group.samples, block.layer] = features / group.length
 
-    def features(self) -> np.ndarray:
-        """The distance features of the batch: [sample, layer, head, 69] float32, each row sums to one."""
-        return torch.stack(self._layers, dim=1).cpu().numpy()
+    def finish(self) -> None:
+        """Keep the features. Raises `InputError` where they do not sum to one, as with weights that are not finite."""
+        error = (self.values.sum(-1) - 1).abs()
+        # Written so that NaN fails too.
+        wrong = ~(error <= _TOLERANCE[self.about.dtype])
+        if wrong.any():
+            _, layer, head = wrong.nonzero()[0].tolist()
+            raise InputError(
+                f"{self.about.what}: the attention of head {layer + 1}-{head + 1} does not sum to one; the model's "
+                "weights are damaged, or its numbers overflow in this precision."
+            )
+        super().finish()
 
 
 class Buckets:
@@ -62,21 +95,6 @@ class Buckets:
         column = torch.where(distance > 0, distance * FINE_BINS // group.length, FINE_BINS)
         # Nothing stands at the full length, which no two tokens are apart.
         self.column = one_hot(column, 1 + FINE_BINS).float()
-
-
-def _read(layer: Layer, buckets: Buckets, context: Tensor, scratch: Scratch) -> Tensor:
-    """Fill a group's part of `context` [batch, head, token, channel] and return its features [sample, head, 69]."""
-    group = buckets.group
-    layer, context = group.of(layer), context[group.samples, :, : group.length]
-    received = context.new_zeros(context.shape[:3], dtype=torch.float32)
-    diagonals = _Diagonals(received)
-    for rows in group.blocks():
-        attention = layer.attention(rows, scratch.of(layer, rows))
-        context[:, :, rows] = torch.matmul(attention, layer.value)
-        attention = attention.float()
-        received += attention.sum(2)
-        diagonals.add(attention, buckets.ordinary, rows.start)
-    return torch.cat([diagonals.sums() @ buckets.column, received @ buckets.special], dim=-1) / group.length
 
 
 class _Diagonals:

@@ -4,23 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from headtypes.attention.batches import WHOLE, Part, batched, run_batches
-from headtypes.attention.hook import run
-from headtypes.base.errors import InputError
-from headtypes.base.progress import progress
-from headtypes.features.columns import COLUMNS
-from headtypes.features.distance import DistanceReader
+from headtypes.attention.batches import WHOLE, Part, batched
+from headtypes.attention.one_pass import read_attention
+from headtypes.features.distance import DistanceFeatures
 from headtypes.features.feature_files import Features, join_features, write_features
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.encoding import Encoded, encode_samples
+from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.records import Sample
-
-# Rows of attention sum to one within this, in the precision of the forward pass.
-_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
 
 
 def write_task_features(
@@ -31,10 +24,10 @@ def write_task_features(
     provenance: dict,
     **settings,
 ) -> None:
-    """Write the features of a model on all samples: those in the parts joined or, where there are none, extracted now.
+    """Write the features of a model on all samples: join the parts or, where there are none, extract them now.
 
-    parts: files of the features of each `batching.Part`; provenance, settings: of `storage.write_features` and
-        `extract_features`.
+    parts: files of the features of each `attention.batches.Part`; provenance, settings: of
+        `feature_files.write_features` and `extract_features`.
     """
     if parts:
         join_features(path, [sample.id for sample in samples], parts, provenance)
@@ -54,55 +47,25 @@ def extract_features(
 ) -> Features:
     """Run a model over samples and read the distance features of all its heads (Guan et al. 2020, section 3).
 
-    record:  the model, as `sources.fetch_model` found it.
+    record:  the model, as `models.fetching.fetch_model` found it.
     task, kind: name of the task, for progress, and how its samples are cut.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
-    part: of the batches, as in `batching.Part`; the features are those of their samples, in the order drawn.
+    part: of the batches, as in `attention.batches.Part`; the features are those of their samples, in the order drawn.
     """
     tokenizer = load_tokenizer(record)
     encoded = encode_samples(samples, tokenizer, kind, record.max_length)
-    model = load_model(record, precision)
+    (distance,) = read_attention(
+        load_model(record, precision),
+        encoded,
+        [DistanceFeatures(encoded.kinds)],
+        batch_tokens=batch_tokens,
+        what=f"{record.name} on {task}",
+        part=Part(*part),
+    )
     read = batched(encoded.lengths, batch_tokens, Part(*part))
     return Features(
-        distance=read_heads(model, encoded, batch_tokens, f"{record.name} on {task}", Part(*part)),
+        distance=distance,
         length=np.array(encoded.lengths, dtype=np.int32)[read],
         truncated=encoded.truncated[read],
         sample_ids=[samples[index].id for index in read],
     )
-
-
-@torch.inference_mode()
-def read_heads(
-    model: torch.nn.Module, encoded: Encoded, batch_tokens: int, what: str, part: Part = WHOLE
-) -> np.ndarray:
-    """The distance features of a loaded model on encoded samples, those of a part: [sample, layer, head, 69] float32.
-
-    Raises `InputError` where a head's attention does not sum to one, as with weights that are not finite.
-    """
-    read = batched(encoded.lengths, batch_tokens, part)
-    shape = model.config.num_hidden_layers, model.config.num_attention_heads, COLUMNS
-    found = np.empty((len(read), *shape), np.float32)
-    with progress(len(read), what, "samples") as bar:
-
-        def step(batch: np.ndarray, inputs: dict) -> None:
-            reader = DistanceReader([encoded.kinds[index] for index in batch])
-            run(model, inputs, reader)
-            features = reader.features()
-            _check(features, model.dtype, what)
-            found[np.searchsorted(read, batch)] = features
-            bar.update(len(batch))
-
-        run_batches(model, encoded.input_ids, encoded.token_types, batch_tokens, step, part=part)
-    return found
-
-
-def _check(features: np.ndarray, dtype: torch.dtype, what: str) -> None:
-    error = np.abs(features.sum(-1) - 1)
-    # Written so that NaN fails too.
-    wrong = ~(error <= _TOLERANCE[dtype])
-    if wrong.any():
-        _, layer, head = np.argwhere(wrong)[0]
-        raise InputError(
-            f"{what}: the attention of head {layer + 1}-{head + 1} does not sum to one; the model's weights are "
-            "damaged, or its numbers overflow in this precision."
-        )

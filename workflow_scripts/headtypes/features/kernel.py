@@ -1,6 +1,6 @@
 """The distance feature on a GPU: attention is reduced where it is computed, and never reaches the device's memory.
 
-Two kernels, in the language of Triton. `read_rows` computes the contexts of some query rows of a head, as flash
+Two kernels, in the language of Triton. `read_rows` computes the head outputs of some query rows of a head, as flash
 attention does (Dao et al. 2022), and sums their attention by the offset key - query and by kind of special token;
 `fold_offsets` folds the sums of a head's rows into its feature. Nothing is added atomically, so that a result does
 not depend on the order in which a GPU happens to compute.
@@ -23,7 +23,7 @@ def read_rows(
     kinds,
     special,
     lengths,
-    context,
+    output,
     by_offset,
     to_special,
     scale,
@@ -36,9 +36,9 @@ def read_rows(
     value_sample,
     value_head,
     value_token,
-    context_sample,
-    context_head,
-    context_token,
+    output_sample,
+    output_head,
+    output_token,
     tokens,
     padded,
     slots,
@@ -52,7 +52,7 @@ def read_rows(
 ):
     """Compute `TILE` query rows of one head of one sample; grid [row block, head, sample].
 
-    query, key, value, context: [sample, head, token, channel] by their strides, the last of which is one.
+    query, key, value, output: [sample, head, token, channel] by their strides, the last of which is one.
     kinds:      [sample, padded] int32, 0 for ordinary tokens; special: [sample, padded, 16] their one-hot kinds, in
         the precision of the queries.
     lengths:    [sample] int32, real tokens.
@@ -72,7 +72,7 @@ def read_rows(
     query += sample * query_sample + head * query_head
     key += sample * key_sample + head // group * key_head
     value += sample * value_sample + head // group * value_head
-    context += sample * context_sample + head * context_head
+    output += sample * output_sample + head * output_head
     kinds += sample * padded
     special += sample * padded * 16
     program = (sample * tl.num_programs(1) + head) * tl.num_programs(0) + block
@@ -114,7 +114,7 @@ def read_rows(
     source = source.reshape(TILE * TILE)
     slot = tl.arange(0, SPAN)[:, None, None] * 8 + tl.arange(0, 2)[None, :, None] + tl.arange(0, 4)[None, None, :] * 2
 
-    contexts = tl.zeros([TILE, CHANNELS], tl.float32)
+    summed = tl.zeros([TILE, CHANNELS], tl.float32)
     by_kind = tl.zeros([TILE, 16], tl.float32)
     ahead = tl.zeros([SPAN, 2, 8, 4], tl.float32)
     for number in range(key_blocks):
@@ -135,7 +135,7 @@ def read_rows(
         tl.store(by_offset + number * TILE + slot, tl.sum(complete, 2))
         ahead = stays
         # Last, and the kinds in one piece: else the compiler waits for each product of a tile by itself.
-        contexts = tl.dot(attention.to(queries.dtype), values, contexts, input_precision=PRECISION)
+        summed = tl.dot(attention.to(queries.dtype), values, summed, input_precision=PRECISION)
         if queries.dtype == tl.float32:
             by_kind = tl.dot(attention, one_hot, by_kind, input_precision=PRECISION)
         else:
@@ -147,8 +147,8 @@ def read_rows(
     tl.store(to_special + kind_columns, tl.sum(by_kind, 0))
     channels = tl.arange(0, CHANNELS)
     inside = (rows < tokens)[:, None] & (channels < HEAD_SIZE)[None, :]
-    place = context + rows[:, None] * context_token + channels[None, :]
-    tl.store(place, contexts.to(context.dtype.element_ty), mask=inside)
+    place = output + rows[:, None] * output_token + channels[None, :]
+    tl.store(place, summed.to(output.dtype.element_ty), mask=inside)
 
 
 @triton.jit(do_not_specialize=["row_blocks"])

@@ -13,17 +13,17 @@ from headtypes.figures.style import PAGE, styled
 from headtypes.types.choice_files import Choice
 from headtypes.types.methods import METHODS
 
-# Of Paul Tol's muted and high-contrast schemes, none of them the colour of a type: CIE76 distance of 27 and more
-# for a reader without one of the three cones.
+# From Paul Tol's muted and high-contrast schemes; none is the colour of a type, at a CIE76 distance of 27 or more
+# even for a reader without one of the three cones.
 COLOURS = dict(zip(METHODS, ("#000000", "#882255", "#DDAA33", "#44AA99"), strict=True))
 MARKERS = dict(zip(METHODS, "os^D", strict=True))
 
 _HEIGHT = 7.3
-# Clusters by which the points of neighbouring methods are apart, so that none hides another.
+# How far apart, in clusters, the points of neighbouring methods are drawn, so that none hides another.
 _APART = 0.09
-# Shades of grey up to this value, so that a one is no black.
+# The value drawn in black; above one, so that a one is still grey.
 _DARKEST = 1.3
-# Points: the numbers in the shades.
+# Size in points of the numbers written on the shades.
 _NUMBER = 6
 _BY_CHANCE, _RING = "0.87", {"marker": "o", "ms": 8.5, "mfc": "none", "mew": 0.8, "ls": "none"}
 
@@ -32,33 +32,33 @@ _BY_CHANCE, _RING = "0.87", {"marker": "o", "ms": 8.5, "mfc": "none", "mew": 0.8
 def choice_figure(choice: Choice, distance_bins: int) -> Figure:
     """Draw silhouettes, gaps, stability over halves of heads and of samples, and agreement, by number of clusters.
 
-    distance_bins: those that the gaps and the stability of `choice` are about.
+    distance_bins: the number of bins for which `choice` has gaps and stability.
     The whiskers of a silhouette reach to the lowest and the highest of the other numbers of bins, those of a gap are
     one standard error long. A ring marks what the criterion chooses for a method, as in `Choice.best`.
     """
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05)
-    # Apart, since the names of rows below would push the panels above to the right.
+    # In figures of their own, since the row labels below would push the panels above to the right.
     above, below = figure.subfigures(2, 1, height_ratios=(2.15, 1))
     (silhouettes, gaps), (heads, samples) = above.subplots(2, 2)
     methods, counts = below.subplots(1, 2)
-    here = choice.table[choice.table["distance_bins"] == distance_bins]
-    divided = here[here["k"] > 1]
+    of_bins = choice.table[choice.table["distance_bins"] == distance_bins]
+    divided = of_bins[of_bins["k"] > 1]
     best = choice.best.set_index("method")
 
-    for method, mine in _by_method(here):
-        _draw(gaps, method, mine["gap"], mine["gap_error"])
-        _ring(gaps, method, mine["gap"], best["gap_k"])
+    for method, rows in _by_method(of_bins):
+        _draw(gaps, method, rows["gap"], rows["gap_error"])
+        _ring(gaps, method, rows["gap"], best["gap_k"])
     spread = choice.table.groupby(["method", "k"])["silhouette"]
     low, high = spread.min(), spread.max()
-    for method, mine in _by_method(divided):
-        value = mine["silhouette"]
+    for method, rows in _by_method(divided):
+        value = rows["silhouette"]
         _draw(silhouettes, method, value, (value - low[method][value.index], high[method][value.index] - value))
         _ring(silhouettes, method, value, best["silhouette_k"])
         for axes, half in ((heads, "heads"), (samples, "samples")):
-            _draw(axes, method, mine[f"{half}_all_agree"], style="--", mfc="white", ms=2.6, lw=0.7)
-            _draw(axes, method, mine[f"{half}_pairwise"])
-            _ring(axes, method, mine[f"{half}_pairwise"], best[f"{half}_k"])
+            _draw(axes, method, rows[f"{half}_all_agree"], style="--", mfc="white", ms=2.6, lw=0.7)
+            _draw(axes, method, rows[f"{half}_pairwise"])
+            _ring(axes, method, rows[f"{half}_pairwise"], best[f"{half}_k"])
     chance = divided.groupby("k")["chance"]
     for axes in (heads, samples):
         axes.fill_between(chance.min().index, chance.min(), chance.max(), color=_BY_CHANCE, lw=0, zorder=0)
@@ -71,7 +71,7 @@ def choice_figure(choice: Choice, distance_bins: int) -> Figure:
     samples.set(title="stability: models of half of the samples")
     for axes in (silhouettes, gaps, heads, samples):
         axes.set(xlabel="number of clusters k")
-        axes.set_xticks(sorted((here if axes is gaps else divided)["k"].unique()))
+        axes.set_xticks(sorted((of_bins if axes is gaps else divided)["k"].unique()))
         axes.grid(axis="y", color="0.92", lw=0.5)
         axes.set_axisbelow(True)
     _draw_rands(methods, _between_methods(choice.agreement, distance_bins), "adjusted Rand index of methods")
@@ -86,9 +86,9 @@ def choice_figure(choice: Choice, distance_bins: int) -> Figure:
 
 def _by_method(table: pd.DataFrame):
     for method in METHODS:
-        mine = table[table["method"] == method].set_index("k").sort_index()
-        if len(mine):
-            yield method, mine
+        rows = table[table["method"] == method].set_index("k").sort_index()
+        if len(rows):
+            yield method, rows
 
 
 def _places(method: str, k: pd.Index) -> np.ndarray:
@@ -109,10 +109,10 @@ def _ring(axes: Axes, method: str, values: pd.Series, chosen: pd.Series) -> None
 
 def _between_methods(agreement: pd.DataFrame, distance_bins: int) -> Mapping[str, pd.Series]:
     """Adjusted Rand indices by k, one series for each pair of methods."""
-    here = agreement[
+    of_bins = agreement[
         (agreement["distance_bins"] == distance_bins) & (agreement["other_distance_bins"] == distance_bins)
     ]
-    pairs = here.set_index("k").groupby(["method", "other_method"], sort=False)["adjusted_rand"]
+    pairs = of_bins.set_index("k").groupby(["method", "other_method"], sort=False)["adjusted_rand"]
     return {f"{one}, {other}": values for (one, other), values in pairs}
 
 
@@ -120,11 +120,14 @@ def _between_bins(agreement: pd.DataFrame, distance_bins: int) -> Mapping[str, p
     """Adjusted Rand indices by k, one series for each method and other number of distance bins."""
     rows = {}
     for method in METHODS:
-        mine = agreement[(agreement["method"] == method) & (agreement["other_method"] == method)]
-        both = mine[(mine["distance_bins"] == distance_bins) | (mine["other_distance_bins"] == distance_bins)]
+        of_method = agreement[(agreement["method"] == method) & (agreement["other_method"] == method)]
+        both = of_method[
+            (of_method["distance_bins"] == distance_bins) | (of_method["other_distance_bins"] == distance_bins)
+        ]
         other = both["distance_bins"] + both["other_distance_bins"] - distance_bins
         rows |= {
-            f"{method}: {count}": each["adjusted_rand"] for count, each in both.set_index("k").groupby(other.to_numpy())
+            f"{method}: {count}": pairs["adjusted_rand"]
+            for count, pairs in both.set_index("k").groupby(other.to_numpy())
         }
     return rows
 
@@ -140,7 +143,7 @@ def _draw_rands(axes: Axes, rows: Mapping[str, pd.Series], title: str) -> None:
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
             ink = "white" if value > 0.7 else "black"
-            # Of the typographic minus, and none before a zero.
+            # With the typographic minus, and none before a zero.
             shown = f"{round(value, 2) + 0:.2f}".replace("-", "\N{MINUS SIGN}")
             number = axes.text(column, row, shown, color=ink, ha="center", va="center", fontsize=_NUMBER)
             number.set_in_layout(False)

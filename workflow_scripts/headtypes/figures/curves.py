@@ -1,4 +1,4 @@
-"""What the model still answers while heads are left out in growing sets: of each type, beside heads of any type."""
+"""Scores while growing sets of heads are removed: heads of each type, beside heads of any type."""
 
 from textwrap import fill
 
@@ -47,7 +47,7 @@ def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
     figure = Figure(figsize=(PAGE, _LEGEND + rows * tall + _ALL), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.05, h_pad=0.05)
     grid = figure.add_gridspec(rows + 1, columns, height_ratios=[tall] * rows + [_ALL])
-    metric = next(each for each in _METRICS if each in curves)
+    metric = next(name for name in _METRICS if name in curves)
     together = figure.add_subplot(grid[rows, :])
     _draw(together, curves, ALL, metric, _ANY)
     counts = {name: len(partition.heads_of(name)) for name in labels}
@@ -75,8 +75,8 @@ def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
 
 
 def _draw(axes: Axes, curves: pd.DataFrame, name: str, metric: str, look: TypeStyle) -> None:
-    mine = curves[(curves["type"] == name) & (curves["order"] == "random")]
-    drawn = mine.groupby("heads")[metric].agg(["mean", "min", "max"])
+    rows = curves[(curves["type"] == name) & (curves["order"] == "random")]
+    drawn = rows.groupby("heads")[metric].agg(["mean", "min", "max"])
     band = {"color": _ANY_RANGE} if look is _ANY else {"color": look.colour, "alpha": _RANGE}
     axes.fill_between(drawn.index, drawn["min"], drawn["max"], lw=0, gid=f"range-{name}", **band)
     axes.plot(drawn["mean"], color=look.colour, ls=_DASHED, lw=0.9, gid=f"random-{name}")
@@ -84,9 +84,9 @@ def _draw(axes: Axes, curves: pd.DataFrame, name: str, metric: str, look: TypeSt
 
 
 def _draw_importance(axes: Axes, curves: pd.DataFrame, name: str, metric: str, look: TypeStyle) -> None:
-    mine = curves[(curves["type"] == name) & (curves["order"] == "importance")]
+    rows = curves[(curves["type"] == name) & (curves["order"] == "importance")]
     axes.plot(
-        mine.set_index("heads")[metric].sort_index(),
+        rows.set_index("heads")[metric].sort_index(),
         color=look.colour,
         lw=0.9 if look is _ANY else 1.1,
         marker=look.marker,

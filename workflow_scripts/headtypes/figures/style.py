@@ -25,7 +25,7 @@ SMALL, TOKEN = 7, 5.3
 # Okabe and Ito 2008, without black. The first four are those of their palette that stay farthest apart
 # (CIE76 distance of 20 and more) for a reader without one of the three cones.
 PALETTE = ("#0072B2", "#D55E00", "#56B4E9", "#CC79A7", "#E69F00", "#009E73", "#F0E442")
-# With the colours, a second sign: for print in grey, and where there are more types than colours.
+# A second sign beside the colour: for print in grey, and where there are more types than colours.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _HATCHES = ("", "////", "....")
 
@@ -67,12 +67,12 @@ class TypeStyle:
 
 
 def style():
-    """Matplotlib's settings within a `with`: made from its own, whatever the user's are."""
+    """Context in which Matplotlib has its default settings and ours, whatever the user's are."""
     return matplotlib.style.context(["default", _SETTINGS])
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Have a function make its figure in the style of all. Draw it in it too (`style`): ticks are made then."""
+    """Make a function create its figure in the common style. Draw within `style` too: ticks are made only then."""
 
     @wraps(draw)
     def drawn(*args, **kwargs) -> Figure:
@@ -85,8 +85,8 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
     """The style of each type, the types in the order in which they are listed everywhere.
 
-    The paper's types and `type-1`, `type-2`, ... look the same in every figure; other names, which users bring,
-    take their style from their place among the types given.
+    The paper's types and `type-1`, `type-2`, ... look the same in every figure; other names, from imported
+    partitions, take their style from their place among the types given.
     """
     return {name: _type_style(_place(name, place)) for place, name in enumerate(order_types(types))}
 
@@ -116,7 +116,7 @@ def attention_scale() -> PowerNorm:
 
 
 def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, float]) -> None:
-    """Draw the scale of grey into `box` (left, bottom, width, height in shares of the figure)."""
+    """Draw the scale of grey into `box`: left, bottom, width and height as shares of the figure."""
     bar = figure.colorbar(image, cax=figure.add_axes(box), orientation="horizontal", ticks=[0, 0.05, 0.2, 0.5, 1])
     bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])
     bar.ax.tick_params(length=2, pad=1)

@@ -1,4 +1,4 @@
-"""Fetched models as PyTorch modules whose attention is open to `headtypes.attention.hook`."""
+"""Fetched models as PyTorch modules."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,6 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headtypes.base.errors import InputError, one_line
-from headtypes.models.architectures import ATTENTION
 from headtypes.models.fetching import check_padding
 from headtypes.models.gpus import keep_to_one_gpu
 from headtypes.models.records import ModelRecord
@@ -24,9 +23,10 @@ silence_transformers()
 class Head(NamedTuple):
     """What a model answers with.
 
-    auto:     the class that loads a model with it; types: the types of models that the class knows.
-    in_words: for messages.
-    pooled:   whether it reads one token of a sample, through a pooler where the model has one.
+    auto:     the class that loads a model with this head.
+    types:    the types of models that the class knows.
+    in_words: the head, for messages.
+    pooled:   whether it reads a single token of a sample, through a pooler where the model has one.
     """
 
     auto: type
@@ -47,13 +47,13 @@ HEADS = {
 
 
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
-    """Load a fetched model for inference, its attention open to `headtypes.attention.hook`.
+    """Load a fetched model for inference.
 
     precision: float32, bfloat16 or float16, whatever the file holds.
-    head: one of `HEADS`; None for the bare model.
-    returns the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the model does not load, or has no such head, or the head is not in the weights. Whether
-    heads of the architecture can be read is told by `support.check_model` and, when it runs, by `attention.run`.
+    head:      one of `HEADS`; None for the bare model.
+    returns    the model in evaluation mode, on the GPU where there is one.
+    Raises `InputError` when the model does not load, has no such head, or the head is missing from the weights. Whether
+    the heads of the architecture can be read, `architectures.check_model` says and, when the model runs, `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
@@ -66,11 +66,10 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         model, report = auto.from_pretrained(
             record.folder,
             dtype=getattr(torch, precision),
-            attn_implementation=ATTENTION,
             local_files_only=True,
             use_safetensors=not record.pickle,
             trust_remote_code=False,
-            # What does not fit is reported below, by its name.
+            # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,
         )
@@ -90,7 +89,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         )
     if pooled:
         check_padding(model.config, where)
-    # Nothing is generated here; keys and values of all layers would only fill the memory.
+    # No text is generated; the cached keys and values of all layers would only fill the memory.
     model.config.use_cache = False
     model = model if head else model.base_model
     return model.eval().to(device())

@@ -1,4 +1,4 @@
-"""What speaks for a number of types and for a method: silhouettes, the gap statistic, stability, agreement."""
+"""Criteria for the number of types and the method: silhouettes, the gap statistic, stability, agreement."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,17 +22,18 @@ COUNTS = tuple(range(2, 9))
 BINS = (4, 8, 16, 32)
 REFERENCES = 20
 
-# By what the restarts are divided, of k-means and of the other methods, for the dozens of fits to all heads and for
-# the hundreds to halves and to references. A mixture starts from k-means, and spectral clusters have few columns: few
-# restarts leave their stability as it is. That of k-means over halves of samples, pairwise, k = 6, in three real
-# models of 72 heads: 4 to 10 points too low with five restarts, at most 2 with twenty. The gap compares like with like.
+# The configured restarts are divided by these, for k-means and for the other methods: there are dozens of fits to all
+# heads, and hundreds to halves and references. A mixture starts from k-means, and spectral clustering has few columns,
+# so that few restarts do not change their stability. The stability of k-means does change: over halves of samples,
+# pairwise, with k = 6, in three real models of 72 heads, it was 4 to 10 points too low with five restarts and at most 2
+# with twenty. The gap compares fits with equally many restarts.
 _DIVISORS = {"clusters": (1, 5), "halves": (2, 25), "gap": (10, 50)}
-# Such fits to the points themselves: of a mixture, log W of one varied by more than the standard error.
+# Fits to the points themselves, averaged: log W of a single mixture varied by more than the standard error.
 _REFITS = 5
 
 
 class Way(NamedTuple):
-    """A way of dividing heads: method, number of clusters, distance bins of the features."""
+    """A way of dividing heads: the method, the number of clusters, and the distance bins of the features."""
 
     method: str
     k: int
@@ -52,9 +53,9 @@ def compare_clusterings(
     """Cluster heads by every method of `methods.METHODS`, into 2 to 8 clusters, from 4, 8, 16 and 32 distance bins.
 
     distance: [sample, head, 69] distance features as they are stored, heads by layer.
-    distance_bins: a divisor of 64, compared beside those four; gap, stability and `best` are about it alone.
+    distance_bins: a divisor of 64, compared with those four; gap, stability and `best` are measured for it alone.
     scale: as in `clustering.cluster_heads`; silhouettes and gaps are then those of the scaled features.
-    restarts: of k-means; `_DIVISORS` says how many other methods have, and fits to halves and references.
+    restarts: of k-means on all heads; other methods, and fits to halves and references, have fewer (`_DIVISORS`).
     models: models for each kind of half, at least 2.
     seed: every draw and every fit has its own seed, derived from this one.
     references: reference sets of the gap statistic.
@@ -63,24 +64,26 @@ def compare_clusterings(
     are not finite, and where there are fewer than two samples.
     """
     by_sample = {count: head_features(distance, count) for count in sorted({*BINS, distance_bins})}
-    features = {count: each.mean(axis=0, dtype=np.float64) for count, each in by_sample.items()}
+    features = {count: sample.mean(axis=0, dtype=np.float64) for count, sample in by_sample.items()}
     points = StandardScaler().fit_transform(features[distance_bins]) if scale else features[distance_bins]
     rows = {way: {} for way in _ways(features)}
     with one_thread(), warnings.catch_warnings():
-        # Of graphs in several parts, and of fits cut short; what comes of it is what is measured here.
+        # Graphs in several parts and fits that did not converge: their effect on the result is what is measured here.
         warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = dict(_clusterings(features, rows, scale=scale, restarts=restarts, seed=seed))
-        for way, clustering in found.items():
+        clusterings = dict(_clusterings(features, rows, scale=scale, restarts=restarts, seed=seed))
+        for way, clustering in clusterings.items():
             rows[way] |= _described(clustering)
-        labels = {way: clustering.labels for way, clustering in found.items() if way.distance_bins == distance_bins}
-        for way, figures in _gaps(points, labels, restarts=restarts, references=references, seed=seed):
-            rows[way] = rows.get(way, {}) | figures
-        for way, mine in labels.items():
+        labels = {
+            way: clustering.labels for way, clustering in clusterings.items() if way.distance_bins == distance_bins
+        }
+        for way, gaps in _gaps(points, labels, restarts=restarts, references=references, seed=seed):
+            rows[way] = rows.get(way, {}) | gaps
+        for way, of_heads in labels.items():
             settings = {"scale": scale, "restarts": restarts, "models": models, "seed": seed}
-            rows[way] |= _stability(by_sample[distance_bins], mine, way, **settings)
+            rows[way] |= _stability(by_sample[distance_bins], of_heads, way, **settings)
     table = pd.DataFrame([way._asdict() | rows[way] for way in sorted(rows, key=_place)], columns=list(TABLE))
-    return Choice(table, _agreements(found), best_choices(table[table["distance_bins"] == distance_bins]))
+    return Choice(table, _agreements(clusterings), best_choices(table[table["distance_bins"] == distance_bins]))
 
 
 def gap_statistic(
@@ -91,17 +94,17 @@ def gap_statistic(
     points: [point, column]; references: sets like it, as `draw_references` makes them.
 
     Tibshirani, Walther and Hastie 2001: the mean over the references of log W, less the log W of the points. W is
-    the sum of squared distances to the clusters' means, also for methods that do not minimise it. Other than
-    there, the log W of the points is the mean of several fits, with as many restarts as those of the references,
-    because W changes with the number of restarts where fits depend on their seed.
+    the sum of squared distances to the clusters' means, also for methods that do not minimise it. Unlike
+    there, the log W of the points is the mean of several fits, with as many restarts as the fits to the references,
+    because W depends on the number of restarts where fits depend on their seed.
     Raises `IndivisibleError` where a set does not divide into k clusters.
     """
 
-    def log_within(each: np.ndarray, *place: str | int) -> float:
+    def log_within(points: np.ndarray, *place: str | int) -> float:
         fit_seed = derive_seed(seed, "gap", method, k, *place)
         settings = {"method": method, "k": k, "scale": False, "restarts": restarts, "seed": fit_seed}
-        labels = fit(each, **settings) if k > 1 else np.zeros(len(each), dtype=int)
-        groups = (each[labels == label] for label in range(k))
+        labels = fit(points, **settings) if k > 1 else np.zeros(len(points), dtype=int)
+        groups = (points[labels == label] for label in range(k))
         return np.log(sum(((group - group.mean(axis=0)) ** 2).sum() for group in groups))
 
     ours = [log_within(points, "points", number) for number in range(_REFITS)]
@@ -110,10 +113,10 @@ def gap_statistic(
 
 
 def draw_references(points: np.ndarray, references: int, seed: int) -> Iterator[np.ndarray]:
-    """Draw sets of as many points, uniform in the box along the points' principal axes that just holds them.
+    """Draw sets of equally many points, uniform in the smallest box along the points' principal axes that holds them.
 
-    points: [point, column]. Of the two reference distributions of Tibshirani, Walther and Hastie 2001 that along the
-    principal components: shares of attention sum to one, and these sets sum to one too.
+    points: [point, column]. Tibshirani, Walther and Hastie 2001 give two reference distributions; this is the one
+    along the principal components, since its points sum to one, as shares of attention do.
     """
     mean = points.mean(axis=0)
     _, _, axes = np.linalg.svd(points - mean, full_matrices=False)
@@ -127,24 +130,24 @@ def gap_choice(gaps: pd.Series, errors: pd.Series) -> int | None:
     """The smallest k whose gap is at least that of k + 1 less its standard error; None where there is none.
 
     gaps, errors: as `gap_statistic` finds them, with k as index. The rule of Tibshirani, Walther and Hastie 2001;
-    it ends where two clusters are worse than one, however good three are.
+    it stops at one cluster where two are worse, however good three are.
     """
     lowest = gaps - errors
     return next((k for k in sorted(gaps.index) if k + 1 in lowest.index and gaps[k] >= lowest[k + 1]), None)
 
 
 def best_choices(table: pd.DataFrame) -> pd.DataFrame:
-    """What each criterion chooses for each method, with the columns `BEST`; `Choice` explains them.
+    """The choice of each criterion for each method, with the columns `BEST`, which `Choice` explains.
 
     table: the rows of `Choice.table` for one number of distance bins.
     """
     rows = []
-    for method, mine in table.set_index("k").groupby("method", sort=False):
-        row = {"method": method, "gap_k": gap_choice(mine["gap"], mine["gap_error"])}
+    for method, by_k in table.set_index("k").groupby("method", sort=False):
+        row = {"method": method, "gap_k": gap_choice(by_k["gap"], by_k["gap_error"])}
         for name, values in {
-            "silhouette": mine["silhouette"],
-            "heads_kappa": _kappa(mine["heads_pairwise"], mine["chance"]),
-            "samples_kappa": _kappa(mine["samples_pairwise"], mine["chance"]),
+            "silhouette": by_k["silhouette"],
+            "heads_kappa": _kappa(by_k["heads_pairwise"], by_k["chance"]),
+            "samples_kappa": _kappa(by_k["samples_pairwise"], by_k["chance"]),
         }.items():
             known = values.dropna().sort_index(ascending=False)
             k = known.idxmax() if len(known) else None
@@ -167,7 +170,7 @@ def _ways(features: Mapping[int, np.ndarray]) -> Iterator[Way]:
 def _clusterings(
     features: Mapping[int, np.ndarray], ways: Iterable[Way], *, scale: bool, restarts: int, seed: int
 ) -> Iterator[tuple[Way, Clustering]]:
-    """The clusterings of those ways that divide the heads."""
+    """The clusterings, without the ways that fail to divide the heads."""
     for way in ways:
         part, fit_seed = _restarts("clusters", way, restarts), derive_seed(seed, "clusters", *way)
         settings = {"method": way.method, "k": way.k, "scale": scale, "restarts": part, "seed": fit_seed}
@@ -189,7 +192,7 @@ def _described(clustering: Clustering) -> dict[str, float]:
 def _gaps(
     points: np.ndarray, ways: Iterable[Way], *, restarts: int, references: int, seed: int
 ) -> Iterator[tuple[Way, dict[str, float]]]:
-    """The gaps of ways, and of one cluster for each of their methods."""
+    """The gap of each way, and of one cluster by each of their methods."""
     ways = list(ways)
     sets = list(draw_references(points, references, seed))
     for way in [*dict.fromkeys(way._replace(k=1) for way in ways), *ways]:
@@ -202,13 +205,15 @@ def _gaps(
 
 
 def _stability(by_sample: np.ndarray, labels: np.ndarray, way: Way, restarts: int, **settings) -> dict[str, float]:
-    """The figures of one way; the halves are the same for all."""
+    """The stability of one way; all ways are measured on the same halves."""
     part = _restarts("halves", way, restarts)
     try:
-        found = measure_stability(by_sample, labels, method=way.method, k=way.k, restarts=part, **settings)
+        stability = measure_stability(by_sample, labels, method=way.method, k=way.k, restarts=part, **settings)
     except IndivisibleError:  # Half of the heads are too few.
         return dict.fromkeys(STABILITY, np.nan)
-    return {f"{half}_{name}": found[half][name] for half in ("heads", "samples") for name in ("all_agree", "pairwise")}
+    return {
+        f"{half}_{name}": stability[half][name] for half in ("heads", "samples") for name in ("all_agree", "pairwise")
+    }
 
 
 def _agreements(clusterings: Mapping[Way, Clustering]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The tables to choose a number of types and a method by, and how they are read."""
+"""The tables from which a reader chooses the number of types and the method."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +16,19 @@ BEST = ("method", "silhouette_k", "silhouette", "gap_k", "heads_k", "heads_kappa
 
 @dataclass(frozen=True)
 class Choice:
-    """What to choose by.
+    """Criteria for every way of clustering.
 
     table: one row per way, with the columns `TABLE`: heads in the smallest cluster; mean silhouette; and, for
-        one number of distance bins, the gap statistic and its standard error, the figures of
+        one number of distance bins, the gap statistic and its standard error, the values of
         `stability.measure_stability`, and chance, the percent of heads to which two models would give the same
-        cluster if they drew clusters at random in the shares that these have. For k = 1 there is only the gap.
+        cluster if each drew clusters at random with the shares of this clustering. For k = 1 there is only the gap.
         NaN where a method does not divide the heads, halves of them or the references so.
     agreement: columns `AGREEMENT`: adjusted Rand index (Hubert and Arabie 1985) of two ways that differ either
         in the method or in the distance bins; 1 for the same clusters, about 0 for unrelated ones.
     best: columns `BEST`: for each method the k with the largest silhouette, the k that `gap_choice` finds, and
-        the ks with the largest kappa over halves of heads and of samples: pairwise agreement freed of chance, 1
-        for perfect, 0 for random (Cohen 1960), since agreement alone is the higher the fewer clusters there are.
-        Of equal ones the largest k.
+        the ks with the largest kappa over halves of heads and of samples: pairwise agreement corrected
+        for chance, 1 for perfect, 0 for random (Cohen 1960), since uncorrected agreement rises as clusters get fewer.
+        Among equal values the largest k.
     """
 
     table: pd.DataFrame
@@ -47,5 +47,5 @@ def read_choice(ways: str | Path, agreement: str | Path, best: str | Path) -> Ch
 
 
 def read_ways(path: str | Path) -> pd.DataFrame:
-    """Read the first of them for its silhouettes alone."""
+    """Read the first of the three tables, for its silhouettes alone."""
     return read_csv(path, _OTHERWISE, ("method", "k", "distance_bins", "silhouette"))

@@ -1,4 +1,4 @@
-"""Clusters of heads that attend alike."""
+"""Clusters of heads with similar attention."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     scale: whether each column is brought to zero mean and unit variance first; distances, and with them the
         silhouettes, are then those of the scaled features. The paper does not scale.
     restarts: number of initialisations of which the best is kept (agglomerative has none).
-        With ten, k-means with k = 4 on the 72 heads of a real model ended in one of four optima, as the seed
-        had it; with fifty always in the best.
+        With ten, k-means with k = 4 on the 72 heads of a real model ended in one of four optima, depending on
+        the seed; with fifty, always in the best.
     seed: 0 to 2**32 - 1; equal seeds give equal clusters, whatever the number of threads.
 
     Raises `InputError` as `fit` does.
@@ -83,9 +83,9 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
 
 
 def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> np.ndarray:
-    """Divide points into k clusters: the cluster of each, [point] int, 0..k-1, in no order.
+    """Divide points into k clusters: the cluster of each, [point] int, 0..k-1, in no particular order.
 
-    points: [point, column] head features, or whatever they are compared with; the rest as in `cluster_heads`.
+    points: [point, column] head features, or points that they are compared with; the rest as in `cluster_heads`.
 
     Raises `InputError` where points are not finite; `IndivisibleError` where there are fewer distinct points
     than clusters, or where the method leaves a cluster without a point.
@@ -105,11 +105,11 @@ def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, 
 def fit_and_predict(
     train: np.ndarray, features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> np.ndarray:
-    """Fit clusters on some heads and return the cluster of each of others, [head] int, in no order.
+    """Fit clusters on some heads and return the cluster of each of the others, [head] int, in no particular order.
 
     train: [train head, column]; features: [head, column]; the rest as in `cluster_heads`. Agglomerative and
     spectral clusters have no rule for a head they have not seen: it goes to the cluster with the nearest
-    centroid, and so does, here, every head that they have seen.
+    centroid, and, for the sake of the comparison, so does every head that they have seen.
     """
     train = train.astype(float)
     _check(train, k)
@@ -132,16 +132,16 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def one_thread():
-    """Have the libraries compute in one thread within a `with`.
+    """Context in which the numeric libraries compute in one thread.
 
-    More would add up sums in an order that changes from run to run.
+    Several threads would add up sums in an order that changes from run to run.
     """
     return _libraries().limit(limits=1)
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    # Once: to look for the libraries that a process has loaded takes as long as to cluster heads does.
+    # Once, since finding the libraries that a process has loaded takes as long as clustering heads does.
     return ThreadpoolController()
 
 
@@ -191,7 +191,7 @@ def _fit(
                 predict = _nearest_centroid(_means(points, labels, k))
             case "spectral":
                 # On the graph of nearest neighbours: under a Gaussian kernel single heads became clusters. Its
-                # solver needs more heads than clusters; of as many, each is one.
+                # solver needs more heads than clusters; where there are as many, each head is a cluster.
                 model = SpectralClustering(
                     k,
                     affinity="nearest_neighbors",

@@ -1,4 +1,4 @@
-"""How sure a head's features and its type are: over the samples drawn, and over the seeds of the clustering."""
+"""How certain a head's features and its type are: over the samples drawn, and over the seeds of the clustering."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ _BLOCK = 32
 
 
 @dataclass(frozen=True)
-class Redone:
-    """Clusterings made again, beside the one that stands.
+class Repeated:
+    """Repeated clusterings, compared with the original one.
 
     keeps: [head] percent of them that give the head its type.
-    adjusted_rand: [clustering] agreement with the one that stands, 1 for the same clusters, about 0 for clusters
+    adjusted_rand: [clustering] agreement with the original, 1 for the same clusters, about 0 for clusters
         at random (Hubert and Arabie 1985).
-    failed: how many left a cluster without a head; in these no head keeps its type, and their agreement is 0.
+    failed: how many left a cluster empty; in these no head keeps its type, and their agreement is 0.
     """
 
     keeps: np.ndarray
@@ -55,22 +55,22 @@ def head_confidence(
     clusterings: int = 100,
     level: float = LEVEL,
 ) -> tuple[pd.DataFrame, dict]:
-    """How sure each head's near, special and far are, and its type.
+    """How certain each head's near, special and far are, and its type.
 
     features_by_sample: [sample, head, column] distance features of a task, heads by layer.
     partition: the types of the same heads.
     clustering: method, k, scale and restarts, with which `clustering.cluster_heads` made the partition; None
-        for one that was brought, which cannot be made again.
+        for an imported partition, which cannot be made again.
     seed: every resample and every clustering has its own seed, derived from this one.
-    resamples: for the intervals; clusterings: made again, over samples as over seeds.
+    resamples: for the intervals; clusterings: number of repetitions, over samples and over seeds alike.
 
     returns one row per head: layer, head, type; near, special and far with their bounds {group}_low and
     {group}_high (`group_intervals`); keeps_type_samples and keeps_type_seeds, the percent of clusterings in
-    which it keeps its type (`recluster_samples`, `recluster_seeds`), NaN for a partition that was brought, the
-    first also where there is one sample. And `{"samples": figures, "seeds": figures}`, as `Redone.as_dict`
-    says, each None where the column is NaN.
+    which it keeps its type (`recluster_samples`, `recluster_seeds`), NaN for an imported partition, the
+    first also where there is one sample. And `{"samples": ..., "seeds": ...}`, each as `Repeated.as_dict` gives
+    it, or None where the column is NaN.
     """
-    over: dict[str, Redone | None] = {"samples": None, "seeds": None}
+    over: dict[str, Repeated | None] = {"samples": None, "seeds": None}
     if clustering is not None:
         labels = partition.table["cluster"].to_numpy()
         if len(features_by_sample) > 1:
@@ -91,48 +91,48 @@ def head_confidence(
         ],
         axis=1,
     )
-    for kind, redone in over.items():
-        table[f"keeps_type_{kind}"] = np.nan if redone is None else redone.keeps
-    return table, {kind: redone and redone.as_dict() for kind, redone in over.items()}
+    for kind, repeated in over.items():
+        table[f"keeps_type_{kind}"] = np.nan if repeated is None else repeated.keeps
+    return table, {kind: repeated and repeated.as_dict() for kind, repeated in over.items()}
 
 
 def group_intervals(
     features_by_sample: np.ndarray, *, seed: int, resamples: int = 1000, level: float = LEVEL
 ) -> pd.DataFrame:
-    """Near, special and far of every head, and what other samples of the task might have given.
+    """Near, special and far of every head, with intervals over the samples of the task.
 
     features_by_sample: [sample, head, column] distance features.
     returns one row per head: {group}, {group}_low and {group}_high, shares; the bounds as
     `bootstrap.mean_intervals` makes them, NaN where there is one sample.
     """
-    # A mean's groups are the means of its samples' groups: three figures a head and sample are all to draw from.
+    # The groups of a mean are the means of the samples' groups, so that three numbers per head and sample suffice.
     by_sample = [attention_groups(sample) for sample in features_by_sample]
     values = np.stack([[getattr(groups, group) for groups in by_sample] for group in GROUPS])
     low, high = mean_intervals(np.moveaxis(values, 1, -1), seed=seed, resamples=resamples, level=level)
     means = values.mean(axis=1)
     return pd.DataFrame(
         {
-            name: figure[place]
+            name: values_of_heads[place]
             for place, group in enumerate(GROUPS)
-            for name, figure in ((group, means), (f"{group}_low", low), (f"{group}_high", high))
+            for name, values_of_heads in ((group, means), (f"{group}_low", low), (f"{group}_high", high))
         }
     )
 
 
 def recluster_samples(
     features_by_sample: np.ndarray, labels: np.ndarray, *, clusterings: int, seed: int, **settings: Any
-) -> Redone:
+) -> Repeated:
     """Cluster the head features of samples drawn anew, as many and with replacement.
 
     features_by_sample: [sample, head, column]; at least two samples.
     labels: [head] int, 0..k-1, clusters of the full fit.
     settings: method, k, scale and restarts of `clustering.cluster_heads`.
 
-    Other samples of the task would have given a head its type about as often as it keeps it here. Every
-    clustering also has a seed of its own, so that what the seed decides is unsure here too. The clusters are
-    those of the drawn features' own fit, matched to the full fit's by the Hungarian method; `measure_stability`
-    asks another question, whether clusters of half of the data predict those of all. Hennig 2007, Cluster-wise
-    assessment of cluster stability, draws in the same way.
+    The percentage estimates how often other samples of the task would give a head the same type. Every clustering
+    also has a seed of its own, so that types that depend on the seed count as uncertain. The clusters are those of
+    the fit to the drawn features, matched to the full fit's by the Hungarian method; `measure_stability` asks another
+    question, whether clusters of half of the data predict those of all. Hennig 2007, Cluster-wise
+    assessment of cluster stability, draws samples in the same way.
     """
     features = _resampled_features(features_by_sample, clusterings, seed)
     return _recluster(features, labels, seed=seed, **settings)
@@ -140,32 +140,34 @@ def recluster_samples(
 
 def recluster_seeds(
     features: np.ndarray, labels: np.ndarray, *, clusterings: int, seed: int, **settings: Any
-) -> Redone:
+) -> Repeated:
     """Cluster the same head features from other seeds.
 
     features: [head, column]; labels and settings as in `recluster_samples`.
 
-    With the restarts of the full fit, which is what a reader of its types wants to know: would another seed
-    have given others? Less than 100 % says that the restarts are too few to find the best clusters. With
-    restarts=1 it is a question about the features: how often a single descent ends in these clusters.
+    With the restarts of the full fit, this says whether another seed would have given other types: less than 100 %
+    means that the restarts are too few to find the best clusters. With restarts=1 it says how often a single descent
+    ends in these clusters, which is a property of the features.
     """
     return _recluster([features] * clusterings, labels, seed=seed, **settings)
 
 
-def _recluster(each: Iterable[np.ndarray], labels: np.ndarray, *, k: int, seed: int, **settings: Any) -> Redone:
-    """Cluster each of several [head, column] and compare with the labels of the full fit."""
+def _recluster(
+    features_of_fits: Iterable[np.ndarray], labels: np.ndarray, *, k: int, seed: int, **settings: Any
+) -> Repeated:
+    """Cluster each of several arrays of features, [head, column], and compare with the labels of the full fit."""
     keeps, agreement, failed = [], [], 0
-    for number, features in enumerate(each):
+    for number, features in enumerate(features_of_fits):
         try:
-            found = fit(features, k=k, seed=derive_seed(seed, "fit", number), **settings)
+            refitted = fit(features, k=k, seed=derive_seed(seed, "fit", number), **settings)
         except IndivisibleError:
             keeps.append(np.zeros(len(labels)))
             agreement.append(0.0)
             failed += 1
         else:
-            keeps.append(match_labels(found, labels, k) == labels)
-            agreement.append(adjusted_rand_score(labels, found))
-    return Redone(100 * np.mean(keeps, axis=0), np.array(agreement), failed)
+            keeps.append(match_labels(refitted, labels, k) == labels)
+            agreement.append(adjusted_rand_score(labels, refitted))
+    return Repeated(100 * np.mean(keeps, axis=0), np.array(agreement), failed)
 
 
 def _resampled_features(features_by_sample: np.ndarray, resamples: int, seed: int) -> np.ndarray:

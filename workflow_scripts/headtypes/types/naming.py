@@ -1,4 +1,4 @@
-"""What the heads of a cluster look at, and the name of a type that follows from it."""
+"""What the heads of a cluster look at, and the type's name that follows from it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,12 +19,12 @@ _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
 
 @dataclass(frozen=True)
 class Naming:
-    """Names of k clusters and how sure they are.
+    """Names of k clusters, and how certain they are.
 
     names: k type names, by cluster.
     groups: near, special and far of the k centroids.
     doubts: by cluster, the sentence that says why its name is doubtful; empty where it is not.
-    total: score of the assignment; margin: what it is ahead of the second best. Both None unless k = 4.
+    total: score of the assignment; margin: how far it is ahead of the second best. Both None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -36,10 +36,10 @@ class Naming:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Sentences that the user should see: every doubt, and a small margin."""
-        found = tuple(doubt for doubt in self.doubts if doubt)
+        warnings = tuple(doubt for doubt in self.doubts if doubt)
         if self.margin is not None and self.margin < SMALL_MARGIN:
-            found += (f"The names are ahead of the second-best assignment by only {self.margin:.3f}.",)
-        return found
+            warnings += (f"The names are ahead of the second-best assignment by only {self.margin:.3f}.",)
+        return warnings
 
     def as_dict(self) -> dict:
         """Return plain Python for JSON: total, margin, and by type near, special, far and doubt."""
@@ -62,9 +62,9 @@ def name_types(centroids: np.ndarray) -> Naming:
 
     For k = 4 the names of Guan et al. 2020, section 4. They go to the clusters by the one-to-one assignment
     with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
-    vertical special - far. (The paper names its clusters without a rule.) A name is doubtful where another
-    one scores higher for its centroid, or where diagonal, dense or vertical has not the largest near, far or
-    special. For any other k: `type-1`, `type-2`, ... by rising special.
+    vertical special - far. (The paper gives no rule for its names.) A name is doubtful where another
+    one scores higher for its centroid, or where diagonal, dense or vertical does not have the largest near, far
+    or special. For any other k: `type-1`, `type-2`, ... by rising special.
     """
     groups = attention_groups(centroids)
     k = len(centroids)

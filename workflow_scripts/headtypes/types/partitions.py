@@ -1,4 +1,4 @@
-"""Ways of dividing a model's heads into types, as CSV files: made by clustering, or brought by the user."""
+"""Ways of dividing a model's heads into types, as CSV files: made by clustering, or imported from the user."""
 
 import re
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ class Partition:
 
     table: one row per head, by layer and head (both from 0), with the columns `COLUMNS`: silhouette is NaN
         where there is one type; near, special and far are the head's own attention and sum to one; doubtful
-        says whether the type's name is, as `naming.name_types` explains.
+        says whether the type's name is doubtful, as `naming.name_types` explains.
     """
 
     table: pd.DataFrame

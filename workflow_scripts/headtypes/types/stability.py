@@ -10,7 +10,7 @@ from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.types.clustering import fit_and_predict, one_thread
 
-# Samples that are made float64 at once: some 4 MB at BERT-large's 384 heads and 21 columns.
+# Samples converted to float64 at once: some 4 MB at BERT-large's 384 heads and 21 columns.
 _BLOCK = 64
 
 
@@ -25,17 +25,16 @@ def measure_stability(
     seed: every half and every fit has its own seed, derived from this one.
     settings: method, scale and restarts of `clustering.cluster_heads`.
 
-    returns `{"models": models, "heads": figures, "samples": figures}`, for models fitted on half of the
+    returns `{"models": models, "heads": {...}, "samples": {...}}`, for models fitted on half of the
     heads, or on the head features of half of the samples (rounded down), each predicting all heads from the
-    features of all samples. Clusters are matched to those of the full fit. The figures, all in percent:
+    features of all samples. Clusters are matched to those of the full fit. The values, all in percent:
       all_agree: heads to which all models give the same cluster;
       pairwise: heads to which two models give the same cluster, mean over all pairs of models;
       by_head: [head], models that give the head its cluster of the full fit.
 
     The idea is that of von Luxburg 2010, Clustering stability: an overview. Guan et al. 2020, section 4, use
-    ten k-means models and say neither what the halves are halves of nor which agreement they report; hence
-    all four. Raises `InputError` for fewer than two samples, and where half of the heads are too few for k
-    clusters.
+    ten k-means models, and say neither what is halved nor which agreement they report; hence all four.
+    Raises `InputError` for fewer than two samples, and where half of the heads are too few for k clusters.
     """
     samples, heads = features_by_sample.shape[:2]
     if samples < 2:
@@ -69,7 +68,7 @@ def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarra
 
 
 def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
-    """Figures of `measure_stability` for predicted [model, head] and the full fit's labels [head]."""
+    """The values of `measure_stability` for predicted [model, head] and the full fit's labels [head]."""
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
         "all_agree": 100 * float((predicted == predicted[0]).all(axis=0).mean()),

@@ -10,10 +10,10 @@ from pathlib import Path
 from headtypes.base.files import sha256_path
 from headtypes.base.progress import progress
 from headtypes.workflow.jobs import Job, changes
-from headtypes.workflow.provenance import FOLDER, RESULTS, beside, is_shard, recorded
+from headtypes.workflow.provenance import RESULTS, beside, folder_of_records, is_shard, recorded, results_folder
 
 # Made on demand from the results, by another command.
-_ON_DEMAND = RESULTS / "report.html"
+_ON_DEMAND = "report.html"
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,12 @@ class _Check:
         return ("stale", "; ".join(why)) if why else ("", "")
 
     def _input_changes(self, job: Job, read: dict[str, str]) -> Iterator[str]:
-        inside = [path for path in job.inputs if _is_result(path) and not is_shard(path)]
-        if set(inside) != set(filter(_is_result, read)):
+
+        def is_result(path: str) -> bool:
+            return results_folder(path) == job.results
+
+        inside = [path for path in job.inputs if is_result(path) and not is_shard(path)]
+        if set(inside) != set(filter(is_result, read)):
             yield "it was made from other results"
             return
         for path in inside:
@@ -90,9 +94,9 @@ class _Check:
             elif self._sha256(path) != read[path]:
                 yield f"it was made from another {path}"
         # Files of the user's may lie elsewhere on this machine: they count by what they hold.
-        outside = [path for path in job.inputs if not _is_result(path)]
+        outside = [path for path in job.inputs if not is_result(path)]
         gone = [path for path in outside if not Path(path).exists()]
-        before = Counter(digest for path, digest in read.items() if not _is_result(path))
+        before = Counter(digest for path, digest in read.items() if not is_result(path))
         if gone:
             yield f"{gone[0]} is not there"
         elif Counter(map(self._sha256, outside)) != before:
@@ -100,11 +104,13 @@ class _Check:
 
 
 def _foreign(jobs: list[Job]) -> Iterator[Finding]:
-    known = {Path(path) for job in jobs for path in (*job.outputs, job.benchmark) if path is not None} | {_ON_DEMAND}
-    for path in sorted(RESULTS.rglob("*")):
+    folders = {job.results for job in jobs} or {RESULTS}
+    known = {Path(path) for job in jobs for path in (*job.outputs, job.benchmark) if path is not None}
+    known |= {folder / _ON_DEMAND for folder in folders}
+    for path in sorted(path for folder in folders for path in folder.rglob("*")):
         if (
             path.is_dir()
-            or path.is_relative_to(FOLDER)
+            or path.is_relative_to(folder_of_records(results_folder(path)))
             or is_shard(path)
             or not known.isdisjoint((path, *path.parents))
         ):
@@ -112,7 +118,3 @@ def _foreign(jobs: list[Job]) -> Iterator[Finding]:
         made = path.name.endswith("benchmark.tsv") or recorded(path) is not None
         why = "it belongs to another configuration" if made else "nothing says what made it"
         yield Finding(str(path), "foreign", why)
-
-
-def _is_result(path: str) -> bool:
-    return Path(path).is_relative_to(RESULTS)

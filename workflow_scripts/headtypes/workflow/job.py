@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, TextIO
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import check_writable, refusal
-from headtypes.workflow.provenance import forget, provenance_of, record, verified
+from headtypes.workflow.provenance import forget, provenance_of, record, results_folder, verified
 
 
 class _Tee:
@@ -56,8 +56,9 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             for path in outputs:
                 check_writable(path)
             forget(outputs)
-            read = verified(inputs)
-            provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs)
+            results = results_folder(outputs[0])
+            read = verified(inputs, results)
+            provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
             # A copy, since scripts take keys out of it.
             yield snakemake.input, dict(spec), snakemake.output, provenance
             record(provenance, read, outputs, snakemake.threads)

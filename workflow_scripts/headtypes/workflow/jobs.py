@@ -8,9 +8,7 @@ from typing import Any
 
 from headtypes.base.files import read_json, write_json
 from headtypes.workflow.digest import code_digest, code_parts
-from headtypes.workflow.provenance import FOLDER
-
-CODE = FOLDER / "code"
+from headtypes.workflow.provenance import folder_of_records, results_folder
 
 
 @dataclass(frozen=True)
@@ -24,6 +22,7 @@ class Job:
     """
 
     rule: str
+    """Name of the rule, as the workflow has it that uses this one."""
     wildcards: dict[str, str]
     spec: str
     code: str
@@ -35,10 +34,23 @@ class Job:
     runs: bool = False
     reasons: tuple[str, ...] = ()
 
+    @property
+    def stage(self) -> str:
+        """Name of the rule in this workflow, which is that of its script."""
+        return self.script.stem
 
-def remember_code(script: Path) -> None:
-    """Write what a script's digest is made of, so that a later change can be told to the module."""
-    path = CODE / f"{code_digest(script)}.json"
+    @property
+    def results(self) -> Path:
+        """The folder of the results."""
+        return results_folder(self.outputs[0])
+
+
+def remember_code(results: Path, script: Path) -> None:
+    """Write what a script's digest is made of, so that a later change can be traced to a module.
+
+    results: the folder of results.
+    """
+    path = _parts_file(results, code_digest(script))
     if not path.exists():
         write_json(path, code_parts(script))
 
@@ -62,7 +74,7 @@ def code_changes(job: Job, then: str) -> list[str]:
     """The modules and packages that differ from those of an earlier digest."""
     if then == job.code:
         return []
-    parts, path = code_parts(job.script), CODE / f"{then}.json"
+    parts, path = code_parts(job.script), _parts_file(job.results, then)
     if not path.is_file():
         return ["its code has changed"]
     old = read_json(path)
@@ -80,6 +92,10 @@ def differing(then: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, A
             yield from differing(then.get(key), now.get(key), f"{path}/{key}" if path else key)
     elif then != now:
         yield path, then, now
+
+
+def _parts_file(results: Path, digest: str) -> Path:
+    return folder_of_records(results) / "code" / f"{digest}.json"
 
 
 def _shown(value: Any) -> str:

@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from headtypes.ablation.operations import head_of, reading_matters
+from headtypes.ablation.operations import head_of, need_head_outputs, reading_matters, table_of
 from headtypes.config.checks import (
     check_conditions,
     check_models,
+    check_names,
     check_partitions,
+    check_published,
     check_readings,
     check_selection,
     check_sources,
@@ -27,6 +30,18 @@ from headtypes.types.names import type_names
 _UNDER = "@"
 
 
+class FeaturePlan(NamedTuple):
+    """The heads of one model on the samples of one task."""
+
+    model: str
+    task: str
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Its wildcards in the paths of results."""
+        return self._asdict()
+
+
 @dataclass(frozen=True)
 class PartitionPlan:
     """One division of one model's heads into types."""
@@ -39,6 +54,11 @@ class PartitionPlan:
     k: int | None = None
     file: str | None = None
     """CSV that the user brings, instead of a clustering method."""
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Its wildcards in the paths of results."""
+        return {"model": self.model, "partition": self.name, "task": self.task}
 
 
 @dataclass(frozen=True)
@@ -57,6 +77,11 @@ class AblationPlan:
         """The condition, with the reading where it is a further one."""
         return self.condition if self.reading is None else f"{self.condition}{_UNDER}{self.reading}"
 
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Its wildcards in the paths of results."""
+        return {"model": self.model, "partition": self.partition, "task": self.task, "condition": self.name}
+
 
 class Plan:
     """The selected entries of the configuration and what follows from them.
@@ -66,6 +91,7 @@ class Plan:
 
     def __init__(self, config: Config):
         self.config = config
+        check_names(config)
         check_selection(config)
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
@@ -80,11 +106,18 @@ class Plan:
         if len(read) == len(config.partitions):  # The types of a partition that is not selected are not known.
             check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *read])
 
+    def check_published(self, paper: str, rows: Iterable[str]) -> None:
+        """Refuse a model that stands beside a row that a paper does not have.
+
+        The plan alone does not know the rows, since every job makes one, and would have to read the paper's data.
+        """
+        check_published(self.config, paper, rows)
+
     @cached_property
-    def features(self) -> list[tuple[str, str]]:
-        """(model, task) of every extraction."""
+    def features(self) -> list[FeaturePlan]:
+        """Every extraction."""
         return [
-            (model, task)
+            FeaturePlan(model, task)
             for model in self.models
             for task in dict.fromkeys(self.config.models[model].tasks)
             if task in self.tasks
@@ -104,6 +137,16 @@ class Plan:
                 types = types_in(f"partitions.{name}.file", brought.file)
                 planned.append(PartitionPlan(brought.model, name, brought.task, types, file=brought.file))
         return {(each.model, each.name): each for each in planned}
+
+    @cached_property
+    def clustered(self) -> list[PartitionPlan]:
+        """The partitions that clustering makes."""
+        return [partition for partition in self.partitions.values() if partition.method is not None]
+
+    @cached_property
+    def imported(self) -> list[PartitionPlan]:
+        """The partitions that the user brings."""
+        return [partition for partition in self.partitions.values() if partition.method is None]
 
     @cached_property
     def ablations(self) -> list[AblationPlan]:
@@ -147,17 +190,21 @@ class Plan:
         """The partitions whose types are removed in growing sets."""
         return self.ablated if self.config.curves.orders else []
 
-    def baseline(self, model: str, partition: str) -> str | None:
-        """The condition that does nothing to a partition's heads, where there is one."""
+    def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
+        """The evaluations on one model under one partition."""
+        return [ablation for ablation in self.ablations if (ablation.model, ablation.partition) == (model, partition)]
+
+    def baseline(self, model: str, partition: str) -> AblationPlan | None:
+        """The evaluation that does nothing to a partition's heads, where there is one."""
         return self._baselines.get((model, partition))
 
     @cached_property
-    def _baselines(self) -> dict[tuple[str, str], str]:
-        found: dict[tuple[str, str], str] = {}
-        for each in self.ablations:
-            if not self.operations(each.condition):
-                found.setdefault((each.model, each.partition), each.name)
-        return found
+    def _baselines(self) -> dict[tuple[str, str], AblationPlan]:
+        baselines: dict[tuple[str, str], AblationPlan] = {}
+        for ablation in self.ablations:
+            if not self.operations(ablation.condition):
+                baselines.setdefault((ablation.model, ablation.partition), ablation)
+        return baselines
 
     def operations(self, condition: str) -> dict[str, str]:
         """What a condition does to whom: {type or head: operation}, without what would be kept anyway.
@@ -179,6 +226,10 @@ class Plan:
         fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
         return condition, {name: getattr(fields, name) for name in reading_matters(self.operations(condition).values())}
 
+    def needs_head_outputs(self, condition: str) -> bool:
+        """Whether a condition needs the mean outputs of the model's heads."""
+        return need_head_outputs(self.operations(condition).values())
+
     @property
     def shards(self) -> int:
         """Jobs that share what is not made yet; no result depends on it, so it is in no spec."""
@@ -187,8 +238,7 @@ class Plan:
     @cached_property
     def clusterings(self) -> list[str]:
         """Name of each way of clustering, whatever the task."""
-        made = [each for each in self.partitions.values() if each.method is not None]
-        return list(dict.fromkeys(f"{each.method}-k{each.k}" for each in made))
+        return list(dict.fromkeys(f"{partition.method}-k{partition.k}" for partition in self.clustered))
 
     def clustered_by(self, clustering: str) -> list[PartitionPlan]:
         """The partitions of all models that were made in one way."""
@@ -203,9 +253,7 @@ class Plan:
         return parent_of(self.config, model)
 
     def model_files(self, model: str) -> list[str]:
-        """The files of a model on this machine, so that a change of them is seen; none for other sources."""
-        if self.finetuned(model):
-            return [f"results/models/{model}"]
+        """The user's files of a model, so that a change of them is seen; none for other sources."""
         source = self.config.models[model].source
         files = [] if source.folder is None else model_files(source.folder, source.pickle)
         return [str(file) for file in files]
@@ -228,8 +276,8 @@ class Plan:
         return [name for name in self.readings if self.reading(f"{condition}{_UNDER}{name}") != own]
 
     def _is_of_table_2(self, condition: str) -> bool:
-        operations = set(self.operations(condition).values())
-        return bool(operations) and not operations & {"drop_intra", "drop_inter"}
+        operations = self.operations(condition).values()
+        return bool(operations) and table_of(operations) == 2
 
     def _applicable(self, partition: PartitionPlan) -> list[str]:
         conditions = self.config.conditions

@@ -13,17 +13,18 @@ from statistics import mean
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json, read_json, write_json
 from headtypes.config.schema import Config, read_config
-from headtypes.workflow import specs
 from headtypes.workflow.jobs import Job, changes, differing, spec_changes
 from headtypes.workflow.plan import Plan
-from headtypes.workflow.provenance import FOLDER, recorded
+from headtypes.workflow.provenance import folder_of_records, recorded
+from headtypes.workflow.stages.registry import STAGES
 
-CONFIG = FOLDER / "config.json"
 
+def remember_config(results: Path, config: Config) -> None:
+    """Write the configuration of a run that ended well, so that a later change can be traced to its leaves.
 
-def remember_config(config: Config) -> None:
-    """Write the configuration of a run that ended well, so that later results can be told apart by its leaves."""
-    write_json(CONFIG, _given(config))
+    results: the folder of results.
+    """
+    write_json(_config_file(results), _given(config))
 
 
 @dataclass
@@ -35,14 +36,16 @@ class Work:
     why: Counter[str] = field(default_factory=Counter)
 
 
-def preview(jobs: Iterable[Job], config: Config) -> dict[str, Work]:
+def preview(jobs: Iterable[Job], configs: dict[Path, Config]) -> dict[str, Work]:
     """The work of each rule that has something to run, in its order.
 
+    configs: the configuration of each folder of results.
     Times are by each job's own benchmark, else by the mean of its rule's. Reasons go down to the leaf of the
     configuration or the module.
     """
     jobs = list(jobs)
-    leaves, times = _changed_leaves(config), _mean_seconds(jobs)
+    leaves = {results: _changed_leaves(results, config) for results, config in configs.items()}
+    times = _mean_seconds(jobs)
     running = {path: job for job in jobs if job.runs for path in job.outputs}
     found: dict[str, Work] = {}
     for job in jobs:
@@ -50,7 +53,7 @@ def preview(jobs: Iterable[Job], config: Config) -> dict[str, Work]:
             work, own = found.setdefault(job.rule, Work()), _benchmark(job)
             work.jobs += 1
             work.seconds += times.get(job.rule, math.nan) if own is None else own
-            work.why.update(_reasons(job, leaves, running))
+            work.why.update(_reasons(job, leaves[job.results], running))
     return found
 
 
@@ -96,13 +99,18 @@ def _named(job: Job, was: dict, leaves: dict[str, Callable[[Job], bool]]) -> lis
     return responsible + [each for each in found if each not in of_spec]
 
 
-def _changed_leaves(config: Config) -> dict[str, Callable[[Job], bool]]:
+def _config_file(results: Path) -> Path:
+    return folder_of_records(results) / "config.json"
+
+
+def _changed_leaves(results: Path, config: Config) -> dict[str, Callable[[Job], bool]]:
     """The leaves that differ from the last complete run: in words, and whether one alone changes a job's spec."""
-    if not CONFIG.is_file():
+    file = _config_file(results)
+    if not file.is_file():
         return {}
     now = _given(config)
     found = {}
-    for path, old, new in differing(read_json(CONFIG), now):
+    for path, old, new in differing(read_json(file), now):
         words = f"{path.replace('/', '.')}: {_shown(old)}, now {_shown(new)}"
         try:
             found[words] = _changes_spec(Plan(read_config(_with(now, path.split("/"), old))))
@@ -118,7 +126,7 @@ def _shown(value: object) -> str:
 def _changes_spec(before: Plan) -> Callable[[Job], bool]:
     def changed(job: Job) -> bool:
         try:
-            return canonical_json(getattr(specs, job.rule)(before, **job.wildcards)) != job.spec
+            return canonical_json(STAGES[job.stage](before, **job.wildcards)) != job.spec
         except KeyError:
             return False  # There was no such job.
 

@@ -14,20 +14,32 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import leftovers, read_json, sha256_path, write_json
 from headtypes.workflow.packages import NUMERIC_PACKAGES, version
 
+# Where results lie, unless another workflow uses this one under a prefix.
 RESULTS = Path("results")
-FOLDER = RESULTS / "provenance"
-_SOURCES = RESULTS / "sources"
-# What is joined into results and then gone.
-_SHARDS = RESULTS / "shards"
 # What says of a model or a data set which it was, on whatever machine.
 _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
 
-def provenance_of(rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str]) -> dict:
+def results_folder(path: str | Path) -> Path | None:
+    """The folder of results that a path lies in, None where it lies in none.
+
+    It is the last one of this name: a prefix may have it too, whereas nothing below may (`config.checks.check_names`).
+    """
+    return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
+
+
+def folder_of_records(results: Path) -> Path:
+    """Where it is written what made the results of a folder."""
+    return results / "provenance"
+
+
+def provenance_of(
+    rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str], results: Path = RESULTS
+) -> dict:
     """What makes the results of a job, before it makes them.
 
     rule, wildcards, spec, code: as Snakemake gives them; seeds are in the spec, `code` is `digest.code_digest`.
-    inputs:  paths, so that the models and data that they come from are known.
+    inputs:  paths, so that the models and data that they come from are known; results: the folder of the results.
     returns  these, and packages {name: version}, python, git (commit, with "-dirty" where tracked files differ from
         it; None outside a repository) and sources {name: what identifies the model or the data}.
     """
@@ -39,7 +51,7 @@ def provenance_of(rule: str, wildcards: dict, spec: dict, code: str, inputs: Ite
         "packages": {name: version(imported) for imported, name in NUMERIC_PACKAGES.items()},
         "python": platform.python_version(),
         "git": _commit(),
-        "sources": _sources(inputs),
+        "sources": _sources(inputs, results),
     }
 
 
@@ -50,14 +62,16 @@ def forget(outputs: Iterable[str]) -> None:
             left.unlink(missing_ok=True)
 
 
-def verified(inputs: Iterable[str]) -> dict[str, str | None]:
+def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str | None]:
     """The SHA-256 of each input of a job: {path: digest, or None for a shard, which has checksums of its own}.
 
+    results: the folder of the job's results; inputs from elsewhere are the user's, and nothing is recorded of them.
     Raises `InputError` where a result is not what was recorded when it was made.
     """
-    read = {path: None if is_shard(path) else sha256_path(path) for path in inputs}
+    ours = {path: results_folder(path) == results for path in inputs}
+    read = {path: None if result and is_shard(path) else sha256_path(path) for path, result in ours.items()}
     for path, digest in read.items():
-        known = digest and Path(path).is_relative_to(RESULTS) and recorded(path)
+        known = digest and ours[path] and recorded(path)
         if known and known.get("sha256", digest) != digest:
             raise InputError(
                 f"{path} was damaged or changed since it was made: its SHA-256 is not the one in {beside(path)}; "
@@ -75,7 +89,8 @@ def record(provenance: dict, read: dict[str, str | None], outputs: Iterable[str]
     """
     outputs = [path for path in outputs if not is_shard(path)]
     inputs = {path: digest for path, digest in read.items() if digest is not None}
-    sources, shards = {**provenance["sources"], **_sources(outputs)}, max(1, len(read) - len(inputs))
+    made = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
+    sources, shards = {**provenance["sources"], **made}, max(1, len(read) - len(inputs))
     whole = {**provenance, "sources": sources, "threads": threads, "shards": shards, "inputs": inputs}
     for path in outputs:
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
@@ -99,24 +114,26 @@ def shards_of(path: str | Path) -> int | None:
 
 def is_shard(path: str | Path) -> bool:
     """Whether a file is joined with others into a result."""
-    return Path(path).is_relative_to(_SHARDS)
+    results = results_folder(path)
+    return results is not None and Path(path).is_relative_to(results / "shards")
 
 
 def beside(path: str | Path) -> Path:
     """Where what made a result is written."""
-    return FOLDER / f"{Path(path).relative_to(RESULTS)}.json"
+    results = results_folder(path)
+    return folder_of_records(results) / f"{Path(path).relative_to(results)}.json"
 
 
-def _sources(paths: Iterable[str]) -> dict[str, dict]:
+def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
     """Models and data that files come from: {models/…, tasks/… or training/…: what identifies them}."""
-    found = {}
+    found, folder = {}, results / "sources"
     for path in map(Path, paths):
-        if not path.is_relative_to(RESULTS):
+        if results_folder(path) != results:
             continue
         found |= (recorded(path) or {}).get("sources", {})
-        if path.is_relative_to(_SOURCES) and path.suffix == ".json":
+        if path.is_relative_to(folder) and path.suffix == ".json":
             source = read_json(path)
-            name = path.relative_to(_SOURCES).with_suffix("").as_posix()
+            name = path.relative_to(folder).with_suffix("").as_posix()
             found[name] = {key: source[key] for key in _IDENTITY if source.get(key) is not None}
     return found
 

@@ -18,6 +18,7 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
 from headtypes.config.schema import Windows
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.registry import STAGES
 
 _MB = 1e6
 # What Python takes with torch and Transformers, and without; and CUDA's libraries.
@@ -34,18 +35,6 @@ _CPU_SPEED, _GPU_SPEED = 20e9, 2e12
 # To load libraries, weights and texts.
 _START_MINUTES = 10
 _MARGIN = 1.5
-# Rules that run a model over samples, over questions, and over questions several times (with their part of the config).
-_OF_SAMPLES = {"extract_features", "extract_shard", "measure_head_outputs", "map_attention"}
-_OF_QUESTIONS = {
-    "evaluate_condition",
-    "evaluate_shard",
-    "evaluate_controls",
-    "evaluate_curves",
-    "measure_importance",
-}
-_AGAIN = {"evaluate_controls": "controls", "evaluate_curves": "curves"}
-# Sets of heads on a curve, as `curves.growing_sets` makes them.
-_SETS = 6
 
 
 class Needs(NamedTuple):
@@ -93,30 +82,31 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
     on_gpu: whether it computes on a GPU.
     Raises `FileNotFoundError` where an input is not there yet.
     """
-    if rule == "prepare_windows":
-        return encoding(texts_of(inputs.questions, plan.config.windows))
+    stage, compute, windows = STAGES[rule], plan.config.compute, plan.config.windows
+    if stage.computes == "encoding":
+        return encoding(texts_of(getattr(inputs, stage.reads), windows))
     if not runs_model(rule, inputs):
         size_mb = sum(Path(file).stat().st_size for file in inputs) / _MB
         return tables(size_mb, _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB)
-    if rule == "finetune_model":
+    if stage.computes == "training":
         made = plan.finetuned(wildcards.model)
-        texts = texts_of(inputs.rows).cut(made.max_seq_length)
+        texts = texts_of(getattr(inputs, stage.reads)).cut(made.max_seq_length)
         return training(model_size(inputs.base), texts, made.batch_size, made.epochs, on_gpu)
-    model, precision = model_size(inputs.model), plan.config.compute.precision
-    batch_tokens = plan.config.compute.batch_tokens
-    if rule in _OF_SAMPLES:
-        texts, longest = texts_of(inputs.samples), model.max_length
+    model = model_size(inputs.model)
+    if stage.reads == "questions":
+        texts = texts_of(inputs.questions, windows).cut(windows.max_seq_length)
     else:
-        texts, longest = texts_of(inputs.questions, plan.config.windows), plan.config.windows.max_seq_length
-    if rule == "measure_importance":
-        return gradients(model, texts.cut(longest), batch_tokens, precision, on_gpu)
-    passes = _passes(plan, rule, wildcards, texts.rows) / int(getattr(wildcards, "shards", 1))
-    return forward(model, texts.cut(longest), batch_tokens, precision, passes, on_gpu)
+        texts = texts_of(getattr(inputs, stage.reads)).cut(model.max_length)
+    if stage.computes == "gradients":
+        return gradients(model, texts, compute.batch_tokens, compute.precision, on_gpu)
+    passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
+    shards = int(getattr(wildcards, "shards", 1))
+    return forward(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
 
 
 def runs_model(rule: str, inputs: Any) -> bool:
-    """Whether a job runs a model; one that joins what others have found does not."""
-    return rule in {*_OF_SAMPLES, *_OF_QUESTIONS, "finetune_model"} and not getattr(inputs, "parts", ())
+    """Whether a job runs a model; one that joins what shards have computed does not."""
+    return STAGES[rule].runs_model and not getattr(inputs, "parts", ())
 
 
 def model_size(record: str | Path) -> ModelSize:
@@ -146,26 +136,6 @@ def _in_windows(length: int, windows: Windows) -> int:
     """Tokens of all windows of a text, which overlap but for what each advances."""
     further = math.ceil(max(0, length - windows.max_seq_length) / windows.doc_stride)
     return min(length, windows.max_seq_length) + further * windows.max_seq_length
-
-
-def _passes(plan: Plan, rule: str, wildcards: Any, rows: int) -> float:
-    """How often a job reads all of its texts."""
-    if rule == "map_attention":
-        return 0  # Of all samples, it reads one.
-    if rule not in _AGAIN:
-        return 1
-    again = getattr(plan.config, _AGAIN[rule])
-    share = 1 if again.questions == "all" else min(1, again.questions / max(rows, 1))
-    if rule == "evaluate_controls":
-        return share * again.draws
-    types = plan.partitions[wildcards.model, wildcards.partition].types
-    return share * (1 + again.orders) * sets_of_curves(len(types))
-
-
-def sets_of_curves(types: int) -> int:
-    """Sets of heads that are left out in one order, at most (`curves.growing_sets`): of each type and of all heads."""
-    # For each type, all heads have a set besides, of as many.
-    return (types + 1) * _SETS + types
 
 
 def forward(

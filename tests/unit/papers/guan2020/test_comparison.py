@@ -5,14 +5,15 @@ import pandas as pd
 import pytest
 
 from headtypes.papers.guan2020.comparison import COLUMNS, compare_with_guan, comparison_page
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
+from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
 from headtypes.papers.guan2020.tables import ablation_table, stability_table
 from headtypes.papers.markdown import to_html
 from headtypes.types.names import TYPES
 from headtypes.types.partitions import Partition
 from tests.support.places import GUAN
 
-REFERENCE = load_reference(GUAN)
+REFERENCE = read_guan2020(GUAN)
 KEY = ("bert", "squad-kmeans-k4")
 
 # [layer, head]: dense first, dense_vertical in the middle and most, vertical last and fewest, diagonal throughout.
@@ -54,9 +55,9 @@ def published(**changed: tuple[float, float]) -> dict[int, tuple[float, float]]:
 
 def compare(partitions: dict, table: pd.DataFrame, **more) -> pd.DataFrame:
     nothing = {"intervals": {}, "silhouettes": {}, "parents": {}}
-    return compare_with_guan(
-        partitions, table, more.pop("stability", stabilities(partitions)), REFERENCE, **nothing | more
-    )
+    of_stability = more.pop("stability", stabilities(partitions))
+    quantities = collect_quantities(partitions, table, of_stability, **nothing | more)
+    return compare_with_guan(quantities, published_stability(of_stability, partitions), REFERENCE)
 
 
 def around(scores: dict[int, tuple[float, float]], width: float):
@@ -249,16 +250,14 @@ def test_a_model_without_questions_has_shares_and_stability():
     assert claims(first).loc["types-stable", "published"] == 95.98
     assert claims(first).loc["types-stable", ["low", "high"]].tolist() == [90, 91]
     assert figures(first).loc["stability.heads_pairwise", ["ours", "published"]].tolist() == [91, 95.98]
-    # A partition that was brought has no stability.
+    # An imported partition has no stability.
     assert claims(second).loc["types-stable", "reason"] == "stability was not measured"
     assert "share.dense" in figures(second).index
     assert not figures(second).index.str.startswith("stability").any()
 
 
 def test_without_any_table_there_are_shares_and_layers():
-    table = compare_with_guan(
-        {KEY: partition(LIKE_THE_PAPER)}, None, None, REFERENCE, intervals={}, silhouettes={}, parents={}
-    )
+    table = compare({KEY: partition(LIKE_THE_PAPER)}, None, stability=None)
     assert figures(table).index.tolist() == [f"share.{name}" for name in TYPES]
     judged = claims(table).query("verdict != 'no verdict'")
     assert judged["verdict"].tolist() == ["holds"] * 6

@@ -12,62 +12,34 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
-from matplotlib.text import Text
-from sklearn.metrics import silhouette_score
 
 from headtypes.attention.map_files import AttentionMaps
-from headtypes.base.errors import InputError
-from headtypes.figures.style import PALETTE, save_figure, style, type_labels, type_styles
-from headtypes.papers.guan2020.descent import compare_partitions, comparison_table
+from headtypes.figures.style import save_figure
 from headtypes.papers.guan2020.figure1 import column_labels, heads_figure, typical_heads
-from headtypes.papers.guan2020.figure2 import project_heads, projection_figure
+from headtypes.papers.guan2020.figure2 import projection_figure
 from headtypes.papers.guan2020.figure3 import layers_figure
 from headtypes.papers.guan2020.figure4 import models_figure
 from headtypes.papers.guan2020.figure5 import atlas_figure
-from headtypes.types.partitions import Partition, build_partition
+from headtypes.types.descent import comparison_table
+from headtypes.types.embedding import embed_heads
+from headtypes.types.partitions import Partition
+from tests.support.drawing import (
+    HEADS,
+    LAYERS,
+    WORDS,
+    colour,
+    family,
+    legend_texts,
+    lettering,
+    planted,
+    planted_maps,
+    texts,
+)
 from tests.support.places import ROOT
-from tests.support.planted import TYPES, heads
-
-LAYERS, HEADS, TOKENS = 3, 8, 7
-COUNTS = {"dense": 9, "diagonal": 6, "dense_vertical": 5, "vertical": 4}
-WORDS = ["[CLS]", "who", "$", "$x$", ",", "it", "[SEP]"]
-
-
-def planted(seed: int = 0, doubtful: tuple[str, ...] = ("vertical",)) -> tuple[np.ndarray, Partition]:
-    """Features [layer * head, 21] and the partition into the planted types."""
-    features, names = heads(COUNTS, noise=0.02, seed=seed)
-    silhouette = np.round(np.random.default_rng(seed).random(len(names)), 3)
-    partition = build_partition(
-        features,
-        (LAYERS, HEADS),
-        cluster=np.zeros(len(names), int),
-        types=names.astype(object),
-        silhouette=silhouette,
-        doubtful=np.isin(names, doubtful),
-    )
-    return features, partition
-
-
-def planted_maps() -> AttentionMaps:
-    attention = np.random.default_rng(1).dirichlet(np.ones(TOKENS), (LAYERS, HEADS, TOKENS)).astype(np.float32)
-    return AttentionMaps(attention, WORDS, "0", False)
-
-
-def texts(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.findobj(Text)]
-
-
-def legend_texts(figure: Figure) -> list[str]:
-    legends = figure.legends or [figure.axes[0].get_legend()]
-    return [text.get_text() for text in legends[0].get_texts()]
-
-
-def colour(name: str) -> str:
-    return type_styles(TYPES)[name].colour.lower()
-
+from tests.support.planted import TYPES
 
 # Figure 1
 
@@ -159,13 +131,6 @@ def test_column_labels_name_every_column(bins):
 # Figure 2
 
 
-def test_projection_keeps_planted_types_apart_and_comes_out_the_same_again():
-    features, partition = planted()
-    places = project_heads(features, seed=3)
-    pd.testing.assert_frame_equal(places, project_heads(features, seed=3))
-    assert silhouette_score(places, partition.type_of.reshape(-1)) > 0.3
-
-
 def test_figure_2_draws_every_head_where_it_is_in_its_types_colour():
     _, partition = planted()
     places = pd.DataFrame(np.random.default_rng(0).normal(size=(LAYERS * HEADS, 2)), columns=["x", "y"])
@@ -208,54 +173,6 @@ def test_layers_are_numbered_and_not_too_closely(layers):
 
 
 # Figure 4
-
-
-def test_comparison_equals_its_definition():
-    _, parent = planted()
-    ours, theirs = parent.type_of.copy(), parent.type_of
-    ours[0, :4] = "dense"
-    child = Partition(parent.table.assign(type=ours.reshape(-1)))
-    found = compare_partitions(child, parent)
-    same = [ours[index] == theirs[index] for index in np.ndindex(LAYERS, HEADS)]
-    assert found["same_type"] == pytest.approx(100 * sum(same) / len(same))
-    # The adjusted Rand index from all pairs of heads: Hubert and Arabie 1985, equation 5.
-    flat = list(zip(ours.reshape(-1), theirs.reshape(-1), strict=True))
-    together = [(a[0] == b[0], a[1] == b[1]) for a, b in itertools.combinations(flat, 2)]
-    both = sum(one and other for one, other in together)
-    one, other = sum(pair[0] for pair in together), sum(pair[1] for pair in together)
-    chance = one * other / len(together)
-    assert found["adjusted_rand"] == pytest.approx((both - chance) / ((one + other) / 2 - chance))
-
-
-def test_names_matter_to_the_same_type_and_not_to_the_rand_index():
-    _, parent = planted()
-    turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
-    child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
-    assert compare_partitions(child, parent) == {"same_type": 0, "adjusted_rand": 1}
-    assert compare_partitions(parent, parent) == {"same_type": 100, "adjusted_rand": 1}
-
-
-def test_models_of_different_shape_are_not_compared():
-    _, parent = planted()
-    small = Partition(parent.table[parent.table["layer"] < 2])
-    with pytest.raises(InputError, match=r"differ in shape \(2 x 8 and 3 x 8 layers x heads\)"):
-        compare_partitions(small, parent)
-
-
-def family() -> tuple[dict[str, Partition], dict[str, str | None]]:
-    partitions = {name: planted(seed)[1] for seed, name in enumerate(("bert", "bert_squad", "bert_mrpc", "other"))}
-    partitions["bert_mrpc"] = planted(2, doubtful=())[1]
-    return partitions, {"bert": None, "bert_squad": "bert", "bert_mrpc": "bert", "other": "elsewhere"}
-
-
-def test_only_models_along_a_line_of_descent_are_compared():
-    partitions, parents = family()
-    table = comparison_table(partitions, parents)
-    assert table[["model", "parent"]].to_numpy().tolist() == [["bert_squad", "bert"], ["bert_mrpc", "bert"]]
-    for row in table.to_dict("records"):
-        expected = compare_partitions(partitions[row["model"]], partitions["bert"])
-        assert {name: row[name] for name in expected} == expected
-    assert list(comparison_table({"bert": partitions["bert"]}, parents)) == list(table)
 
 
 def test_figure_4_shows_each_models_shares_and_its_comparison():
@@ -326,60 +243,12 @@ def test_the_atlas_fits_a_page_with_square_maps(shape):
 # What all have in common
 
 
-# Machado, Oliveira and Fernandes 2009, table 1, severity 1.0; on linear RGB.
-DEFICIENCIES = {
-    "none": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
-}
-
-
-def lab(colour: str, deficiency: str) -> np.ndarray:
-    """CIE Lab under D65 of a colour as a reader without one kind of cones sees it."""
-    rgb = np.array(to_rgb(colour))
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    seen = np.clip(np.array(DEFICIENCIES[deficiency]) @ linear, 0, 1)
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen
-    x, y, z = np.cbrt(xyz / (0.9505, 1, 1.089))
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
-
-
-@pytest.mark.parametrize("deficiency", DEFICIENCIES)
-def test_colours_of_types_stay_apart_for_colour_blind_readers(deficiency):
-    def closest(colours):
-        pairs = itertools.combinations([lab(each, deficiency) for each in colours], 2)
-        return min(np.linalg.norm(one - other) for one, other in pairs)
-
-    assert closest([colour(name) for name in TYPES]) > 20
-    assert closest(PALETTE) > 14
-
-
-def test_a_type_has_one_style_whatever_stands_beside_it():
-    alone = {name: type_styles([name])[name] for name in (*TYPES, "type-1", "type-2", "type-9")}
-    assert type_styles(TYPES) == {name: alone[name] for name in TYPES}
-    many = type_styles([f"type-{number}" for number in range(1, 22)])
-    assert many["type-9"] == alone["type-9"]
-    assert len({(each.colour, each.hatch) for each in many.values()}) == 21
-    assert len({(each.colour, each.marker) for each in many.values()}) == 21
-    assert len(set(type_styles(["a", "b", "c"]).values())) == 3
-
-
-def test_labels_mark_doubtful_types():
-    assert type_labels(planted(doubtful=("dense", "vertical"))[1]) == {
-        "dense": "dense (doubtful)",
-        "diagonal": "diagonal",
-        "dense_vertical": "dense_vertical",
-        "vertical": "vertical (doubtful)",
-    }
-
-
 def figures() -> dict[str, Callable[[], Figure]]:
     features, partition = planted()
     partitions, parents = family()
     return {
         "1": lambda: heads_figure(planted_maps(), features, partition),
-        "2": lambda: projection_figure(project_heads(features, 0), partition),
+        "2": lambda: projection_figure(embed_heads(features, partition.shape, 0), partition),
         "3": lambda: layers_figure(partition),
         "4": lambda: models_figure(partitions, comparison_table(partitions, parents)),
         "5": lambda: atlas_figure(planted_maps(), partition),
@@ -436,17 +305,6 @@ def long_figures() -> dict[str, Callable[[], Figure]]:
     }
 
 
-def lettering(figure: Figure) -> list[Text]:
-    with style():
-        figure.draw_without_rendering()
-    undrawn = set()
-    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
-        low, high = sorted(axis.get_view_interval())
-        undrawn |= {tick.label1 for tick in axis.majorTicks if not low <= tick.get_loc() <= high}
-    shown = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
-    return [text for text in shown if text not in undrawn]
-
-
 @pytest.mark.parametrize("number", "12345")
 @pytest.mark.parametrize("make", [figures, long_figures])
 def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(make, number):
@@ -474,15 +332,3 @@ def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(ma
             wide = min(box.x1, area.x1) - max(box.x0, area.x0)
             tall = min(box.y1, area.y1) - max(box.y0, area.y0)
             assert text in inside or min(wide, tall) < 2, text
-
-
-def test_a_figure_is_written_whole_or_not_at_all(tmp_path):
-    (tmp_path / "a.pdf").write_text("before")
-    figure = layers_figure(planted()[1])
-    figure.savefig = lambda *args, **kwargs: 1 / 0
-    with pytest.raises(ZeroDivisionError):
-        save_figure(figure, tmp_path / "a.pdf", tmp_path / "a.png", {})
-    assert (tmp_path / "a.pdf").read_text() == "before"
-    assert os.listdir(tmp_path) == ["a.pdf"]
-    with pytest.raises(ValueError, match="pdf, svg or png"):
-        save_figure(layers_figure(planted()[1]), tmp_path / "a.txt", tmp_path / "a.png", {})

@@ -1,12 +1,10 @@
 """The published figures: complete, consistent with one another, and found however a condition is written."""
 
-from dataclasses import replace
-
 import pytest
 import yaml
 
 from headtypes.base.errors import InputError
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.types.names import TYPES
 from tests.support.places import GUAN
 
@@ -15,7 +13,7 @@ PATH = GUAN
 
 @pytest.fixture(scope="module")
 def reference():
-    return load_reference(PATH)
+    return read_guan2020(PATH)
 
 
 def test_conditions_are_those_of_tables_2_and_3(reference):
@@ -38,19 +36,19 @@ def test_figures_sum_as_copied(reference):
 
 
 def test_a_condition_is_found_by_its_operations(reference):
-    found = reference.published_condition({"vertical": "zero", "diagonal": "keep", "dense": "zero"})
+    found = reference.condition_with({"vertical": "zero", "diagonal": "keep", "dense": "zero"})
     assert (found.id, found.exact_match, found.f1) == (6, 75.31, 84.05)
-    assert reference.published_condition({}).id == 1
-    assert reference.published_condition(dict.fromkeys(TYPES, "keep")).id == 1
+    assert reference.condition_with({}).id == 1
+    assert reference.condition_with(dict.fromkeys(TYPES, "keep")).id == 1
     for condition in reference.conditions:
         turned = dict(reversed(condition.operations.items()))
-        assert reference.published_condition(turned) is condition
+        assert reference.condition_with(turned) is condition
 
 
-def test_unpublished_conditions_are_none(reference):
-    assert reference.published_condition({"dense": "zero", "diagonal": "zero"}) is None
-    assert reference.published_condition({"dense": "drop_intra"}) is None
-    assert reference.published_condition({"type-1": "zero"}) is None
+def test_uncondition_withs_are_none(reference):
+    assert reference.condition_with({"dense": "zero", "diagonal": "zero"}) is None
+    assert reference.condition_with({"dense": "drop_intra"}) is None
+    assert reference.condition_with({"type-1": "zero"}) is None
 
 
 def test_shares_are_of_all_heads(reference):
@@ -64,15 +62,15 @@ def test_shares_are_of_all_heads(reference):
 
 
 def test_stability_is_no_multiple_of_a_head(reference):
-    figures = {name: reference.published_stability(name) for name in ("pre-trained", "squad", "mrpc", "mnli")}
+    figures = reference.stability.models
     assert figures == {"pre-trained": 95.98, "squad": 96.26, "mrpc": 95.98, "mnli": 94.37}
     multiples = {round(100 * heads / 384, 2) for heads in range(385)}
     assert not multiples & set(figures.values())
-    assert reference.published_stability("cola") is None
+    assert reference.rows == ("pre-trained", "squad", "mrpc", "mnli")
 
 
 def test_documented_scores_are_what_the_notes_say(reference):
-    baseline = reference.published_condition({})
+    baseline = reference.condition_with({})
     assert reference.documented.exact_match - baseline.exact_match == pytest.approx(4.06)
     assert reference.documented.f1 - baseline.f1 == pytest.approx(3.47)
     assert any("19.96" in note.text and "16.96" in note.text for note in reference.notes)
@@ -130,7 +128,7 @@ def test_a_remark_belongs_to_the_figures_that_it_names(reference):
     assert by_figure["stability"].concerns("stability.heads_pairwise")
     assert by_figure["12.exact_match"].concerns("12.exact_match")
     assert not by_figure["12.exact_match"].concerns("12.f1")
-    whole = replace(reference.notes[0], figures=["1"])
+    whole = reference.notes[0].model_copy(update={"figures": ["1"]})
     assert whole.concerns("1.exact_match")
     assert not whole.concerns("11.exact_match")
 
@@ -141,20 +139,20 @@ def test_a_broken_file_is_an_error_that_names_the_key(tmp_path):
     path = tmp_path / "broken.yaml"
     path.write_text(yaml.safe_dump(data))
     with pytest.raises(InputError, match=r"broken.yaml: conditions.2.exact_match: "):
-        load_reference(path)
+        read_guan2020(path)
     data["conditions"][2] = {**data["conditions"][3], "em": 1.0}
     path.write_text(yaml.safe_dump(data))
     with pytest.raises(InputError, match=r"broken.yaml: conditions.2.em: "):
-        load_reference(path)
+        read_guan2020(path)
     data["conditions"].pop(2)
     data["claims"][0]["rules"] = [{"kind": "level", "condition": 3, "level": "broken"}]
     path.write_text(yaml.safe_dump(data))
     with pytest.raises(InputError, match=r"broken.yaml: claims.0.rules.0.level.level: .*no_longer_works"):
-        load_reference(path)
+        read_guan2020(path)
     data["claims"][0]["rules"] = [{"kind": "guess"}]
     path.write_text(yaml.safe_dump(data))
     with pytest.raises(InputError, match=r"broken.yaml: claims.0.rules.0: .*'guess'"):
-        load_reference(path)
+        read_guan2020(path)
     path.write_text("a: [")
     with pytest.raises(InputError, match=r"broken.yaml is not valid YAML"):
-        load_reference(path)
+        read_guan2020(path)

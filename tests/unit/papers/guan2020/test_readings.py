@@ -3,13 +3,13 @@
 import pandas as pd
 import pytest
 
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from headtypes.types.names import TYPES
 from headtypes.types.partitions import Partition
 from tests.support.places import GUAN
 
-REFERENCE = load_reference(GUAN)
+REFERENCE = read_guan2020(GUAN)
 KEY = ("bert", "p")
 COLUMNS = ["model", "partition", "id", "place", "claim", "reading", "verdict", "reason", "depends"]
 OF_ANSWERS = {claim.id for claim in REFERENCE.claims if claim.place.startswith("section 5")}

@@ -99,14 +99,14 @@ def test_silhouettes_are_those_of_the_same_method_and_bins(tmp_path):
             {**same, "partition": "p", "method": "kmeans"},
             {**same, "partition": "q", "method": "gmm"},
             {**same, "partition": "r", "method": "kmeans", "task": "mrpc"},
-            {**same, "partition": "brought", "method": None},
+            {**same, "partition": "imported", "method": None},
         ],
         choices,
     )
     assert found["a", "p"] == pytest.approx({3: 0.03, 4: 0.04, 5: 0.05})
     assert found["a", "q"] == pytest.approx({3: 2.03, 4: 2.04})
     assert found["a", "r"] == pytest.approx({3: -9.97, 4: -9.96, 5: -9.95})
-    assert found["a", "brought"] == {}
+    assert found["a", "imported"] == {}
 
 
 def test_a_parents_partition_is_the_one_of_the_same_name():

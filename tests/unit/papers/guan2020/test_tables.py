@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.papers.guan2020.published import load_reference
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.tables import ablation_page, ablation_table, stability_page, stability_table
 from headtypes.papers.markdown import markdown_table
 from headtypes.types.names import TYPES
 from headtypes.types.partitions import Partition
 from tests.support.places import GUAN
 
-REFERENCE = load_reference(GUAN)
+REFERENCE = read_guan2020(GUAN)
 
 
 def partition(types: list[str], doubtful: str = "") -> Partition:

@@ -40,8 +40,8 @@ def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
 
     By falling silhouette; heads of equal silhouette, or without one, by layer and head.
     """
-    mine = partition.table[partition.table["type"] == type_name]
-    first = mine.sort_values("silhouette", ascending=False, kind="stable", na_position="last")
+    heads = partition.table[partition.table["type"] == type_name]
+    first = heads.sort_values("silhouette", ascending=False, kind="stable", na_position="last")
     return first[["layer", "head"]].to_numpy()[:_EXAMPLES]
 
 

@@ -19,7 +19,7 @@ def models_figure(partitions: Mapping[str, Partition], comparison: pd.DataFrame)
     """Draw a bar per model of the shares of its types, and beside it how it compares with its parent.
 
     partitions: by model, in the order in which they are drawn from the top.
-    comparison: as `comparison.comparison_table` makes it.
+    comparison: as `descent.comparison_table` makes it.
     A share stands in brackets where the type's name is doubtful in that model.
     """
     models = list(partitions)

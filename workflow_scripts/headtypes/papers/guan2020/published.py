@@ -1,27 +1,23 @@
-"""What a paper published, to set beside our own figures: its numbers, its contradictions and its claims."""
+"""What Guan et al. 2020 published: their numbers, contradictions and claims, as `reference/guan2020.yaml` has them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
-
-import yaml
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from typing import Literal
 
 from headtypes.ablation.operations import head_of
-from headtypes.base.errors import InputError, one_line
+from headtypes.papers import claims
+from headtypes.papers.claims import NoVerdictError, join
+from headtypes.papers.guan2020.rules import AnyRule, LevelName
+from headtypes.papers.guan2020.words import doubtful_of, types_of
+from headtypes.papers.published import Data, Published, read_published
+from headtypes.papers.quantities import Quantities
 
-_STRICT = ConfigDict(extra="forbid")
 
-
-@dataclass(frozen=True)
-class PublishedCondition:
+class PublishedCondition(Data):
     """An ablation and its scores in percent.
 
     operations: operation by type, for the types that are not kept; table: where it stands in the paper.
     """
-
-    __pydantic_config__ = _STRICT
 
     id: int
     table: int
@@ -30,209 +26,61 @@ class PublishedCondition:
     f1: float
 
 
-@dataclass(frozen=True)
-class PublishedShare:
+class PublishedShare(Data):
     """A type's part of all heads: percent as printed, how many heads that is, and where they mostly are."""
-
-    __pydantic_config__ = _STRICT
 
     percent: float
     heads: int
     layers: Literal["first", "middle", "last", "nearly_all"]
 
 
-@dataclass(frozen=True)
-class PublishedShares:
+class PublishedShares(Data):
     """Shares of the types, by type."""
-
-    __pydantic_config__ = _STRICT
 
     place: str
     types: dict[str, PublishedShare]
 
 
-@dataclass(frozen=True)
-class PublishedStability:
+class PublishedStability(Data):
     """Stability in percent, by what the model was trained on."""
-
-    __pydantic_config__ = _STRICT
 
     place: str
     models: dict[str, float]
 
 
-@dataclass(frozen=True)
-class DocumentedScores:
+class DocumentedScores(Data):
     """Scores in percent that the checkpoint's own authors give."""
-
-    __pydantic_config__ = _STRICT
 
     model: str
     exact_match: float
     f1: float
 
 
-@dataclass(frozen=True)
-class Note:
-    """Where the paper contradicts itself or its sources, and which figure is taken.
-
-    figures: ids of the comparison's figures, or the parts that they begin with, beside which the remark is put.
-    """
-
-    __pydantic_config__ = _STRICT
-
-    place: str
-    figures: list[str]
-    remark: str
-    text: str
-
-    def concerns(self, figure: str) -> bool:
-        """Whether the remark belongs beside the figure with this id."""
-        return any(figure == each or figure.startswith(f"{each}.") for each in self.figures)
-
-
-Metric = Literal["exact_match", "f1"]
-LevelName = Literal["no_longer_works", "still_works", "costs_little"]
-
-
-@dataclass(frozen=True)
-class Level:
+class Level(Data):
     """How much of the baseline's exact match is left, as a limit in percent of it."""
-
-    __pydantic_config__ = _STRICT
 
     side: Literal["above", "below"]
     percent: float
 
 
-@dataclass(frozen=True)
-class LevelRule:
-    """What a condition leaves of the baseline's exact match reaches a level."""
+class Claim(claims.Claim[AnyRule]):
+    """A claim that rests on the names of `types`."""
 
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["level"]
-    condition: int
-    level: LevelName
-
-
-@dataclass(frozen=True)
-class DropRule:
-    """A condition costs fewer points than `below`."""
-
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["drop"]
-    condition: int
-    metric: Metric
-    below: float
-
-
-@dataclass(frozen=True)
-class CostlierRule:
-    """A condition costs more exact match than the conditions `than` cost together, each by itself."""
-
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["costlier"]
-    condition: int
-    than: list[int]
-
-
-@dataclass(frozen=True)
-class ShareRule:
-    """A type has the most or the fewest heads."""
-
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["share"]
-    type: str
-    extreme: Literal["largest", "smallest"]
-
-
-@dataclass(frozen=True)
-class LayersRule:
-    """A type has more heads in a third of the layers than in either of the others."""
-
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["layers"]
-    type: str
-    third: Literal["first", "middle", "last"]
-
-
-@dataclass(frozen=True)
-class SpreadRule:
-    """More than `above` percent of the layers have a head of the type."""
-
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["spread"]
-    type: str
-    above: float
-
-
-@dataclass(frozen=True)
-class StabilityRule:
-    """Clusterings of random halves into `k` types agree on more than `above` percent of the heads."""
-
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["stability"]
-    k: int
-    above: float
-
-
-@dataclass(frozen=True)
-class BestKRule:
-    """Of the numbers of clusters tried, `k` has the largest silhouette."""
-
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["best_k"]
-    k: int
-
-
-@dataclass(frozen=True)
-class KeptRule:
-    """More than `above` percent of the heads have the type that they have in the model's parent."""
-
-    __pydantic_config__ = _STRICT
-
-    kind: Literal["kept"]
-    above: float
-
-
-Rule = Annotated[
-    LevelRule | DropRule | CostlierRule | ShareRule | LayersRule | SpreadRule | StabilityRule | BestKRule | KeptRule,
-    Field(discriminator="kind"),
-]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What the paper says its numbers show, as rules that all have to hold.
-
-    types: those whose names the claim rests on.
-    """
-
-    __pydantic_config__ = _STRICT
-
-    id: str
-    place: str
-    text: str
     types: list[str]
-    rules: Annotated[list[Rule], Field(min_length=1)]
+
+    def check(self, quantities: Quantities) -> None:
+        """Raise `NoVerdictError` where the partition lacks one of the types, or the name of one is doubtful."""
+        missing = [name for name in self.types if name not in types_of(quantities)]
+        if missing:
+            raise NoVerdictError(f"the partition lacks {join(missing)}")
+        doubtful = [name for name in self.types if name in doubtful_of(quantities)]
+        if doubtful:
+            raise NoVerdictError(f"doubtful name: {join(doubtful)}")
 
 
-@dataclass(frozen=True)
-class Reference:
-    """Everything published that is compared."""
+class Guan2020(Published):
+    """Everything that is compared with this paper."""
 
-    __pydantic_config__ = _STRICT
-
-    paper: str
-    url: str
     model: str
     task: str
     heads: int
@@ -240,29 +88,27 @@ class Reference:
     shares: PublishedShares
     stability: PublishedStability
     documented: DocumentedScores
-    notes: list[Note]
     levels: dict[LevelName, Level]
     claims: list[Claim]
 
-    def published_condition(self, operations: Mapping[str, str]) -> PublishedCondition | None:
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """What a model in the config can stand beside: the rows of Table 1."""
+        return tuple(self.stability.models)
+
+    @property
+    def baseline(self) -> PublishedCondition:
+        """The condition that does nothing."""
+        return next(condition for condition in self.conditions if not condition.operations)
+
+    def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
         """Return the condition with these operations, or None; types that are kept do not count, single heads do."""
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)
         }
         return next((condition for condition in self.conditions if condition.operations == wanted), None)
 
-    def published_stability(self, trained_on: str) -> float | None:
-        """Return the published stability in percent of a model by what it was trained on, or None."""
-        return self.stability.models.get(trained_on)
 
-
-def load_reference(path: str | Path) -> Reference:
-    """Read a paper's published figures. Raises `InputError` that names the file and the key that is wrong."""
-    try:
-        return TypeAdapter(Reference).validate_python(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML: {one_line(error)}.") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {key or 'the file'}: {first['msg']}.") from error
+def read_guan2020(path: str | Path) -> Guan2020:
+    """Read `reference/guan2020.yaml`. Raises `InputError` that names the file and the key that is wrong."""
+    return read_published(path, Guan2020)

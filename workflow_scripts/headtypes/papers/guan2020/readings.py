@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.papers.guan2020.claims import NO_VERDICT
+from headtypes.papers.claims import NO_VERDICT
 from headtypes.papers.guan2020.comparison import compare_with_guan
-from headtypes.papers.guan2020.published import CostlierRule, DropRule, LevelRule, Reference
+from headtypes.papers.guan2020.published import Guan2020
+from headtypes.papers.guan2020.quantities import Key, collect_quantities
+from headtypes.papers.guan2020.rules import OF_ANSWERS
 from headtypes.papers.guan2020.tables import ablation_table
 from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition
 
-Key = tuple[str, str]
 # The name of the config's own reading.
 OWN = "ablation"
 _CLAIM = ["model", "partition", "id", "place", "claim"]
-_OF_ANSWERS = (LevelRule, DropRule, CostlierRule)
 
 
 def readings_table(
@@ -23,7 +23,7 @@ def readings_table(
     readings: Sequence[str],
     partitions: Mapping[Key, Partition],
     metrics: list[dict],
-    reference: Reference,
+    published: Guan2020,
     intervals: Mapping[Key, Callable],
 ) -> pd.DataFrame:
     """Judge the paper's claims on answers under every reading.
@@ -32,24 +32,26 @@ def readings_table(
         the config's own) and operations.
     readings: the further readings. A condition that one cannot change counts there as under the config's own.
     metrics: of the evaluations, in the order of the rows.
-    intervals: by partition, as `comparison.compare_with_guan` takes them.
+    intervals: by partition, as `quantities.collect_quantities` takes them.
     returns one row per model, partition, claim and reading, of the claims that answers decide under some reading:
         model, partition, id, place, claim, reading, verdict, reason, and depends (whether the readings differ in it).
     """
     # Shares of types, for instance, are no matter of answers.
-    of_answers = [claim.id for claim in reference.claims if any(isinstance(rule, _OF_ANSWERS) for rule in claim.rules)]
+    of_answers = [claim.id for claim in published.claims if any(isinstance(rule, OF_ANSWERS) for rule in claim.rules)]
     judged = []
     for reading in (None, *readings):
         chosen = _under(rows, reading)
-        of_reading = [rows[place] for place in chosen], partitions, [metrics[place] for place in chosen], reference
+        of_reading = [rows[place] for place in chosen], partitions, [metrics[place] for place in chosen], published
         answers = ablation_table(*of_reading, intervals={}, controls={})
-        found = compare_with_guan(partitions, answers, None, reference, intervals=intervals, silhouettes={}, parents={})
-        claims = found[(found["kind"] == "claim") & found["id"].isin(of_answers)].rename(columns={"quantity": "claim"})
+        quantities = collect_quantities(partitions, answers, None, intervals=intervals, silhouettes={}, parents={})
+        compared = compare_with_guan(quantities, {}, published)
+        claims = compared[(compared["kind"] == "claim") & compared["id"].isin(of_answers)]
+        claims = claims.rename(columns={"quantity": "claim"})
         judged.append(claims[[*_CLAIM, "verdict", "reason"]].assign(reading=reading or OWN))
     table = pd.concat(judged, ignore_index=True)
     verdicts = table.groupby(_CLAIM, sort=False)["verdict"]
     table["depends"] = verdicts.transform("nunique") > 1
-    decided = verdicts.transform(lambda each: (each != NO_VERDICT).any())
+    decided = verdicts.transform(lambda verdict: (verdict != NO_VERDICT).any())
     columns = [*_CLAIM, "reading", "verdict", "reason", "depends"]
     return table.assign(claim_number=verdicts.ngroup())[decided].sort_values("claim_number", kind="stable")[columns]
 

@@ -1,4 +1,4 @@
-"""Results on disk as what the comparison with the paper takes."""
+"""Results on disk, read in the shapes that the comparison with the paper takes."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ Key = tuple[str, str]
 
 
 def by_key(names: Iterable[Iterable[str]], values: Iterable) -> dict:
-    """Values by the names that belong to them, as JSON brings those back: lists."""
+    """Values by the names that belong to them; a name is a list, as JSON returns a tuple."""
     return {tuple(name): value for name, value in zip(names, values, strict=True)}
 
 
@@ -46,15 +46,15 @@ def read_silhouettes(partitions: Iterable[dict], choices: dict[Key, str | Path])
 
     partitions: model, partition, task, method and distance_bins of each; choices: the table of ways by model and task.
     """
-    found = {}
-    for each in partitions:
-        ways = read_ways(choices[each["model"], each["task"]])
-        ways = ways[(ways["method"] == each["method"]) & (ways["distance_bins"] == each["distance_bins"])]
-        found[each["model"], each["partition"]] = ways.set_index("k")["silhouette"].dropna().to_dict()
-    return found
+    silhouettes = {}
+    for partition in partitions:
+        ways = read_ways(choices[partition["model"], partition["task"]])
+        ways = ways[(ways["method"] == partition["method"]) & (ways["distance_bins"] == partition["distance_bins"])]
+        silhouettes[partition["model"], partition["partition"]] = ways.set_index("k")["silhouette"].dropna().to_dict()
+    return silhouettes
 
 
 def parents_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, Partition]:
     """The partition of each model's parent, made in the same way on the same task, where there is one."""
-    found = {(each["model"], each["partition"]): (each["parent"], each["partition"]) for each in partitions}
-    return {key: read[parent] for key, parent in found.items() if parent in read}
+    parents = {(it["model"], it["partition"]): (it["parent"], it["partition"]) for it in partitions}
+    return {key: read[parent] for key, parent in parents.items() if parent in read}

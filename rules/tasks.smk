@@ -1,0 +1,82 @@
+# Data, found once and recorded; the samples and questions drawn from them; and questions cut into windows as a model reads them.
+
+
+rule fetch_task:
+    input:
+        lambda wildcards: of_user(plan.task_files(wildcards.task)),
+    output:
+        rows=paths.ROWS,
+        record=paths.ROWS_RECORD,
+    log:
+        "logs/fetch_task/{task}.log",
+    benchmark:
+        "results/sources/tasks/{task}.benchmark.tsv"
+    localrule: True
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
+    params:
+        **identity("fetch_task"),
+    script:
+        "../workflow_scripts/fetch_task.py"
+
+
+rule sample_inputs:
+    input:
+        rows=paths.ROWS,
+    output:
+        samples=paths.SAMPLES,
+    log:
+        "logs/sample_inputs/{task}.log",
+    benchmark:
+        "results/samples/{task}.benchmark.tsv"
+    localrule: True
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
+    params:
+        **identity("sample_inputs"),
+    script:
+        "../workflow_scripts/sample_inputs.py"
+
+
+rule sample_questions:
+    input:
+        rows=paths.ROWS,
+    output:
+        questions=paths.QUESTIONS,
+    log:
+        "logs/sample_questions/{task}.log",
+    benchmark:
+        "results/questions/{task}.benchmark.tsv"
+    localrule: True
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
+    params:
+        **identity("sample_questions"),
+    script:
+        "../workflow_scripts/sample_questions.py"
+
+
+rule prepare_windows:
+    input:
+        model=paths.MODEL,
+        questions=paths.QUESTIONS,
+    output:
+        windows=paths.WINDOWS,
+    log:
+        "logs/prepare_windows/{model}/{task}.log",
+    benchmark:
+        "results/windows/{model}/{task}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("prepare_windows"),
+    params:
+        **identity("prepare_windows"),
+    script:
+        "../workflow_scripts/prepare_windows.py"

@@ -1,0 +1,44 @@
+# Models that the workflow fine-tunes itself, in the layout of `save_pretrained`.
+
+
+rule fetch_training:
+    input:
+        lambda wildcards: of_user(plan.training_files(wildcards.task)),
+    output:
+        rows=paths.TRAINING_ROWS,
+        record=paths.TRAINING_RECORD,
+    log:
+        "logs/fetch_training/{task}.log",
+    benchmark:
+        "results/sources/training/{task}.benchmark.tsv"
+    localrule: True
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
+    params:
+        **identity("fetch_training"),
+    script:
+        "../workflow_scripts/fetch_training.py"
+
+
+rule finetune_model:
+    input:
+        base=lambda wildcards: paths.MODEL.format(model=plan.finetuned(wildcards.model).base),
+        rows=lambda wildcards: paths.TRAINING_ROWS.format(task=plan.finetuned(wildcards.model).task),
+    output:
+        folder=directory(paths.FINETUNED),
+    log:
+        "logs/finetune_model/{model}.log",
+    benchmark:
+        "results/models/{model}.benchmark.tsv"
+    wildcard_constraints:
+        model=any_of(name for name in plan.config.models if plan.finetuned(name)),
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("finetune_model"),
+    params:
+        **identity("finetune_model"),
+    script:
+        "../workflow_scripts/finetune_model.py"

@@ -1,0 +1,77 @@
+"""What the documentation points to exists: links, images, headings, and paths in the repository."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.tutorial import TUTORIAL, steps
+from tests.support.places import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# The workflow's own tables, kept as they were written.
+WRITTEN = [page for page in PAGES if "understand/results/" not in page.as_posix()]
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+FOLDERS = (
+    r"(?:benchmarks|commands|docs|envs|experiments|profiles|reference|report|rules|schemas|tests|workflow_scripts)"
+)
+# A path in backticks; one with a placeholder, as rules/WORD.smk or figure{1,2}.png, is a pattern and not checked.
+PATH = re.compile(rf"`((?:{FOLDERS}|headtypes)/[\w./-]+)`")
+PAGE = re.compile(r"\bdocs/[\w/-]+\.md")
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def text_of(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as GitHub turns them into anchors."""
+    headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_and_image_of_a_page_leads_somewhere(page):
+    for target in LINK.findall(text_of(page)):
+        if target.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+def test_every_page_is_in_the_index():
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(text_of(index))}
+    assert set(WRITTEN) - {ROOT / "README.md", index} == linked
+
+
+def test_every_image_is_shown():
+    shown = {
+        (page.parent / target).resolve() for page in PAGES for target in LINK.findall(text_of(page)) if ".png" in target
+    }
+    assert set((ROOT / "docs").rglob("*.png")) == shown
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=name)
+def test_every_path_that_a_page_names_exists(page):
+    created = {step.path for step in steps() if step.how == "Create"} if page == TUTORIAL else set()
+    for path in set(PATH.findall(page.read_text(encoding="utf-8"))) - created:
+        place = ROOT / "workflow_scripts" / path if path.startswith("headtypes") else ROOT / path
+        assert place.exists() or re.search(r"/WORD\b|/ROOM\b", path), path
+
+
+def test_every_page_that_code_and_configs_name_exists():
+    folders = ("benchmarks", "commands", "envs", "experiments", "profiles", "reference", "report", "rules", "tests")
+    files = [file for folder in (*folders, "workflow_scripts") for file in (ROOT / folder).rglob("*.*")]
+    files += [ROOT / file for file in ("Snakefile", "config.yaml", "pyproject.toml", "Makefile")]
+    read = [file for file in files if file.suffix not in (".pyc", ".png") and file.parent != Path(__file__).parent]
+    named = {path for file in read for path in PAGE.findall(file.read_text(encoding="utf-8"))}
+    assert "docs/lookup/configuration.md" in named
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []

@@ -1,0 +1,40 @@
+"""What reducers read of a model, and of layers that are made up."""
+
+import numpy as np
+import torch
+
+from headtypes.ablation.head_outputs import MeanHeadOutputs
+from headtypes.attention.batches import Batch
+from headtypes.attention.maps import Maps
+from headtypes.attention.one_pass import AttentionReader, Pass, read_attention
+from headtypes.features.distance import DistanceFeatures
+
+
+def read_with(reducer, model, encoded, batch_tokens=4096, what="test"):
+    """The result of one reducer on a model."""
+    (found,) = read_attention(model, encoded, [reducer], batch_tokens=batch_tokens, what=what)
+    return found
+
+
+def distance_features(model, encoded, batch_tokens=4096):
+    """[sample, layer, head, 69]."""
+    return read_with(DistanceFeatures(encoded.kinds), model, encoded, batch_tokens)
+
+
+def mean_head_outputs(model, encoded, batch_tokens=4096, what="test"):
+    """[layer, head, channel]."""
+    return read_with(MeanHeadOutputs(), model, encoded, batch_tokens, what)
+
+
+def attention_maps(model, encoded):
+    """Of one sample: [layer, head, query, key]."""
+    return read_with(Maps(), model, encoded)
+
+
+def reader_of(reducers, lengths, layers, heads, device="cpu"):
+    """The hook by which reducers read one batch of samples of these lengths, all of their pass."""
+    samples = np.arange(len(lengths))
+    for reducer in reducers:
+        reducer.begin(Pass("test", samples, layers, heads, torch.float32))
+    inputs = {"input_ids": torch.zeros(len(lengths), max(lengths), dtype=torch.int64, device=device)}
+    return AttentionReader(reducers, Batch(samples, list(lengths), inputs))

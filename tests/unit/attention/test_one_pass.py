@@ -1,0 +1,151 @@
+"""Reducers see the attention of the plain model, share a pass without disturbing one another, and take any model."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import entropy as defined_entropy
+
+from headtypes.ablation.head_outputs import MeanHeadOutputs
+from headtypes.attention.batches import Part, batched
+from headtypes.attention.maps import Maps
+from headtypes.attention.one_pass import PerSample, read_attention
+from headtypes.base.errors import InputError
+from headtypes.features.distance import DistanceFeatures
+from headtypes.tasks.encoding import encode_samples
+from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_family, tiny_roberta
+
+SAMPLES = [
+    {"id": f"{turn}-{number}", "first": question, "second": context[: len(context) // turn]}
+    for turn in (1, 2)
+    for number, (question, context) in enumerate(QUESTIONS)
+]
+
+
+class Entropy(PerSample):
+    """The entropy of each head's attention, averaged over the rows, in nats."""
+
+    def add(self, block):
+        entropy = -torch.xlogy(block.attention, block.attention).sum(-1)
+        self.values[block.group.samples, block.layer] += entropy.sum(-1) / block.group.length
+
+
+class Received(PerSample):
+    """What the first and the last token receive, averaged over the rows, from what blocks say of themselves."""
+
+    def __init__(self):
+        super().__init__(2)
+        self.blocks = []
+
+    def add(self, block):
+        self.blocks.append((block.layer, block.group.samples, block.rows, block.is_first, block.is_last))
+        ends = block.attention[..., [0, -1]].sum(2) / block.group.length
+        self.values[block.group.samples, block.layer] += ends
+
+
+class Summed(PerSample):
+    """Head outputs summed over rows and channels, with or without attention being read."""
+
+    def __init__(self, reads_attention):
+        super().__init__()
+        self.reads_attention = reads_attention
+
+    def add(self, block):
+        assert (block.attention is not None) == self.reads_attention
+        self.values[block.group.samples, block.layer] += block.outputs.sum((2, 3))
+
+
+def encoded_by(make):
+    model, tokenizer = make()
+    return model, encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+
+
+def read(model, encoded, *reducers, batch_tokens=60, **how):
+    return read_attention(model, encoded, reducers, batch_tokens=batch_tokens, what="test", **how)
+
+
+@pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
+@pytest.mark.parametrize("pairs", [2**16, 1], ids=["", "least blocks"])
+def test_a_reducer_of_a_few_lines_equals_the_definition(make, pairs, monkeypatch):
+    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", pairs)
+    monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", 8)
+    model, encoded = encoded_by(make)
+    received = Received()
+    entropy, ends = read(model, encoded, Entropy(), received)
+    assert entropy.dtype == np.float32
+    for sample, ids in enumerate(encoded.input_ids):
+        attention = plain_attentions(model, ids, encoded.token_types and encoded.token_types[sample])
+        np.testing.assert_allclose(entropy[sample], defined_entropy(attention, axis=-1).mean(-1), atol=1e-5)
+        np.testing.assert_allclose(ends[sample], attention.mean(2)[..., [0, -1]], atol=1e-6)
+    assert all(first == (rows.start == 0) for *_, rows, first, _ in received.blocks)
+    assert sum(first for *_, first, _ in received.blocks) == sum(last for *_, last in received.blocks)
+    assert (len(received.blocks) == sum(last for *_, last in received.blocks)) == (pairs > 1)
+
+
+def test_reducers_in_one_pass_find_what_each_finds_alone():
+    model, encoded = encoded_by(tiny_bert)
+    make = [Entropy, lambda: DistanceFeatures(encoded.kinds), Received, lambda: Summed(True)]
+    together = read(model, encoded, *(each() for each in make))
+    for each, found in zip(make, together, strict=True):
+        np.testing.assert_array_equal(read(model, encoded, each())[0], found)
+
+
+def test_where_nobody_reads_attention_none_is_computed(monkeypatch):
+    model, encoded = encoded_by(tiny_bert)
+    (in_blocks,) = read(model, encoded, Summed(True))
+    monkeypatch.setattr("headtypes.attention.hook.Layer.attention", None)
+    (alone,), (means,) = read(model, encoded, Summed(False)), read(model, encoded, MeanHeadOutputs())
+    np.testing.assert_allclose(alone, in_blocks, atol=1e-4)
+    np.testing.assert_allclose(means.sum(-1), alone.sum(0) / sum(encoded.lengths), atol=1e-5)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 30])
+def test_parts_hold_their_samples_in_order(shards):
+    model, encoded = encoded_by(tiny_bert)
+    (whole,) = read(model, encoded, Entropy())
+    for number in range(shards):
+        part = Part(number, shards)
+        (found,) = read(model, encoded, Entropy(), part=part)
+        np.testing.assert_array_equal(found, whole[batched(encoded.lengths, 60, part)])
+
+
+def test_a_batch_that_was_halved_counts_once():
+    model, encoded = encoded_by(tiny_bert)
+
+    class Full(Entropy):
+        """Runs out of memory in the second layer, until a batch is small enough."""
+
+        def add(self, block):
+            if block.layer == 1 and len(self.batch.samples) > 2:
+                raise torch.OutOfMemoryError("planted")
+            super().add(block)
+
+    makes = [Entropy, MeanHeadOutputs]
+    for each, plain in zip(read(model, encoded, Full(), MeanHeadOutputs(), batch_tokens=400), makes, strict=True):
+        np.testing.assert_allclose(each, read(model, encoded, plain(), batch_tokens=400)[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
+def test_a_model_is_read_however_it_was_loaded_and_left_as_it_was(implementation):
+    model, encoded = encoded_by(tiny_bert)
+    (expected,) = read(model, encoded, Entropy())
+    model.set_attn_implementation(implementation)
+    np.testing.assert_array_equal(read(model, encoded, Entropy())[0], expected)
+    assert model.config._attn_implementation == implementation
+
+    class Broken(Entropy):
+        def finish(self):
+            raise InputError("planted")
+
+    with pytest.raises(InputError, match="planted"):
+        read(model, encoded, Broken())
+    assert model.config._attn_implementation == implementation
+    # The bare model, too, of one with a head.
+    np.testing.assert_array_equal(read(model.base_model, encoded, Entropy())[0], expected)
+
+
+def test_whole_maps_come_with_other_readings_of_the_sample():
+    model, tokenizer = tiny_family("llama")
+    encoded = encode_samples(SAMPLES[:1], tokenizer, "question_answering", 64)
+    maps, entropy = read(model, encoded, Maps(), Entropy())
+    np.testing.assert_allclose(maps, plain_attentions(model, encoded.input_ids[0], None), atol=1e-5)
+    np.testing.assert_allclose(entropy[0], defined_entropy(maps, axis=-1).mean(-1), atol=1e-5)

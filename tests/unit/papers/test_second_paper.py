@@ -1,0 +1,187 @@
+"""A second paper is its own data and rules: it shares the machinery, and touches nothing of the first."""
+
+import subprocess
+import sys
+from typing import Annotated, Literal
+
+import pandas as pd
+import pytest
+from pydantic import Field
+
+from headtypes.base.errors import InputError
+from headtypes.papers.claims import Claim, Finding, NoVerdictError, Rule
+from headtypes.papers.comparison import (
+    COLUMNS,
+    claim_row,
+    note_parts,
+    subject_parts,
+    tidy_table,
+    value_row,
+    verdict_counts,
+)
+from headtypes.papers.markdown import document
+from headtypes.papers.published import Data, Published, read_published
+from headtypes.papers.quantities import Measured, Quantities
+from tests.support.places import SCRIPTS
+
+YAML = """
+paper: Nobody (2030), Heads Do This
+url: https://example.org
+relations:
+  - {relation: det, accuracy: 94.3, baseline: 51.7}
+  - {relation: nsubj, accuracy: 58.5, baseline: 45.5}
+broad_heads: 4
+notes:
+  - {place: Table 1, figures: [relation.nsubj], remark: the text has 58.6, text: The table's number is taken.}
+claims:
+  - id: heads-specialise
+    place: section 4
+    text: For some relations a head beats the best offset by more than ten points.
+    rules:
+      - {kind: relation, relation: det, above: 10}
+      - {kind: relation, relation: nsubj, above: 10}
+  - id: broad-heads
+    place: section 3
+    text: At least three heads attend broadly.
+    rules: [{kind: heads, statistic: entropy, above: 3.8, at_least: 3}]
+"""
+
+
+class RelationRule(Rule):
+    """The best head finds a relation more often than the best offset, by more than `above` points."""
+
+    kind: Literal["relation"]
+    relation: str
+    above: float
+
+    def find(self, quantities: Quantities, published: "Paper") -> Finding:
+        names = [f"relation.{self.relation}.{system}" for system in ("accuracy", "baseline")]
+        if not all(name in quantities for name in names):
+            raise NoVerdictError(f"the treebank has no {self.relation}")
+        measured = quantities.weighted_sum(dict(zip(names, (1.0, -1.0), strict=True)))
+        return Finding(f"accuracy of {self.relation} less that of the offset", measured, "above", self.above)
+
+
+class HeadsRule(Rule):
+    """At least so many heads have a statistic above a limit: a count, which is no weighted sum."""
+
+    kind: Literal["heads"]
+    statistic: str
+    above: float
+    at_least: int
+
+    def find(self, quantities: Quantities, published: "Paper") -> Finding:
+        name = f"heads.{self.statistic}"
+        if name not in quantities:
+            raise NoVerdictError(f"{self.statistic} was not measured")
+        return Finding(
+            f"heads with {self.statistic} above {self.above:g}", quantities[name], "above", self.at_least - 1
+        )
+
+
+class Relation(Data):
+    relation: str
+    accuracy: float
+    baseline: float
+
+
+class Paper(Published):
+    relations: list[Relation]
+    broad_heads: int
+    claims: list[Claim[Annotated[RelationRule | HeadsRule, Field(discriminator="kind")]]]
+
+
+def published_quantities(paper: Paper) -> Quantities:
+    values = {"heads.entropy": paper.broad_heads}
+    for row in paper.relations:
+        values |= {f"relation.{row.relation}.accuracy": row.accuracy, f"relation.{row.relation}.baseline": row.baseline}
+    return Quantities({name: Measured(value) for name, value in values.items()})
+
+
+def ours(det: tuple[float, float], broad: Measured) -> Quantities:
+    """Accuracies of a head and of the offset, whose differences have intervals of four points."""
+    values = {"relation.det.accuracy": det[0], "relation.det.baseline": det[1]}
+    values |= {"relation.nsubj.accuracy": 60.0, "relation.nsubj.baseline": 45.0}
+
+    def interval(weights):
+        value = sum(weight * values[name] for name, weight in weights.items())
+        return Measured(value, value - 2, value + 2)
+
+    return Quantities({name: Measured(value) for name, value in values.items()} | {"heads.entropy": broad}, interval)
+
+
+@pytest.fixture
+def paper(tmp_path):
+    path = tmp_path / "nobody2030.yaml"
+    path.write_text(YAML)
+    return read_published(path, Paper)
+
+
+def compared(paper: Paper, subjects: dict[tuple[str, str], Quantities]) -> pd.DataFrame:
+    theirs, rows = published_quantities(paper), []
+    for (model, task), quantities in subjects.items():
+        found = [claim_row(claim, quantities, theirs, paper) for claim in paper.claims]
+        for row in paper.relations:
+            id_ = f"relation.{row.relation}.accuracy"
+            words = f"accuracy of {row.relation}"
+            found.append(value_row("Table 1", id_, words, quantities[id_], row.accuracy, paper))
+        rows += [{"model": model, "task": task, **row} for row in found]
+    return pd.DataFrame(rows, columns=["model", "task", *COLUMNS])
+
+
+def test_its_claims_hold_on_its_own_numbers_and_are_judged_on_ours(paper):
+    subjects = {
+        ("bert", "ewt"): ours((90.0, 50.0), Measured(5.0)),
+        ("bert", "gum"): ours((61.0, 50.0), Measured(2.0, 1.0, 2.0)),
+    }
+    table = compared(paper, subjects)
+    verdicts = table[table["kind"] == "claim"].set_index(["task", "id"])["verdict"].to_dict()
+    assert verdicts == {
+        ("ewt", "heads-specialise"): "holds",
+        ("ewt", "broad-heads"): "holds",
+        ("gum", "heads-specialise"): "open",
+        ("gum", "broad-heads"): "fails",
+    }
+    row = table.set_index(["task", "id"]).loc[("gum", "heads-specialise")]
+    assert row[["ours", "low", "high", "published"]].tolist() == pytest.approx([11, 9, 13, 94.3 - 51.7])
+    remarks = table.set_index(["task", "id"])["remark"]
+    assert remarks["ewt", "relation.nsubj.accuracy"] == "the text has 58.6"
+    assert remarks["ewt", "relation.det.accuracy"] == ""
+    theirs = published_quantities(paper)
+    assert {claim_row(claim, theirs, theirs, paper)["verdict"] for claim in paper.claims} == {"holds"}
+
+
+def test_its_page_and_its_quantities_have_its_own_subjects(paper):
+    subjects = {("bert", "ewt"): ours((90.0, 50.0), Measured(5.0, 4.0, 6.0))}
+    table = compared(paper, subjects)
+    counts = verdict_counts(table, ["model", "task"])
+    page = document("Nobody", [counts, *subject_parts(table), *note_parts(paper.notes)])
+    assert "| bert | ewt | 2 | 0 | 0 | 0 |" in page
+    assert "- broad-heads: heads with entropy above 3.8: 5.00 (4.00 to 6.00); claimed above 2." in page
+    assert "| accuracy of nsubj | 60.00 | 58.50 | 1.50 | the text has 58.6 |" in page
+    assert "- Table 1: The table's number is taken." in page
+    tidy = tidy_table(subjects, ["model", "task"])
+    assert list(tidy) == ["model", "task", "quantity", "value", "low", "high"]
+    assert tidy.set_index("quantity").loc["heads.entropy", ["value", "low", "high"]].tolist() == [5, 4, 6]
+    assert len(tidy) == 5
+
+
+def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path):
+    path = tmp_path / "nobody2030.yaml"
+    for before, after, message in (
+        ("accuracy: 94.3", "accuracy: many", "relations.0.accuracy: "),
+        ("kind: heads", "kind: guess", "claims.1.rules.0: .*'guess'"),
+        ("broad_heads: 4", "broad_head: 4", "broad_heads?: "),
+        ("rules: [{kind: heads, statistic: entropy, above: 3.8, at_least: 3}]", "rules: []", "claims.1.rules: "),
+    ):
+        path.write_text(YAML.replace(before, after))
+        with pytest.raises(InputError, match=rf"nobody2030.yaml: {message}"):
+            read_published(path, Paper)
+
+
+def test_the_machinery_needs_nothing_of_the_first_paper():
+    """In a process of its own, since other tests load the first paper."""
+    shared = ("claims", "comparison", "markdown", "names", "published", "quantities")
+    program = f"import sys\nfor name in {shared}: __import__(f'headtypes.papers.{{name}}')\n"
+    program += "assert not [name for name in sys.modules if 'guan2020' in name]\n"
+    subprocess.run([sys.executable, "-c", program], cwd=SCRIPTS, check=True)

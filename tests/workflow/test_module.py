@@ -1,0 +1,143 @@
+"""The workflow as a module of another one: planned, run to its end and audited there, with a prefix and without."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.places import ROOT
+
+OUTER = """
+configfile: "outer.yaml"
+
+
+module heads:
+    snakefile:
+        "{root}/Snakefile"
+    config:
+        config["heads"]
+    {prefix}
+
+
+use rule * from heads as heads_*
+
+
+onstart:
+    heads.onstart()
+
+
+onsuccess:
+    heads.onsuccess()
+
+
+rule all:
+    default_target: True
+    input:
+        rules.heads_{target}.input,
+        "summary.csv",
+
+
+rule summarise:
+    input:
+        "{results}/choice/tiny/animals.csv",
+    output:
+        "summary.csv",
+    shell:
+        "cp {{input}} {{output}}"
+"""
+# What `profiles/default` says, which is not read where another workflow is the main one.
+TRIGGERS = ["--rerun-triggers", "params", "input", "mtime"]
+
+
+@dataclass(frozen=True)
+class Outer:
+    """A working directory with another workflow, which uses this one."""
+
+    path: Path
+
+    def snakemake(self, *arguments: str) -> str:
+        """Run the other workflow and return what it printed."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *TRIGGERS, *arguments]
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        run = subprocess.run(command, cwd=self.path, capture_output=True, text=True, env=environment, timeout=1200)
+        assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]
+        return run.stdout + run.stderr
+
+    def command(self, name: str) -> str:
+        """Run one of our commands on the other workflow and return what it printed."""
+        command = [sys.executable, str(ROOT / "commands" / f"{name}.py"), "--snakefile", str(self.path / "Snakefile")]
+        command += ["--directory", str(self.path), *TRIGGERS]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+        assert "Traceback" not in run.stderr, run.stderr
+        return run.stdout.strip()
+
+    def configure(self, config: dict) -> None:
+        """Write the configuration, ours as a part of it."""
+        (self.path / "outer.yaml").write_text(yaml.safe_dump({"heads": config}))
+
+
+def outer(path: Path, config: dict, prefix: str, target: str) -> Outer:
+    """The other workflow, which wants a target of ours and a result that it makes from one of ours."""
+    line = f'prefix:\n        "{prefix}"' if prefix else ""
+    results = f"{prefix}/results" if prefix else "results"
+    text = OUTER.format(root=ROOT, prefix=line, target=target, results=results)
+    (path / "Snakefile").write_text(text)
+    place = Outer(path)
+    place.configure(config)
+    return place
+
+
+@pytest.fixture
+def config(tiny_config) -> dict:
+    """One model, which the workflow fine-tunes from another, on files whose paths are the user's."""
+    squad = tiny_config["tasks"]["animals"]["source"]["file"]
+    made = {"base": "base", "task": "animals", "batch_size": 8, "epochs": 1.0, "max_seq_length": 48}
+    return {
+        "tasks": {"animals": {"source": {"file": squad, "training_file": squad}, "samples": 5}},
+        "models": {
+            "base": {"source": tiny_config["models"]["tiny"]["source"], "tasks": ["animals"]},
+            "tiny": {"source": {"finetuned": made}, "tasks": ["animals"], "evaluate": "animals"},
+        },
+        "windows": tiny_config["windows"],
+        "clustering": {"restarts": 2},
+        "stability": {"models": 2},
+        "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}},
+        "controls": {"draws": 0},
+        "curves": {"orders": 0},
+        "select": {"models": ["tiny"]},
+    }
+
+
+# A prefix may have a folder of the name of ours.
+@pytest.mark.parametrize(("prefix", "target"), [("results/heads", "all"), ("", "types")])
+def test_it_runs_to_its_end_inside_another_workflow(tmp_path, config, prefix, target):
+    place = outer(tmp_path, config, prefix, target)
+    place.snakemake()
+    results = tmp_path / prefix / "results"
+    assert (tmp_path / "summary.csv").read_bytes() == (results / "choice/tiny/animals.csv").read_bytes()
+    assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == {
+        "Snakefile",
+        "outer.yaml",
+        "summary.csv",
+        "results",
+        *(["logs"] if not prefix else []),
+    }
+    record = json.loads((results / "provenance/partitions/tiny/animals-kmeans-k4.csv.json").read_text())
+    assert record["rule"] == "heads_cluster_heads"
+    assert list(record["inputs"]) == [(results / "features/tiny/animals.h5").relative_to(tmp_path).as_posix()]
+    assert set(record["sources"]) >= {"models/tiny", "tasks/animals"}
+    if target == "all":
+        assert (results / "guan2020/comparison.csv").exists()
+        assert place.command("audit") == "All results are as they should be."
+    assert "Nothing to be done" in place.snakemake("--dry-run")
+
+    place.configure(config | {"clustering": {"restarts": 3}})
+    assert "clustering.restarts: 2, now 3" in place.command("preview")
+    samples = results / "samples/animals.jsonl"
+    samples.write_text(samples.read_text() + " ")
+    assert f"damaged  {samples.relative_to(tmp_path)}" in place.command("audit")

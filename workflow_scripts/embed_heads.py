@@ -1,0 +1,7 @@
+from headtypes.features.feature_files import read_head_features
+from headtypes.types.embedding import embed_heads, write_embedding
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, _):
+    features, shape = read_head_features(inputs.features, spec["distance_bins"])
+    write_embedding(outputs.places, embed_heads(features, shape, spec["seed"]))

@@ -1,0 +1,219 @@
+"""One pass of a model over encoded samples, with any number of readers of its attention.
+
+A *reducer* reads the attention of every head while the model runs: each layer's attention is handed to it in blocks
+of query rows, without padding, and is never stored. Several reducers share one forward pass. A reducer of the entropy
+of each head's attention, for example, is
+
+    class Entropy(PerSample):
+        def add(self, block):
+            entropy = -torch.xlogy(block.attention, block.attention).sum(-1)
+            self.values[block.group.samples, block.layer] += entropy.sum(-1) / block.group.length
+
+    (entropy,) = read_attention(model, encoded, [Entropy()], batch_tokens=4096, what="entropy")
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
+from headtypes.attention.blocks import Group, Scratch, equal_lengths
+from headtypes.attention.hook import Layer
+from headtypes.tasks.encoding import Encoded
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a reducer knows before the first batch.
+
+    what:    name of the work, for messages.
+    samples: numbers of the samples that are read, in order: all of those encoded, or those of a part.
+    layers, heads: shape of the model.
+    dtype:   precision of the model.
+    """
+
+    what: str
+    samples: np.ndarray
+    layers: int
+    heads: int
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some query rows of one layer, of samples that have one length.
+
+    layer:     the layer's number, from 0.
+    group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
+    rows:      which of the group's query rows these are.
+    attention: each row sums to one. None where no reducer of the pass reads attention. The memory is used again for
+        the next block, and other reducers read it too, so it is neither kept nor changed.
+    outputs:   the head outputs, attention times values, in the model's precision.
+    """
+
+    layer: int
+    group: Group
+    rows: slice
+    attention: Float[Tensor, "sample head row key"] | None
+    outputs: Float[Tensor, "sample head row channel"]
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the group's first row of this layer is here."""
+        return self.rows.start == 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the group's last row of this layer is here."""
+        return self.rows.stop == self.group.length
+
+
+class Reducer(Protocol):
+    """Reads the attention of a model while it runs.
+
+    The methods are called in the order `begin`, for each batch `start`, `add` with each block and `finish`, and at the
+    end `result`. A batch that does not fit into the GPU's memory is started anew in halves, so what it has added
+    counts only once it has finished. Blocks come layer by layer, in a layer group by group, in a group row by row.
+
+    reads_attention: false for a reducer that looks at head outputs alone. Where no reducer of a pass reads attention,
+        none is computed row by row, and every group comes as one block.
+    """
+
+    reads_attention: bool = True
+
+    def begin(self, about: Pass) -> None:
+        """Prepare for a pass."""
+
+    def start(self, batch: Batch) -> None:
+        """Prepare for a batch, and forget one that has not finished."""
+
+    def add(self, block: Block) -> None:
+        """Read a block of the batch."""
+
+    def finish(self) -> None:
+        """Keep what was read of the batch. Raises `InputError` where it cannot be right."""
+
+    def result(self) -> Any:
+        """What was read of all samples."""
+
+    def read_layer(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"] | None:
+        """Read a whole layer of the batch in a way of one's own, instead of its blocks, and return its head outputs.
+
+        Called only where the reducer has the pass to itself. None where the blocks are wanted, as by default.
+        """
+
+
+class PerSample(Reducer):
+    """A reducer whose result is some numbers of each head on each sample, such as [sample, layer, head] float32.
+
+    columns: how many numbers there are of a head, where it is not one; several for an array.
+    values:  those of the current batch, [sample, layer, head, *columns] float32, zeros when it starts; filled by
+        `add`.
+    """
+
+    def __init__(self, *columns: int):
+        self._columns = columns
+
+    def begin(self, about: Pass) -> None:
+        """Make room for the result."""
+        self.about = about
+        self._result = np.empty((len(about.samples), about.layers, about.heads, *self._columns), np.float32)
+
+    def start(self, batch: Batch) -> None:
+        """Begin with zeros."""
+        self.batch = batch
+        self.values = torch.zeros(len(batch.samples), *self._result.shape[1:], device=batch.device)
+
+    def finish(self) -> None:
+        """Keep the values of the batch."""
+        self._result[np.searchsorted(self.about.samples, self.batch.samples)] = self.values.cpu().numpy()
+
+    def result(self) -> np.ndarray:
+        """[sample, layer, head, *columns] float32, in the order of the samples."""
+        return self._result
+
+
+def read_attention(
+    model: PreTrainedModel,
+    encoded: Encoded,
+    reducers: Sequence[Reducer],
+    *,
+    batch_tokens: int,
+    what: str,
+    part: Part = WHOLE,
+) -> list[Any]:
+    """Run a model over encoded samples in one forward pass per batch, and let every reducer read its attention.
+
+    model:        on any device, in evaluation mode, however it was loaded.
+    batch_tokens: padded tokens of a batch.
+    what:         name of the work, for the progress and for messages.
+    part:         of the batches; the samples of the others are not read.
+    returns       the result of each reducer.
+    Raises `InputError` where the model's heads cannot be read, or a reducer finds that what it read cannot be right.
+    """
+    config = model.config
+    samples = batched(encoded.lengths, batch_tokens, part)
+    about = Pass(what, samples, config.num_hidden_layers, config.num_attention_heads, model.dtype)
+    for reducer in reducers:
+        reducer.begin(about)
+
+    def finish(*_) -> None:
+        for reducer in reducers:
+            reducer.finish()
+
+    run_model(
+        model,
+        encoded.input_ids,
+        encoded.token_types,
+        hook=lambda batch: AttentionReader(reducers, batch),
+        finish=finish,
+        batch_tokens=batch_tokens,
+        what=what,
+        part=part,
+    )
+    return [reducer.result() for reducer in reducers]
+
+
+class AttentionReader:
+    """The hook of one batch: hands the attention of its layers to reducers, and leaves it as it is."""
+
+    def __init__(self, reducers: Sequence[Reducer], batch: Batch):
+        self._reducers, self._in_blocks = reducers, any(reducer.reads_attention for reducer in reducers)
+        self._groups = equal_lengths(batch.lengths)
+        self._scratch = Scratch()
+        for reducer in reducers:
+            reducer.start(batch)
+
+    def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
+        """The head outputs of a layer; those of padding are zero where attention was read in blocks."""
+        if len(self._reducers) == 1:
+            outputs = self._reducers[0].read_layer(number, layer)
+            if outputs is not None:
+                return outputs
+        if not self._in_blocks:
+            outputs = layer.head_outputs()
+            for group in self._groups:
+                of_group = outputs[group.samples, :, : group.length]
+                self._add(Block(number, group, slice(0, group.length), None, of_group))
+            return outputs
+        outputs = layer.zero_outputs()
+        for group in self._groups:
+            self._read_blocks(number, group, group.of(layer), outputs[group.samples, :, : group.length])
+        return outputs
+
+    def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor) -> None:
+        """Hand over the attention of a group, and fill in its head outputs."""
+        for rows in group.blocks():
+            attention = layer.attention(rows, self._scratch.of(layer, rows))
+            outputs[:, :, rows] = torch.matmul(attention, layer.value)
+            self._add(Block(number, group, rows, attention.float(), outputs[:, :, rows]))
+
+    def _add(self, block: Block) -> None:
+        for reducer in self._reducers:
+            reducer.add(block)

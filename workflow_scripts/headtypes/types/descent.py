@@ -1,0 +1,53 @@
+"""The types of one model beside those of the model that it was fine-tuned from."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+from sklearn.metrics import adjusted_rand_score
+
+from headtypes.base.errors import InputError
+from headtypes.base.tables import read_csv
+from headtypes.types.partitions import Partition
+
+COLUMNS = ["model", "parent", "same_type", "adjusted_rand"]
+
+
+def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
+    """How alike a model and its parent divide the same heads.
+
+    returns same_type, the percent of the heads whose type is that of the parent; adjusted_rand, the adjusted Rand
+        index (Hubert and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
+    Raises `InputError` where the models differ in layers or heads.
+    """
+    if partition.shape != parent_partition.shape:
+        raise InputError(
+            "A model and its parent differ in shape ({} x {} and {} x {} layers x heads), so that their heads cannot "
+            "be compared; correct the model's parent.".format(*partition.shape, *parent_partition.shape)
+        )
+    ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)
+    return {
+        "same_type": 100 * float((ours == theirs).mean()),
+        "adjusted_rand": float(adjusted_rand_score(theirs, ours)),
+    }
+
+
+def comparison_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
+    """One row, with the columns `COLUMNS`, for each model whose parent has a partition too.
+
+    partitions: by model, all made in one way; parents: by model, the checkpoint it was fine-tuned from, or None.
+    """
+    rows = [
+        {"model": model, "parent": parents[model], **compare_partitions(partition, partitions[parents[model]])}
+        for model, partition in partitions.items()
+        if parents.get(model) in partitions
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def read_comparison(path: str | Path) -> pd.DataFrame:
+    """Read a table of `comparison_table` that was written as CSV. Raises `InputError` that names a damaged file."""
+    # A name may be a number, or what pandas takes for a missing value.
+    kinds = {"model": str, "parent": str, "same_type": float, "adjusted_rand": float}
+    otherwise = "no comparison of models with their parents"
+    return read_csv(path, otherwise, COLUMNS, rows=0, dtype=kinds, keep_default_na=False)

@@ -1,0 +1,18 @@
+"""What is kept of attention itself."""
+
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.features import extract_features
+from headtypes.workflow.stages.stage import stage
+
+
+# Of all samples, it reads one.
+@stage("forward", reads="samples", passes=lambda plan, wildcards, rows: 0)
+def map_attention(plan: Plan, model: str, task: str) -> dict:
+    """How the sample is cut, and the arithmetic."""
+    return {"task": task, "kind": plan.config.tasks[task].kind, "precision": plan.config.compute.precision}
+
+
+@stage("forward", reads="samples")
+def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, and the arithmetic."""
+    return extract_features(plan, model, task)

@@ -1,0 +1,23 @@
+"""Where data come from, for tasks and for training alike."""
+
+from headtypes.base.seeds import derive_seed
+from headtypes.tasks.kinds import KINDS
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.stage import given
+
+
+def source_of(plan: Plan, task: str, training: bool) -> dict:
+    """Where the data of a task come from, and which columns hold what."""
+    entry = plan.config.tasks[task]
+    source = entry.source
+    if source.hub is not None:
+        split = source.training_split if training else source.split
+        where = {"hub": source.hub, "name": source.name, "revision": source.revision, "split": split}
+    elif source.file is not None:
+        where = {"file": source.training_file if training else source.file}
+    else:
+        size, split = (source.training_size, "train") if training else (source.size, "dev")
+        seed = derive_seed(plan.config.seed, "world")
+        where = {"world": source.world, "seed": seed, "split": split, "size": size}
+    columns = given(entry.columns) if "columns" in KINDS[entry.kind].keys and source.world is None else None
+    return {"task": task, "kind": entry.kind, "source": where, "columns": columns}

@@ -1,0 +1,16 @@
+"""Distance features of every head."""
+
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.stage import given, stage
+
+
+@stage("forward", reads="samples")
+def extract_features(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, and the arithmetic."""
+    return {"task": task, "kind": plan.config.tasks[task].kind, **given(plan.config.compute)}
+
+
+@stage("forward", reads="samples")
+def extract_shard(plan: Plan, model: str, task: str, shard: str, shards: str) -> dict:
+    """What the whole extraction depends on, and which part of it this is."""
+    return {**extract_features(plan, model, task), "part": [int(shard), int(shards)]}

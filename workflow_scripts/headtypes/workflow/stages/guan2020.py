@@ -1,0 +1,108 @@
+"""Tables and figures of Guan et al. (COLING 2020)."""
+
+from headtypes.base.seeds import derive_seed
+from headtypes.workflow.plan import AblationPlan, Plan
+from headtypes.workflow.stages.stage import stage
+
+
+@stage()
+def tabulate_stability(plan: Plan) -> dict:
+    """The rows of Table 1, in the order of the rule's inputs."""
+    rows = [
+        {
+            "model": partition.model,
+            "partition": partition.name,
+            "published": plan.config.models[partition.model].published.get("guan2020"),
+        }
+        for partition in plan.clustered
+    ]
+    return {"rows": rows}
+
+
+@stage()
+def tabulate_ablations(plan: Plan) -> dict:
+    """The partitions, the rows of Tables 2 and 3 and the controls, in the order of the rule's inputs."""
+    partitions = [(each.model, each.name) for each in plan.ablated]
+    controls = [(each.model, each.partition, each.name) for each in plan.controlled]
+    return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "controls": controls}
+
+
+@stage()
+def tabulate_readings(plan: Plan) -> dict:
+    """The readings, and the evaluations under all of them, in the order of the rule's inputs."""
+    partitions = [(each.model, each.name) for each in plan.ablated]
+    seed = derive_seed(plan.config.seed, "tabulate_readings")
+    rows = _rows(plan, plan.ablations)
+    return {"partitions": partitions, "rows": rows, "readings": plan.readings, "seed": seed}
+
+
+@stage()
+def compare_with_guan(plan: Plan) -> dict:
+    """Which results stand beside the paper's, in the order of the rule's inputs."""
+    partitions = [
+        {
+            "model": each.model,
+            "partition": each.name,
+            "task": each.task,
+            "method": each.method,
+            "distance_bins": plan.config.clustering.distance_bins,
+            "parent": plan.parent(each.model),
+        }
+        for each in plan.partitions.values()
+    ]
+    seed = derive_seed(plan.config.seed, "compare_with_paper")
+    return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "choices": plan.features, "seed": seed}
+
+
+@stage()
+def plot_heads(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution of the features."""
+    return {"distance_bins": plan.config.clustering.distance_bins}
+
+
+@stage()
+def plot_projection(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing but the places and the partition."""
+    return {}
+
+
+@stage()
+def plot_layers(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing but the partition."""
+    return {}
+
+
+@stage()
+def tabulate_models(plan: Plan, clustering: str) -> dict:
+    """Each model on each of its tasks, in the order of the rule's inputs, with its parent on the same task."""
+    made = plan.clustered_by(clustering)
+    names = {(each.model, each.task): f"{each.model} on {each.task}" for each in made}
+    parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
+    # As pairs, since canonical JSON sorts keys, and the order is that of the figure.
+    return {"parents": list(parents.items())}
+
+
+@stage()
+def plot_models(plan: Plan, clustering: str) -> dict:
+    """What the figure calls each model on each of its tasks, in the order of the rule's inputs."""
+    return {"models": [name for name, _ in tabulate_models(plan, clustering)["parents"]]}
+
+
+@stage()
+def plot_maps(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing but the partition and the maps."""
+    return {}
+
+
+def _rows(plan: Plan, ablations: list[AblationPlan]) -> list[dict]:
+    return [
+        {
+            "model": each.model,
+            "partition": each.partition,
+            "condition": each.name,
+            "base": each.condition,
+            "reading": each.reading,
+            "operations": plan.operations(each.condition),
+        }
+        for each in ablations
+    ]

@@ -1,0 +1,37 @@
+"""Data, the samples and questions drawn from them, and questions as windows."""
+
+from headtypes.base.seeds import derive_seed
+from headtypes.tasks.kinds import KINDS
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.data import source_of
+from headtypes.workflow.stages.stage import stage
+
+
+@stage()
+def fetch_task(plan: Plan, task: str) -> dict:
+    """Where the data come from, and which columns hold what."""
+    return source_of(plan, task, training=False)
+
+
+@stage(reads="rows")
+def sample_inputs(plan: Plan, task: str) -> dict:
+    """How many samples."""
+    seed = derive_seed(plan.config.seed, "draw_samples", task)
+    return {"kind": plan.config.tasks[task].kind, "samples": plan.config.tasks[task].samples, "seed": seed}
+
+
+@stage(reads="rows")
+def sample_questions(plan: Plan, task: str) -> dict:
+    """How many questions."""
+    questions = plan.config.tasks[task].questions
+    # All questions are all questions under every seed.
+    seed = None if questions == "all" else derive_seed(plan.config.seed, "draw_questions", task)
+    return {"questions": questions, "seed": seed}
+
+
+@stage("encoding", reads="questions")
+def prepare_windows(plan: Plan, model: str, task: str) -> dict:
+    """The shape of a window."""
+    kind = KINDS[plan.config.tasks[task].kind]
+    shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
+    return {"kind": kind.name, **shape}

@@ -1,0 +1,21 @@
+"""Fine-tuning models."""
+
+from headtypes.base.seeds import derive_seed
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.data import source_of
+from headtypes.workflow.stages.stage import given, stage
+
+
+@stage()
+def fetch_training(plan: Plan, task: str) -> dict:
+    """Where the training data come from, and which columns hold what."""
+    return source_of(plan, task, training=True)
+
+
+@stage("training", reads="rows")
+def finetune_model(plan: Plan, model: str) -> dict:
+    """The kind of the task, and how the model learns it."""
+    made = plan.finetuned(model)
+    settings = {name: value for name, value in given(made).items() if name not in ("base", "task")}
+    seed = derive_seed(plan.config.seed, "finetune_model", model)
+    return {"kind": plan.config.tasks[made.task].kind, **settings, "seed": seed}

@@ -1,0 +1,9 @@
+from headtypes.base.files import write_csv
+from headtypes.types.descent import comparison_table
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, _):
+    parents = dict(spec["parents"])
+    partitions = dict(zip(parents, map(read_partition, inputs.partitions), strict=True))
+    write_csv(outputs.csv, comparison_table(partitions, parents))
