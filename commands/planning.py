@@ -76,7 +76,7 @@ def _configs(namespace: dict[str, Any]) -> Iterator[tuple[Path, Config]]:
     if isinstance(namespace.get("plan"), Plan):
         yield namespace["folder_of_results"](), namespace["plan"].config
     for value in list(namespace.values()):
-        if isinstance(value, ModuleType) and "workflow" in vars(value) and vars(value) is not namespace:
+        if isinstance(value, ModuleType) and vars(value).get("workflow") is namespace["workflow"]:
             yield from _configs(vars(value))
 
 

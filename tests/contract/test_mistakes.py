@@ -146,9 +146,9 @@ def mistaken(tmp_path_factory) -> Workplace:
     # A spec that leaves out one value that the script uses, and holds one that it does not.
     plant(place, SPECS, RESTARTS, '"models": plan.config.stability.models,')
     # An import that the digest does not follow.
-    statement = "from headtypes.papers.guan2020.descent import comparison_table"
-    found = 'importlib.import_module("headtypes.papers.guan2020.descent").comparison_table'
-    plant(place, "workflow_scripts/plot_models.py", statement, f"import importlib\ncomparison_table = {found}")
+    statement = "from headtypes.types.descent import comparison_table"
+    found = 'importlib.import_module("headtypes.types.descent").comparison_table'
+    plant(place, "workflow_scripts/tabulate_models.py", statement, f"import importlib\ncomparison_table = {found}")
     return place.finish()
 
 
@@ -176,8 +176,8 @@ def test_an_import_that_no_digest_follows_is_one_that_python_makes(mistaken):
     scripts = mistaken.folder / "workflow_scripts"
     naming = mistaken.folder / NAMING
     naming.write_text(naming.read_text() + "\n\ndef _late():\n    from headtypes.base import progress\n")
-    loaded, unseen = loaded_modules(scripts), "headtypes/papers/guan2020/descent.py"
-    assert unseen in loaded["plot_models"] - reached_modules(scripts / "plot_models.py")
+    loaded, unseen = loaded_modules(scripts), "headtypes/types/descent.py"
+    assert unseen in loaded["tabulate_models"] - reached_modules(scripts / "tabulate_models.py")
     assert reached_modules(scripts / "cluster_heads.py") == loaded["cluster_heads"]
     assert "headtypes/base/progress.py" in loaded["import_partition"]
 

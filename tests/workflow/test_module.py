@@ -73,7 +73,8 @@ class Outer:
         command = [sys.executable, str(ROOT / "commands" / f"{name}.py"), "--snakefile", str(self.path / "Snakefile")]
         command += ["--directory", str(self.path), *TRIGGERS]
         run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
-        return (run.stdout + run.stderr).strip()
+        assert "Traceback" not in run.stderr, run.stderr
+        return run.stdout.strip()
 
     def configure(self, config: dict) -> None:
         """Write the configuration, ours as a part of it."""

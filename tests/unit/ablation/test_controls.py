@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_st
 
-from headtypes.ablation.controls import evaluate_controls, overlap, plot_heads
+from headtypes.ablation.controls import evaluate_controls, overlap, sample_heads
 from headtypes.ablation.evaluation import Settings, evaluate_all, evaluate_condition
 from headtypes.base.errors import InputError
 from headtypes.tasks.question_answering.sliding import build_windows
@@ -23,7 +23,7 @@ SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens"
 @given(OPERATIONS, st.integers(0, 99))
 def test_a_draw_has_as_many_heads_of_each_layer_under_each_operation(operations, seed):
     before = operations.copy()
-    drawn = plot_heads(operations, np.random.default_rng(seed))
+    drawn = sample_heads(operations, np.random.default_rng(seed))
     for layer, of_layer in zip(drawn, operations, strict=True):
         assert sorted(layer) == sorted(of_layer)
     assert (operations == before).all()
@@ -32,7 +32,7 @@ def test_a_draw_has_as_many_heads_of_each_layer_under_each_operation(operations,
 def test_every_head_of_a_layer_is_drawn_as_often_as_another():
     operations = np.array([["zero", "zero", "keep", "keep", "keep"], ["keep"] * 5], dtype=object)
     rng = np.random.default_rng(0)
-    drawn = np.mean([plot_heads(operations, rng) == "zero" for _ in range(4000)], axis=0)
+    drawn = np.mean([sample_heads(operations, rng) == "zero" for _ in range(4000)], axis=0)
     np.testing.assert_allclose(drawn, [[0.4] * 5, [0] * 5], atol=0.03)
 
 
@@ -60,7 +60,7 @@ def test_each_draw_is_scored_as_its_heads_are(asked):
     operations = np.full((3, 5), "keep", dtype=object)
     operations[2, ::2], operations[0, 0] = "uniform", "zero"
     for draw, scores in found.groupby("draw"):
-        drawn = plot_heads(operations, np.random.default_rng([7, draw]))
+        drawn = sample_heads(operations, np.random.default_rng([7, draw]))
         ((_, expected),) = evaluate_all(rows, windows, record, [drawn], None, Settings(**SETTINGS), "test")
         scores = scores.reset_index(drop=True)
         pd.testing.assert_frame_equal(scores[["id", "article", "exact_match", "f1"]], expected)

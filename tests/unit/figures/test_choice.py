@@ -14,7 +14,7 @@ from headtypes.figures.choice import COLOURS, MARKERS, choice_figure
 from headtypes.figures.style import PAGE, PAGE_HEIGHT, PALETTE
 from headtypes.types.choice import BINS, COUNTS, best_choices
 from headtypes.types.choice_files import AGREEMENT, STABILITY, TABLE, Choice, read_choice
-from headtypes.types.clustering import METHODS
+from headtypes.types.methods import METHODS
 from tests.support.drawing import DEFICIENCIES, lab, lettering
 
 

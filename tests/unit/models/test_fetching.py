@@ -324,7 +324,7 @@ RESPONSE = SimpleNamespace(headers={}, request=None)
         (errors.LocalEntryNotFoundError("Not in the cache\nand offline"), ["not in the local cache", "local folder"]),
         (errors.OfflineModeIsEnabled("offline"), ["not in the local cache", "connect once"]),
         (errors.HfHubHTTPError("500\nServer Error", response=RESPONSE), ["from the Hub (500 Server Error)"]),
-        (TimeoutError("timed out"), ["cannot be had from the Hub (timed out)"]),
+        (TimeoutError("timed out"), ["cannot be downloaded from the Hub (timed out)"]),
         (OSError(28, "No space left on device"), ["No space left on device"]),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",

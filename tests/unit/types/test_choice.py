@@ -25,7 +25,8 @@ from headtypes.types.choice import (
     gap_statistic,
 )
 from headtypes.types.choice_files import STABILITY
-from headtypes.types.clustering import METHODS, IndivisibleError, cluster_heads
+from headtypes.types.clustering import IndivisibleError, cluster_heads
+from headtypes.types.methods import METHODS
 from headtypes.types.stability import measure_stability
 from tests.support.planted import BINS as PLANTED_BINS
 from tests.support.planted import heads

@@ -7,7 +7,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.types import clustering
-from headtypes.types.clustering import METHODS, cluster_heads, fit_and_predict, head_silhouettes
+from headtypes.types.clustering import cluster_heads, fit_and_predict, head_silhouettes
+from headtypes.types.methods import METHODS
 from tests.support.planted import heads
 
 # Planted types are far apart, and the graph of their neighbours has no edge from one to another.

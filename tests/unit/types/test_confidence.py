@@ -12,8 +12,9 @@ from threadpoolctl import threadpool_limits
 from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.types import confidence
-from headtypes.types.clustering import METHODS, IndivisibleError, cluster_heads, fit, partition_of
+from headtypes.types.clustering import IndivisibleError, cluster_heads, fit, partition_of
 from headtypes.types.confidence import group_intervals, head_confidence, recluster_samples, recluster_seeds
+from headtypes.types.methods import METHODS
 from headtypes.types.partitions import build_partition
 from tests.support.planted import heads, pattern
 

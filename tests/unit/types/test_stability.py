@@ -10,7 +10,8 @@ from threadpoolctl import threadpool_limits
 
 from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
-from headtypes.types.clustering import METHODS, cluster_heads
+from headtypes.types.clustering import cluster_heads
+from headtypes.types.methods import METHODS
 from headtypes.types.stability import agreement, match_labels, measure_stability
 from tests.support.planted import heads
 

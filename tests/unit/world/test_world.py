@@ -101,7 +101,7 @@ def test_a_question_has_one_answer(asked):
         given = {role: entity for role, entity in given.items() if entity.name in question.text}
         right = {
             fact.get(question.role)
-            for fact, _, _ in passage.told
+            for fact, _, _ in passage.facts
             if fact.relation == question.fact.relation and all(fact.get(r) == e for r, e in given.items())
         }
         assert right == {question.fact.get(question.role)}, (passage.text, question.text)
@@ -129,7 +129,7 @@ def test_a_pronoun_means_the_subject_of_the_sentence_before():
 
 def test_sentences_are_trees_with_mentions_in_place():
     for article in itertools.islice(articles(2, "train"), 60):
-        entities = {e.key: e for p in article.passages for fact, _, _ in p.told for _, e in fact.fillers}
+        entities = {e.key: e for p in article.passages for fact, _, _ in p.facts for _, e in fact.fillers}
         for passage in article.passages:
             for number, sentence in enumerate(passage.sentences):
                 heads = [word.head for word in sentence.words]

@@ -1,1 +1,1 @@
-"""What a model answers while heads are taken away or changed."""
+"""Ablation: what a model answers while some of its heads are removed or changed, and which heads matter."""

@@ -1,4 +1,4 @@
-"""What a condition costs beside what it costs on random heads, on the same questions."""
+"""What a condition costs, compared with the same operations on random heads, on the same questions."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
     """
     by_draw = controls.groupby("draw")
     asked = by_draw.get_group(0)["id"]
-    found = {
+    drops_of = {
         "control_draws": len(by_draw),
         "control_questions": len(asked),
         "control_overlap": float(by_draw["overlap"].first().mean()),
@@ -30,9 +30,13 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
             before = undisturbed[column].mean()
             drops = before - by_draw[column].mean()
             name = f"control_drop_{metric}"
-            found |= {name: float(drops.mean()), f"{name}_low": float(drops.min()), f"{name}_high": float(drops.max())}
-            found[f"own_drop_{metric}"] = float(before - own[column].mean())
-    return found
+            drops_of |= {
+                name: float(drops.mean()),
+                f"{name}_low": float(drops.min()),
+                f"{name}_high": float(drops.max()),
+            }
+            drops_of[f"own_drop_{metric}"] = float(before - own[column].mean())
+    return drops_of
 
 
 def read_control_drops(controls: str | Path, scores: str | Path, baseline: str | Path) -> dict[str, float | int]:

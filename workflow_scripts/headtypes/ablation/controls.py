@@ -1,4 +1,4 @@
-"""Controls of a condition: the same operations on as many heads, drawn at random layer by layer."""
+"""Controls of a condition: the same operations on equally many heads, drawn at random in each layer."""
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,11 @@ from headtypes.tasks.windows import Windows, draw_part
 from headtypes.types.partitions import Partition
 
 
-def plot_heads(operations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Give the operations of each layer to heads drawn from all heads of that layer.
+def sample_heads(operations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Apply the operations of each layer to heads drawn at random from all heads of that layer.
 
     operations: [layer, head] text.
-    returns     [layer, head] text; each layer has each operation as often as before.
+    returns     [layer, head] text; each operation occurs in each layer as often as before.
     """
     return np.stack([rng.permutation(layer) for layer in operations])
 
@@ -52,13 +52,13 @@ def evaluate_controls(
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     if (by_head == "keep").all():
-        raise InputError(f"conditions.{condition} changes no head, so there is none to draw; leave its controls out.")
-    drawn = [plot_heads(by_head, np.random.default_rng([seed, draw])) for draw in range(draws)]
+        raise InputError(f"conditions.{condition} changes no head, so none can be drawn; leave its controls out.")
+    drawn = [sample_heads(by_head, np.random.default_rng([seed, draw])) for draw in range(draws)]
     rows, windows = draw_part(rows, windows, questions, seed)
     what = f"{record.name}, controls of {condition}"
-    found = evaluate_all(rows, windows, record, drawn, head_outputs, Settings(**settings), what)
+    evaluated = evaluate_all(rows, windows, record, drawn, head_outputs, Settings(**settings), what)
     tables = []
-    for draw, (_, scores) in enumerate(found):
+    for draw, (_, scores) in enumerate(evaluated):
         scores = scores.assign(overlap=overlap(drawn[draw], by_head))
         scores.insert(0, "draw", draw)
         tables.append(scores)

@@ -1,4 +1,4 @@
-"""Heads removed in growing sets, so that their number is told apart from their kind."""
+"""Heads removed in growing sets, to separate the effect of their number from that of their kind."""
 
 from collections.abc import Iterable
 
@@ -15,11 +15,11 @@ from headtypes.types.partitions import Partition
 
 
 def growing_sets(order: np.ndarray, points: int = POINTS, also: Iterable[int] = ()) -> list[np.ndarray]:
-    """The first heads of an order, none to all, in sets that grow by as evenly as whole heads allow.
+    """The first heads of an order, from none to all, in sets that grow as evenly as whole heads allow.
 
     order:  [head, 2] int, layer and head, in the order of removal.
-    points: the most sets.
-    also:   numbers of heads that have a set besides.
+    points: the largest number of sets.
+    also:   sizes of further sets.
     returns [n, 2] each, the first empty, the last `order`; one set per head and the empty one where there are fewer.
     """
     sizes = np.unique([*np.linspace(0, len(order), points).round().astype(int), *also])
@@ -27,7 +27,7 @@ def growing_sets(order: np.ndarray, points: int = POINTS, also: Iterable[int] = 
 
 
 def by_importance(heads: np.ndarray, importance: np.ndarray) -> np.ndarray:
-    """Heads [head, 2] with the least important first; of equal ones the one that comes first.
+    """Heads [head, 2] sorted by importance, the least important first; equals keep their order.
 
     importance: [layer, head].
     """
@@ -57,10 +57,10 @@ def evaluate_curves(
         metrics in percent, as `evaluation.summary` names them; one row per type, order and set.
     """
     if importance.shape != partition.shape:
-        raise InputError("The importance of heads was measured on another model than this; measure it on this one.")
+        raise InputError("The importance of heads was measured on another model; measure it on this one.")
     rows, windows = draw_part(rows, windows, questions, seed)
     heads = {type_: partition.heads_of(type_) for type_ in partition.types}
-    # As many heads of any type as there are of each.
+    # Of all heads, sets as large as each type is.
     sizes = {ALL: list(map(len, heads.values()))}
     heads[ALL] = np.argwhere(np.ones(partition.shape, bool))
     steps = [
@@ -71,9 +71,9 @@ def evaluate_curves(
     ]
     wanted = [_removal(removed, partition.shape) for *_, removed in steps]
     chosen = Settings(**settings)
-    found = evaluate_all(rows, windows, record, wanted, None, chosen, f"{record.name}, heads removed")
+    evaluated = evaluate_all(rows, windows, record, wanted, None, chosen, f"{record.name}, heads removed")
     table = []
-    for (type_, order, draw, removed), (_, scores) in zip(steps, found, strict=True):
+    for (type_, order, draw, removed), (_, scores) in zip(steps, evaluated, strict=True):
         metrics = {name: value for name, value in summary(scores, chosen.kind).items() if not name.startswith("n_")}
         table.append({"type": type_, "order": order, "draw": draw, "heads": len(removed), **metrics})
     return pd.DataFrame(table)

@@ -1,4 +1,4 @@
-"""How much the loss depends on each head: the gradient importance of Michel et al. 2019."""
+"""How much the loss depends on each head: the gradient-based importance of Michel et al. 2019."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ class HeadGates:
 def measure_importance(
     rows: list, windows: Windows, record: ModelRecord, *, kind: str, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
-    """The gradient importance of every head of a fine-tuned model on its task.
+    """The gradient-based importance of every head of a fine-tuned model on its task.
 
     rows, windows: questions with their answers' places, or pairs with their labels, and what was cut of them.
     record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
@@ -61,7 +61,7 @@ def head_importance(
     """The mean over a task's questions of |dL/dxi| of each head's mask variable xi: [layer, head] float64.
 
     Michel et al. 2019, section 4.1, equation 2, the absolute value being that of a whole sample. (Their code for BERT
-    takes that of each token's share and divides by the tokens; the equation is followed here.)
+    takes the absolute value of each token's share and divides by the tokens; we follow the equation.)
 
     targets: [window, class] int, the right class of each softmax of the task: start and end token, or the label;
         negative where the window is left out. The windows of one question count together as one.
@@ -73,14 +73,14 @@ def head_importance(
     weight = 1 / (len(windows_of) * windows_of[question])
     ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
     ids, types = [ids[window] for window in chosen], types and [types[window] for window in chosen]
-    # Only the gates need gradients; what the weights' own would need is not kept.
+    # Only the gates need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
     total = 0.0
 
     def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
         nonlocal total
         loss = _losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
-        # A sample's gates reach no other sample's loss, so one backward pass gives them all apart.
+        # A sample's gates affect no other sample's loss, so one backward pass gives the gradients of every sample.
         gradients = torch.stack(torch.autograd.grad(loss.sum(), gated.gates))
         total = total + (gradients.double().abs().cpu().numpy() * weight[batch.samples, None]).sum(1)
 
@@ -104,7 +104,7 @@ def head_importance(
 
 
 def normalise(importance: np.ndarray) -> np.ndarray:
-    """Importance [layer, head] with every layer's l2 norm brought to one; Michel et al. 2019, section 4.1.
+    """Importance [layer, head] with the l2 norm of every layer scaled to one; Michel et al. 2019, section 4.1.
 
     A layer of zeros stays as it is.
     """
@@ -130,6 +130,6 @@ def _losses(output, mask: Tensor, targets: Tensor) -> Tensor:
     else:
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
         logits = logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
-    # Half precision is too coarse for a loss.
+    # Half precision is too coarse for the loss.
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     return cross_entropy(logits, targets.to(logits.device), reduction="none").mean(1)

@@ -1,1 +1,1 @@
-"""Attention while a model runs: the hook into Transformers, batches, blocks of rows, and whole maps."""
+"""A model's attention while it runs: the hook into Transformers, batches, the one pass with its reducers, maps."""

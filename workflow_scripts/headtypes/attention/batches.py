@@ -22,7 +22,7 @@ _BATCHES_PER_RETURN = 4
 
 
 class Part(NamedTuple):
-    """One of several jobs that share the batches of a plan: its number, from 0, and how many there are."""
+    """One of several jobs that share the batches of a plan: its number, from 0, and the number of jobs."""
 
     number: int
     of: int
@@ -59,12 +59,12 @@ class Batch:
 
 
 def plan_batches(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> list[np.ndarray]:
-    """Divide samples into batches of at most `batch_tokens` padded tokens, or one sample that is longer.
+    """Divide samples into batches of at most `batch_tokens` padded tokens, or of one sample that is longer.
 
-    lengths: tokens of each sample. Samples of like length go together, the longest first, so that a batch that
-    does not fit into memory shows at once; the plan depends on the lengths and the budget alone.
-    part:    which of the batches are returned; the plan is that of all.
-    returns the samples' indices, one array per batch.
+    lengths: tokens of each sample. Samples of similar length go together, the longest first, so that a batch that does
+        not fit into memory fails at once. The plan depends on the lengths and on `batch_tokens` alone.
+    part:    which batches of the plan to return.
+    returns  the indices of the samples, one array per batch.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
@@ -76,7 +76,7 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) 
 
 
 def batched(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> np.ndarray:
-    """The samples in a part of the batches: [sample] int64, in their order."""
+    """The indices of the samples in a part of the batches: [sample] int64, in ascending order."""
     return np.sort(np.concatenate([np.empty(0, np.int64), *plan_batches(lengths, batch_tokens, part)]))
 
 
@@ -95,7 +95,7 @@ def model_inputs(
     device: torch.device,
     length: int | None = None,
 ) -> dict[str, Tensor]:
-    """The keyword arguments of a forward pass: padded ids, mask and, where the model has them, token types."""
+    """The keyword arguments of a forward pass: padded ids, mask and, for a model that has them, token types."""
     inputs = {
         "input_ids": pad(input_ids, pad_token, device, length),
         "attention_mask": pad([[1] * len(row) for row in input_ids], 0, device, length),
@@ -106,7 +106,7 @@ def model_inputs(
 
 
 def rows_of(tokens: np.ndarray | None, offsets: np.ndarray) -> list[np.ndarray] | None:
-    """The tokens of each row, of rows that stand one after another: row `i` has tokens[offsets[i] : offsets[i + 1]]."""
+    """Split concatenated rows: row `i` is tokens[offsets[i] : offsets[i + 1]]. None stays None."""
     return None if tokens is None else np.split(tokens, offsets[1:-1])
 
 

@@ -7,21 +7,21 @@ from torch import Tensor
 
 from headtypes.attention.hook import Layer
 
-# Pairs of a query and a key that are computed at a time, of every head: with 16 heads, 4 MB in float32. Smaller blocks
-# lose more in calls than they gain in the cache, and larger ones more memory than time.
+# Pairs of a query and a key that are computed at a time, for every head: with 16 heads, 4 MB in float32. Smaller blocks
+# lose more in calls than they gain from the cache; larger ones cost more memory than they save time.
 _BLOCK_PAIRS = 2**16
-# Fewer query rows at a time make poor use of the keys that are read for them.
+# With fewer query rows at a time, the keys are read too often.
 LEAST_ROWS = 32
 
 
 class Scratch:
-    """Memory that one block of attention after another is computed in; fresh memory costs as much as the softmax."""
+    """Memory that blocks of attention are computed in, one after another: fresh memory costs as much as a softmax."""
 
     def __init__(self):
         self._memory: Tensor | None = None
 
     def of(self, layer: Layer, rows: slice) -> Tensor:
-        """What `Layer.attention` of some rows needs: [2, batch, head, row, key]."""
+        """What `Layer.attention` needs for some rows: [2, batch, head, row, key]."""
         shape = (2, *layer.query.shape[:2], rows.stop - rows.start, layer.key.shape[2])
         if self._memory is None or self._memory.numel() < math.prod(shape):
             self._memory = layer.query.new_empty(math.prod(shape))
@@ -29,9 +29,10 @@ class Scratch:
 
 
 class Group:
-    """Samples of a batch that have one length and stand one after another.
+    """Consecutive samples of a batch that have the same length.
 
-    samples: where in the batch; length: tokens of each.
+    samples: their slice of the batch.
+    length:  tokens of each.
     """
 
     def __init__(self, samples: slice, length: int):
@@ -47,7 +48,7 @@ class Group:
     def _own(self, mask: Tensor | None) -> Tensor | None:
         if mask is None:
             return None
-        # Layers share their mask, and looking through it takes longer than to compare.
+        # Layers share a mask, and checking its values takes longer than comparing identities.
         if mask is not self._cut_from:
             cut = mask[self.samples if len(mask) > 1 else slice(None), :, : self.length, : self.length]
             self._cut_from, self._mask = mask, None if bool(cut.all()) else cut
@@ -63,9 +64,9 @@ class Group:
 
 
 def equal_lengths(lengths: Sequence[int]) -> list[Group]:
-    """The groups of a batch whose samples have these lengths, in order; each small enough for one block, or one sample.
+    """The groups of a batch, in order; each fits into one block or is a single sample.
 
-    Batches are planned by length, so that equal ones stand together.
+    lengths: of the samples. Batches are planned by length, so samples of equal length are neighbours.
     """
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):

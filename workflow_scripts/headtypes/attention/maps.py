@@ -1,4 +1,4 @@
-"""Whole attention maps of one short sample, for pictures alone: what is measured is reduced while the model runs."""
+"""Whole attention maps of one short sample, for figures only; everything measured is reduced while the model runs."""
 
 import numpy as np
 import torch
@@ -36,16 +36,16 @@ class Maps(Reducer):
         return torch.stack(layers).numpy()
 
 
-# Of more, a figure of a page's width could not label every one.
+# The most tokens that a figure as wide as a page can label.
 LEGIBLE_TOKENS = 24
 
 
 def map_attention(
     samples: list[Sample], record: ModelRecord, *, task: str, kind: str, precision: str, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
-    """Run a model over the sample that is nearest to a wanted length, and keep its attention.
+    """Run a model over the sample whose length is nearest to the one wanted, and keep its attention.
 
-    record:    the model, as `sources.fetch_model` found it.
+    record:    the model, as `models.fetching.fetch_model` found it.
     task, kind: name of the task, for messages, and how its samples are cut.
     precision: arithmetic of the forward pass.
     tokens:    wanted length; a sample that is longer is cut to it, as far as its question allows.
@@ -65,12 +65,13 @@ def map_attention(
 
 
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
-    """The sample whose length is nearest to a wanted one, cut where it is longer, and its encoding.
+    """The sample whose length is nearest to the one wanted, and its encoding, cut if it is longer.
 
-    max_length: tokens of the longest input that the model takes; tokens: the wanted length.
-    Of samples as near as one another, one that need not be cut goes first, then the one drawn first; a sample
-    whose question alone would fill the wanted length is passed over. Where that passes over all of them, twice the
-    length is wanted, and so on: to it, every sample can be cut.
+    max_length: tokens of the longest input that the model takes.
+    tokens:     the wanted length.
+    Among samples that are equally near, those that need no cut come first, then those drawn first. A sample whose
+    question alone would fill the wanted length is skipped. If all are skipped, the wanted length is doubled, until some
+    sample can be cut to it.
     """
     tokens = min(tokens, max_length)
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
@@ -83,6 +84,6 @@ def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, 
 
 
 def _readable(tokenizer, token_id: int) -> str:
-    # A byte-level token may be a space, or part of a character, which only its raw form shows.
+    # A byte-level token may be a space or part of a character, which only its raw form shows.
     text = tokenizer.decode([token_id]).strip()
     return text if text and "\ufffd" not in text else tokenizer.convert_ids_to_tokens(token_id)

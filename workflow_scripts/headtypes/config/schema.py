@@ -15,9 +15,10 @@ from headtypes.config.messages import sentence
 from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
 from headtypes.papers.names import Paper
 from headtypes.tasks.kinds import KINDS, kinds_with
+from headtypes.types.methods import METHODS
 
-Operation = Literal[tuple(OPERATIONS)]
-Method = Literal["kmeans", "gmm", "agglomerative", "spectral"]
+Operation = Literal[*OPERATIONS]
+Method = Literal[*METHODS]
 
 
 class Task(Strict):

@@ -3,22 +3,25 @@
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Shaped
 
 from headtypes.tasks.tokens import SPECIAL_KINDS
 
-# every number of bins that divides this one follows from the stored columns, since
+# Every number of bins that divides this one follows from the stored columns, since
 # floor(floor(64 d / L) / 4) == floor(16 d / L).
 FINE_BINS = 64
 SELF_AND_SPECIAL = ("self", "cls", "sep", "comma", "period")
 COLUMNS = FINE_BINS + len(SELF_AND_SPECIAL)
 
 
-def head_features(features: np.ndarray, distance_bins: int) -> np.ndarray:
+def head_features(
+    features: Shaped[np.ndarray, "*any 69"], distance_bins: int
+) -> Shaped[np.ndarray, "*any {distance_bins}+5"]:
     """Bring stored features to a number of distance bins.
 
-    features: [..., 69] shares, as extraction stores them.
+    features: shares, as extraction stores them.
     distance_bins: N, a divisor of 64.
-    returns   [..., N + 5] in the dtype given: bins, self, cls, sep, comma, period.
+    returns   in the dtype given: bins, self, cls, sep, comma, period.
     """
     if FINE_BINS % distance_bins:
         raise ValueError(f"{distance_bins} distance bins do not divide the {FINE_BINS} that are stored")

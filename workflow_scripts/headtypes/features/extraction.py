@@ -24,7 +24,7 @@ def write_task_features(
     provenance: dict,
     **settings,
 ) -> None:
-    """Write the features of a model on all samples: those in the parts joined or, where there are none, extracted now.
+    """Write the features of a model on all samples: join the parts or, where there are none, extract them now.
 
     parts: files of the features of each `attention.batches.Part`; provenance, settings: of
         `feature_files.write_features` and `extract_features`.

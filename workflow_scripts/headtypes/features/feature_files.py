@@ -7,44 +7,45 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+from jaxtyping import Float32
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json, replacing, undamaged
 from headtypes.features.columns import COLUMNS, FINE_BINS, head_features
 
-# Samples in one chunk: features are read sample by sample, or all of them.
+# Samples in one chunk.
 _CHUNK_SAMPLES = 16
-# Bytes.
-_CACHE = 1 << 24
+_CACHE_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
 class Features:
-    """What extraction found.
+    """The distance features of every head on every sample.
 
-    distance:   [sample, layer, head, 69] float32, shares that sum to one; columns as in `headtypes.features.columns`.
+    distance:   shares that sum to one; columns as in `headtypes.features.columns`.
     length:     [sample] int32, real tokens.
-    truncated:  [sample] bool, whether the sample was cut to the model's limit.
-    sample_ids: [sample] ids.
+    truncated:  [sample] bool, whether the sample was cut to the model's longest input.
+    sample_ids: of the samples, in the same order.
     """
 
-    distance: np.ndarray
+    distance: Float32[np.ndarray, "sample layer head 69"]
     length: np.ndarray
     truncated: np.ndarray
     sample_ids: list[str]
 
 
 def write_features(path: str | Path, features: Features, provenance: dict) -> None:
-    """Write features as a whole file, in compressed chunks with checksums, with what made them (`provenance`)."""
+    """Write features as a whole file, in compressed chunks with checksums, with their provenance."""
     blocks = (features.distance[block] for block in _blocks(len(features.distance)))
     _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, provenance)
 
 
 def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict) -> None:
-    """Write features that were extracted in parts as one file, with no more than a chunk of them in memory at a time.
+    """Write features that were extracted in parts as one file, with one chunk of them in memory at a time.
 
-    sample_ids: of all samples, in their order; parts: files of `write_features`, each with some of them in that order.
-    Raises `InputError` where the parts do not hold these samples, each once.
+    sample_ids: of all samples, in order.
+    parts:      files of `write_features`, each with some of the samples in that order.
+    Raises `InputError` unless the parts hold each of these samples exactly once.
     """
     with ExitStack() as opened:
         files = [opened.enter_context(_opened(part)) for part in parts]
@@ -55,14 +56,14 @@ def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[s
         order = np.array([part_of[id_] for id_ in sample_ids])
 
         def joined(name: str) -> Iterable[np.ndarray]:
-            """The samples' rows of a data set, block by block; each part is read from its beginning to its end."""
+            """The samples' rows of a data set, block by block; each part is read from start to end."""
             read = [0] * len(files)
             for block in _blocks(len(order)):
                 rows = np.empty((len(order[block]), *files[0][name].shape[1:]), files[0][name].dtype)
                 for number in np.unique(order[block]):
-                    here = order[block] == number
-                    start, read[number] = read[number], read[number] + here.sum()
-                    rows[here] = files[number][name][start : read[number]]
+                    of_part = order[block] == number
+                    start, read[number] = read[number], read[number] + of_part.sum()
+                    rows[of_part] = files[number][name][start : read[number]]
                 yield rows
 
         shape = (len(order), *files[0]["distance"].shape[1:])
@@ -85,8 +86,7 @@ def _write(
     provenance: dict,
 ) -> None:
     samples = shape[0]
-    # A part may have no samples, of which there are no chunks. Without times of creation, equal features give equal
-    # bytes.
+    # A part may have no samples, and then no chunks. Without times of creation, equal features give equal bytes.
     checked = {"fletcher32": True} if samples else {}
     packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, **checked} if samples else {}
     with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
@@ -115,7 +115,7 @@ def read_features(path: str | Path) -> Features:
 
 
 def read_distance(path: str | Path, distance_bins: int) -> np.ndarray:
-    """Read the distance features of every sample: [sample, head, N + 5] float32, heads by layer."""
+    """Read the distance features of every sample: [sample, head, N + 5] float32, heads layer by layer."""
     with _opened(path) as file:
         distance = file["distance"]
         read = np.empty((*distance.shape[:-1], distance_bins + COLUMNS - FINE_BINS), np.float32)
@@ -133,10 +133,10 @@ def read_head_features(path: str | Path, distance_bins: int) -> tuple[np.ndarray
 
 @contextmanager
 def _opened(path: str | Path):
-    # Room for a chunk of a large model, so that one that is read in pieces is unpacked once.
-    with undamaged(path, "no feature file"), h5py.File(path, "r", rdcc_nbytes=_CACHE) as file:
+    # Room for one chunk of a large model, so that a chunk that is read in pieces is unpacked once.
+    with undamaged(path, "no feature file"), h5py.File(path, "r", rdcc_nbytes=_CACHE_BYTES) as file:
         if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
             raise ValueError("it holds no distance features")
         if not len(file["distance"]) == len(file["length"]) == len(file["truncated"]) == len(file["sample_id"]):
-            raise ValueError("its parts are not of the same samples")
+            raise ValueError("its data sets are not of the same samples")
         yield file

@@ -1,7 +1,7 @@
 """Distance features on a GPU: head outputs and features of a layer in one pass, where `distance_kernel` applies.
 
 Where it does not (no NVIDIA GPU, no Triton, a mask that hides more than padding and, in causal models, what comes
-later), `distance` reads the features with PyTorch's own operations.
+later), `distance` computes the features with PyTorch's own operations.
 """
 
 import math
@@ -31,9 +31,9 @@ _LARGEST_HEAD = 128
 
 
 def fused_reader(kinds: list[np.ndarray], layer: Layer) -> "FusedReader | None":
-    """A reader for a batch, judged by its first layer; None where the kernel does not run.
+    """A reader for a batch, given its first layer; None where the kernel does not run.
 
-    A GPU on which it should run and does not is named once, in a warning.
+    If the GPU should be able to run it and is not, a warning says so, once.
     """
     device = layer.query.device
     # PyTorch calls AMD's GPUs by the same name.
@@ -47,13 +47,14 @@ def _runs(device: torch.device, dtype: torch.dtype, size: int) -> bool:
     fault = _fault(device, dtype, size)
     if fault is not None:
         warnings.warn(
-            f"Heads are read without the fused kernel, which takes longer and gives the same: {fault}.", stacklevel=2
+            f"Heads are read without the fused kernel, which takes longer and gives the same result: {fault}.",
+            stacklevel=2,
         )
     return fault is None
 
 
 def _fault(device: torch.device, dtype: torch.dtype, size: int) -> str | None:
-    """Why the kernel does not run, tried on a few tokens; None where it does."""
+    """Why the kernel does not run, as tried on a few tokens; None where it does."""
     if distance_kernel is None:
         return "Triton, which PyTorch's builds for CUDA bring, is not installed"
     if torch.cuda.get_device_capability(device) < (8, 0):
@@ -62,7 +63,7 @@ def _fault(device: torch.device, dtype: torch.dtype, size: int) -> str | None:
         tokens = torch.zeros(1, 16, 2, size, device=device, dtype=dtype).transpose(1, 2)
         FusedReader([np.zeros(16, dtype=np.int8)], device)(Layer(tokens, tokens, tokens, None, 1.0))
         torch.cuda.synchronize(device)
-    except Exception as error:  # Compilers, drivers and the kernel's demands fail in many ways.
+    except Exception as error:  # Compilers, drivers and the kernel's requirements fail in many ways.
         return one_line(error)
     return None
 
@@ -76,13 +77,14 @@ class FusedReader:
     def __init__(self, kinds: list[np.ndarray], device: torch.device):
         longest = max(map(len, kinds))
         padded = np.zeros((len(kinds), -(-longest // 64) * 64), dtype=np.int32)
-        for row, each in zip(padded, kinds, strict=True):
-            row[: len(each)] = each
-        self._lengths = torch.tensor([len(each) for each in kinds], dtype=torch.int32).to(device)
+        for row, of_sample in zip(padded, kinds, strict=True):
+            row[: len(of_sample)] = of_sample
+        self._lengths = torch.tensor([len(of_sample) for of_sample in kinds], dtype=torch.int32).to(device)
         self._kinds = torch.from_numpy(padded).to(device)
         self._one_hot: Tensor | None = None
         self._longest = longest
-        # Each mask of the batch and whether it is causal; None for any other. Kept, so that no other takes its place.
+        # By the identity of each mask of the batch: the mask, which must stay alive for that, and whether it is causal
+        # (None: neither causal nor full).
         self._masks: dict[int, tuple[Tensor, bool | None]] = {}
 
     def __call__(self, layer: Layer) -> tuple[Tensor, Tensor] | None:
@@ -109,7 +111,7 @@ class FusedReader:
         return self._masks[id(mask)][1]
 
     def _pattern(self, mask: Tensor) -> bool | None:
-        # Asks the device once for each mask of a batch. Only what real tokens may see counts.
+        # Synchronises with the device once for each mask of a batch. Only what real tokens may see counts.
         mask = mask[:, 0, : self._longest, : self._longest]
         positions = torch.arange(self._longest, device=mask.device)
         real = positions < self._lengths[:, None]
@@ -121,7 +123,7 @@ class FusedReader:
 
 
 def _launch(query, key, value, kinds, one_hot, lengths, longest, scale, causal) -> tuple[Tensor, Tensor]:
-    query, key, value = (each if each.stride(-1) == 1 else each.contiguous() for each in (query, key, value))
+    query, key, value = (tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in (query, key, value))
     samples, heads, tokens, size = query.shape
     channels = max(16, 1 << (size - 1).bit_length())
     tile, options = _options(query.dtype, channels)
@@ -132,7 +134,7 @@ def _launch(query, key, value, kinds, one_hot, lengths, longest, scale, causal) 
     by_offset = query.new_empty((samples, heads, row_blocks, slots), dtype=torch.float32)
     to_special = query.new_empty((samples, heads, row_blocks, _KIND_COLUMNS), dtype=torch.float32)
     features = query.new_empty((samples, heads, COLUMNS), dtype=torch.float32)
-    strides = [stride for each in (query, key, value, outputs) for stride in each.stride()[:3]]
+    strides = [stride for tensor in (query, key, value, outputs) for stride in tensor.stride()[:3]]
     distance_kernel.read_rows[row_blocks, heads, samples](
         *(query, key, value, kinds, one_hot, lengths, outputs, by_offset, to_special, scale / math.log(2), *strides),
         *(tokens, padded, slots, heads // key.shape[1]),

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 
 from headtypes.figures.style import PAGE, styled
 from headtypes.types.choice_files import Choice
-from headtypes.types.clustering import METHODS
+from headtypes.types.methods import METHODS
 
 # From Paul Tol's muted and high-contrast schemes; none is the colour of a type, at a CIE76 distance of 27 or more
 # even for a reader without one of the three cones.

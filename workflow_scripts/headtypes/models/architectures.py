@@ -1,4 +1,4 @@
-"""Which architectures' heads can be read and ablated, told before any weight is read."""
+"""Which architectures are supported: whose heads can be read and ablated, decided before any weight is read."""
 
 from typing import Any
 
@@ -9,16 +9,16 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig,
 from headtypes.base.errors import InputError
 from headtypes.models.records import ModelRecord
 
-# What layers hand to their attention that changes nothing of it: a window is in the mask already, positions are in
-# queries and keys, and token types come by where a model has none.
+# Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
+# queries and keys, and token types are passed on even where a model has none.
 _HARMLESS = {"sliding_window", "position_ids", "cache_position", "token_type_ids"}
 _DEPARTURES = {
     "softcap": "caps its scores",
     "s_aux": "gives a part of each row to no token",
     "sinks": "gives a part of each row to no token",
     "position_bias": "adds a bias of positions to its scores",
-    "indices": "chooses the keys of each query anew",
-    "block_indices": "chooses the keys of each query anew",
+    "indices": "chooses the keys of each query separately",
+    "block_indices": "chooses the keys of each query separately",
 }
 _NOT_SUPPORTED = "this architecture is not supported."
 _PROBE = "headtypes_probe"
@@ -27,8 +27,8 @@ _PROBE = "headtypes_probe"
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
     """Raise `InputError` where a layer's attention is more than a softmax of scaled products under a mask.
 
-    mask, arguments: what the layer hands to its attention; an argument that is not known to be harmless is refused,
-        since to leave it out would give another attention than the model's, in silence.
+    mask, arguments: what the layer passes to its attention function. An argument that is not known to be harmless is
+        an error, since ignoring it would silently compute another attention than the model's.
     """
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS:
@@ -47,9 +47,9 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
-    """Raise `InputError` where a forward pass had not one attention per layer.
+    """Raise `InputError` unless a forward pass had exactly one attention per layer.
 
-    attentions: how many came through Transformers' attention interface.
+    attentions: how many times Transformers' attention interface was called.
     """
     name, layers = type(model).__name__, model.config.num_hidden_layers
     if attentions < layers:
@@ -67,10 +67,10 @@ def check_layers(model: torch.nn.Module, attentions: int) -> None:
 def check_model(record: ModelRecord) -> None:
     """Raise `InputError` where the heads of a fetched model cannot be read and ablated.
 
-    record: the model, as `sources.fetch_model` found it.
+    record: the model, as `fetching.fetch_model` found it.
 
-    The model runs on three tokens without weights or numbers, which takes no memory to speak of. Few architectures
-    look at numbers on the way and cannot run so; of those the first true forward pass tells: `attention.run`.
+    The model runs on three tokens without weights or numbers, which takes hardly any memory. A few architectures look
+    at numbers and cannot run like this; for them the first real forward pass decides (`hook.run`).
     """
     try:
         _run_without_numbers(record.folder)
@@ -98,7 +98,7 @@ def _run_without_numbers(folder: str) -> None:
                     model(input_ids=ids, attention_mask=torch.ones_like(ids), forward=heads)
     except InputError:
         raise
-    except Exception:  # Whatever needs numbers fails in its own way.
+    except Exception:  # Code that needs numbers fails in many ways.
         return
     check_layers(model, len(heads))
     if set(heads) != {config.num_attention_heads}:

@@ -37,7 +37,7 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder; sha256 and pickle.
     finetuned: the folder of a model that the workflow has made; it has no other source.
-    Raises `InputError` when the files cannot be had, or are not a Transformer with a fast tokenizer that fits.
+    Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
     source = {"folder": finetuned} if finetuned else source
     pickle = source.get("pickle", False)
@@ -95,18 +95,21 @@ def _tokenizer_of(key: str, folder: str):
         raise InputError(f"{where} has no tokenizer that loads ({one_line(error)}).") from error
     if not tokenizer.is_fast:
         raise InputError(f"{where} has no fast tokenizer, which is needed for character offsets; add tokenizer.json.")
-    # Where the files are missing, Transformers makes a tokenizer that knows nothing but its special tokens.
+    # Where files are missing, Transformers makes a tokenizer that knows only its special tokens.
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         raise InputError(f"{where} has a tokenizer without words; add tokenizer.json.")
     return tokenizer
 
 
 def check_padding(config: PreTrainedConfig, where: str) -> None:
-    """Raise `InputError` where a classification head would not find the ends of texts in a batch; where: names them."""
+    """Raise `InputError` where a classification head could not find the ends of the texts in a batch.
+
+    where: the model, for the message.
+    """
     if config.pad_token_id is None:
         raise InputError(
-            f"{where} has no pad_token_id in its config.json, by which a classification head finds the end of a text; "
-            "add it."
+            f"{where} has no pad_token_id in its config.json, which a classification head needs to find the end of "
+            "a text; add it."
         )
 
 
@@ -129,24 +132,24 @@ def _download(model: str, repository: str, revision: str | None, pickle: bool) -
         raise InputError(f"{key}.hub: there is no model {repository} on the Hub.") from error
     except Exception as error:  # The network fails in many ways.
         raise InputError(
-            f"{key}.hub: {repository} is not in the local cache and cannot be had from the Hub ({one_line(error)}); "
-            "connect once, or give a local folder instead."
+            f"{key}.hub: {repository} is not in the local cache and cannot be downloaded from the Hub "
+            f"({one_line(error)}); connect once, or give a local folder instead."
         ) from error
 
 
 def _numbers(model: str, file: Path) -> int:
-    """How many numbers a file of weights holds, whatever their precision; of safetensors, read from the header."""
+    """How many numbers a file of weights holds, whatever their precision; for safetensors, read from the header."""
     try:
         if file.suffix == ".bin":
             return _numbers_of_pickle(file)
         with safe_open(file, "np") as weights:
             return sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.offset_keys())
     except Exception as error:  # Each format fails in its own ways.
-        raise InputError(f"models.{model}: {file} is damaged ({one_line(error)}); get it anew.") from error
+        raise InputError(f"models.{model}: {file} is damaged ({one_line(error)}); fetch it again.") from error
 
 
 def _numbers_of_pickle(file: Path) -> int:
-    # Loads PyTorch, which no other model needs here.
+    # Imports PyTorch, which other models do not need at this point.
     from transformers.modeling_utils import load_state_dict
 
     return sum(tensor.numel() for tensor in load_state_dict(file, weights_only=True).values())
@@ -177,7 +180,7 @@ def _shape(key: str, folder: str) -> dict:
         "architectures": config.architectures,
         "layers": config.num_hidden_layers,
         "heads": config.num_attention_heads,
-        # Where it has no such name, heads of the usual size.
+        # Without that entry, heads of the usual size are assumed.
         "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
         "max_length": min(max_length, tokenizer.model_max_length),
     }

@@ -1,9 +1,9 @@
-"""Where a model's files lie, and which of them count."""
+"""Where a model's files are, and which of them matter."""
 
 import importlib.util
 from pathlib import Path
 
-# What `from_pretrained` reads of a model and its tokenizer; a repository may hold much beside it.
+# What `from_pretrained` reads for a model and its tokenizer; a repository may hold much more.
 MODEL_FILES = (
     "config.json",
     "model*.safetensors",
@@ -15,7 +15,7 @@ MODEL_FILES = (
     "merges.txt",
     "*.model",
 )
-# Weights whose reading can run code, unless the reader takes care.
+# Weights that can run code when they are read.
 PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 

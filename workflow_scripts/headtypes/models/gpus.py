@@ -1,4 +1,4 @@
-"""One GPU for each process: which of several it computes on. Which one that is changes no result."""
+"""One GPU for each process, where a machine has several. Which one it is changes no result."""
 
 import contextlib
 import fcntl
@@ -16,11 +16,11 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """The GPUs that a process may use, by the names that CUDA gives them, each as often as it may be taken.
+    """The GPUs that processes may use, by their CUDA names, each as often as it may be taken.
 
-    named: CUDA_VISIBLE_DEVICES, None where it is not set. CUDA reads it up to the first entry that is none, such as -1.
-        One that is named twice may be taken by two processes at a time.
-    nodes: the GPUs of the machine.
+    named: CUDA_VISIBLE_DEVICES, None where it is not set. CUDA reads it up to the first entry that is not a GPU,
+        such as -1. A GPU that is named twice may be taken by two processes at a time.
+    nodes: number of the machine's GPUs.
     """
     if named is None:
         return [str(number) for number in range(nodes)]
@@ -30,16 +30,16 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 
 
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
-    """Take a GPU that no other process has taken in the same folder; wait where all are taken.
+    """Take a GPU that no other process has taken in the same folder; wait while all are taken.
 
-    gpus: as `visible_gpus` gives them.
-    returns the GPU and its lock, which the kernel takes back when the file is closed, or the process ends, however it
-        ends.
+    gpus:   as `visible_gpus` returns them.
+    returns the GPU and its lock, which the operating system releases when the file is closed or the process ends in any
+        way.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    # The first place of each comes before the second place of any.
+    # Every GPU is given to one process before any is given to a second.
     places = sorted((gpus[:place].count(gpu), place, gpu) for place, gpu in enumerate(gpus))
-    told = False
+    has_said_so = False
     while True:
         for share, _, gpu in places:
             lock = open(folder / f"{gpu.replace('/', '_')}.{share}.lock", "w")  # noqa: SIM115
@@ -49,9 +49,9 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
                 lock.close()
             else:
                 return gpu, lock
-        if not told:
+        if not has_said_so:
             print(f"All GPUs ({', '.join(gpus)}) are taken by other jobs; waiting for one.", file=sys.stderr)
-            told = True
+            has_said_so = True
         time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
@@ -59,8 +59,8 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
 def keep_to_one_gpu() -> TextIO | None:
     """Take one of this machine's GPUs, until the process ends, and hide the others from CUDA.
 
-    To be called before CUDA starts, which looks at what is visible once. A GPU that somebody has chosen, as a cluster
-    does for each job, or the user, is neither asked for nor waited for: jobs may see each its own under one name.
+    To be called before CUDA starts, since CUDA checks only once which GPUs are visible. If a single GPU has been chosen
+    already, by a cluster or by the user, no lock is taken: each job may see its own GPU under the same name.
     """
     named = os.environ.get(VISIBLE)
     gpus = visible_gpus(named, sum(map(_opens, _nodes())))
@@ -81,7 +81,7 @@ def _nodes() -> list[Path]:
 
 
 def _opens(node: Path) -> bool:
-    """A cluster's job sees the nodes of GPUs that are not its own, but may not open them."""
+    """Whether this process may use a GPU: a job on a cluster sees the GPUs of other jobs but cannot open them."""
     with contextlib.suppress(OSError):
         os.close(os.open(node, os.O_RDWR))
         return True

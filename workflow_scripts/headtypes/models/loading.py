@@ -23,9 +23,10 @@ silence_transformers()
 class Head(NamedTuple):
     """What a model answers with.
 
-    auto:     the class that loads a model with it; types: the types of models that the class knows.
-    in_words: for messages.
-    pooled:   whether it reads one token of a sample, through a pooler where the model has one.
+    auto:     the class that loads a model with this head.
+    types:    the types of models that the class knows.
+    in_words: the head, for messages.
+    pooled:   whether it reads a single token of a sample, through a pooler where the model has one.
     """
 
     auto: type
@@ -49,9 +50,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     """Load a fetched model for inference.
 
     precision: float32, bfloat16 or float16, whatever the file holds.
-    head: one of `HEADS`; None for the bare model.
-    returns the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the model does not load, or has no such head, or the head is not in the weights. Whether
+    head:      one of `HEADS`; None for the bare model.
+    returns    the model in evaluation mode, on the GPU where there is one.
+    Raises `InputError` when the model does not load, has no such head, or the head is missing from the weights. Whether
     the heads of the architecture can be read, `architectures.check_model` says and, when the model runs, `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
@@ -68,7 +69,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             local_files_only=True,
             use_safetensors=not record.pickle,
             trust_remote_code=False,
-            # What does not fit is reported below, by its name.
+            # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,
         )
@@ -88,7 +89,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         )
     if pooled:
         check_padding(model.config, where)
-    # Nothing is generated here; keys and values of all layers would only fill the memory.
+    # No text is generated; the cached keys and values of all layers would only fill the memory.
     model.config.use_cache = False
     model = model if head else model.base_model
     return model.eval().to(device())

@@ -1,4 +1,4 @@
-"""What is known of a model once its files have been found, and the small file that holds it."""
+"""What is known of a model once its files have been found, and the small file that records it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -13,11 +13,11 @@ class ModelRecord:
     """A model whose files have been found: where they are, which they are, and its shape.
 
     name:          its name in the config.
-    hub, package, revision: where it was fetched from, as far as it was; the revision as the Hub resolved it.
+    hub, package, revision: where it was fetched from, if it was; the revision as the Hub resolved it.
     folder:        where its files lie on this machine.
     weights:       SHA-256 of each file of weights.
     pickle:        whether the weights are a pickle.
-    parameters:    how many numbers the weights are.
+    parameters:    how many numbers the weights hold.
     model_type, architectures: as in its `config.json`.
     layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.
     max_length:    tokens of its longest input.
@@ -45,7 +45,7 @@ def write_model_record(path: str | Path, record: ModelRecord) -> None:
 
 
 def read_model_record(path: str | Path) -> ModelRecord:
-    """Read what `write_model_record` wrote. Raises `InputError` where it is damaged, or the files have gone since."""
+    """Read what `write_model_record` wrote. Raises `InputError` where it is damaged or the model's folder is gone."""
     found = read_json(path)
     with undamaged(path, "no record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in found]
@@ -54,6 +54,6 @@ def read_model_record(path: str | Path) -> ModelRecord:
         record = ModelRecord(**found)
     if not Path(record.folder).is_dir():
         raise InputError(
-            f"{path}: {record.folder} is no longer there; delete {path} and run again to fetch the model anew."
+            f"{path}: {record.folder} is no longer there; delete {path} and run again to fetch the model again."
         )
     return record

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from headtypes.base.errors import InputError
 from headtypes.tasks.records import Sample
 
 
@@ -50,9 +51,9 @@ class Kind(ABC):
         Raises `InputError` where the data are not in the form that the kind asks for.
         """
 
-    @abstractmethod
     def of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
-        """The rows of a Hugging Face dataset; otherwise as `of_file`."""
+        """The rows of a dataset of the Hub, where the kind can be had from there; otherwise as `of_file`."""
+        raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def of_world(self, data: Any, world: str, split: str) -> list:
         """The rows of a data set of the generated world, one of `worlds`."""

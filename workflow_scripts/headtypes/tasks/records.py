@@ -76,7 +76,7 @@ def read_records(path: str | Path, record: type[Record]) -> list[Record]:
             try:
                 records.append(adapter.validate_json(line))
             except ValidationError as error:
-                what = f"{path}, line {number} is no {record.__name__.lower()}"
+                what = f"{path}, line {number} is not a valid {record.__name__.lower()}"
                 raise InputError(f"{what}: {_problem(error, line)}; delete the file and run again.") from error
     if not records:
         raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")

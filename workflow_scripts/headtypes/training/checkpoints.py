@@ -1,4 +1,4 @@
-"""Checkpoints of a fine-tuning: written by the clock, gone on from where they are whole and of the same run."""
+"""Checkpoints of a fine-tuning run: when they are written, and which of them a killed run resumes from."""
 
 import json
 import shutil
@@ -12,26 +12,28 @@ from headtypes.base.files import reach_disk, read_json, write_json
 
 
 def last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
-    """The last whole checkpoint of this very run; None, and an empty folder, where there is none.
+    """The last complete checkpoint of a run; None if there is none.
 
-    Trainer writes trainer_state.json last and removes the checkpoint before only then, so a checkpoint whose
-    state can be read is whole.
+    checkpoints: the folder; it is emptied if it belongs to another run. fingerprint: of the run.
+
+    Trainer writes trainer_state.json last, and only then removes the previous checkpoint, so a checkpoint whose state
+    can be read is complete. Others are removed.
     """
-    plan = checkpoints / "run.json"
-    if checkpoints.exists() and (not plan.exists() or read_json(plan) != fingerprint):
+    run = checkpoints / "run.json"
+    if checkpoints.exists() and (not run.exists() or read_json(run) != fingerprint):
         shutil.rmtree(checkpoints)
-    write_json(plan, fingerprint)
-    whole = []
+    write_json(run, fingerprint)
+    complete = []
     for folder in checkpoints.glob(f"{PREFIX_CHECKPOINT_DIR}-*"):
         try:
-            whole.append((json.loads((folder / "trainer_state.json").read_text())["global_step"], str(folder)))
+            complete.append((json.loads((folder / "trainer_state.json").read_text())["global_step"], str(folder)))
         except (FileNotFoundError, json.JSONDecodeError):
             shutil.rmtree(folder)
-    return max(whole)[1] if whole else None
+    return max(complete)[1] if complete else None
 
 
 class Checkpoints(TrainerCallback):
-    """Asks for a checkpoint by the clock rather than by steps, whose length differs from machine to machine."""
+    """Requests checkpoints by time rather than by steps, which take longer on some machines than on others."""
 
     def __init__(self, seconds: float):
         self._seconds = seconds
@@ -42,11 +44,11 @@ class Checkpoints(TrainerCallback):
         self._last = time.monotonic()
 
     def on_step_end(self, args, state, control, **kwargs):
-        """Ask for a checkpoint where it is time, but not after the last step."""
+        """Request a checkpoint if one is due, but not after the last step."""
         control.should_save = state.global_step < state.max_steps and time.monotonic() - self._last >= self._seconds
 
     def on_save(self, args, state, control, **kwargs):
-        """Wait until the disk has the checkpoint, and start the clock anew."""
-        # Else its state, by which it is taken for whole, could outlive a loss of power that its weights do not.
+        """Wait until the checkpoint is on the disk, and restart the clock."""
+        # Otherwise its state, which marks it as complete, could survive a power failure that its weights do not.
         reach_disk(Path(args.output_dir, f"{PREFIX_CHECKPOINT_DIR}-{state.global_step}"))
         self._last = time.monotonic()

@@ -34,10 +34,14 @@ silence_transformers()
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: str | Path, *, kind: str, **settings) -> None:
     """Fine-tune a fetched model on a task's training data, and save it with its tokenizer as `out_folder`.
 
-    record: the model, as `models.fetching.fetch_model` found it. rows: of the class of the kind; their labels, where
-    they have some, become the names of the saved model's. kind: one of `examples.EXAMPLES`. settings: fields of
-    `FinetuningSettings`. Nothing is fetched from the network. Killed and called again with the same arguments, it
-    goes on from its last whole checkpoint.
+    record:   the model, as `models.fetching.fetch_model` returns it.
+    rows:     training data of the kind; their labels, if they have any, become those of the saved model.
+    kind:     one of `examples.EXAMPLES`.
+    settings: fields of `FinetuningSettings`.
+
+    Nothing is fetched from the network. If it was killed and is called again with the same arguments, it resumes from
+    its last complete checkpoint, and the result is the same as without the interruption.
+    Raises `InputError` if the model is too short for the settings, does not load, or diverges.
     """
     chosen, learned = FinetuningSettings(**settings), KINDS[kind]
     if chosen.max_seq_length > record.max_length:
@@ -58,9 +62,9 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: str | Path, 
 
 @contextmanager
 def _own_generators() -> Iterator[None]:
-    """Generators of random numbers as they were before, since Trainer seeds the global ones.
+    """Restore the global random number generators afterwards, since Trainer seeds them.
 
-    To look at those of CUDA starts it, so this process takes its GPU first.
+    Reading those of CUDA initialises it, so this process takes its GPU first.
     """
     keep_to_one_gpu()
     with torch.random.fork_rng():
@@ -84,7 +88,7 @@ def _load(auto_class: type, record: ModelRecord, seed: int, labels: Sequence[str
         )
     except Exception as error:  # Damaged files fail in many ways.
         raise InputError(f"{folder} does not load as a model that can be fine-tuned ({one_line(error)}).") from error
-    _check_finite(model, f"{folder} holds damaged weights", "take the model's files anew")
+    _check_finite(model, f"{folder} holds damaged weights", "fetch the model's files again")
     return model
 
 
@@ -134,7 +138,7 @@ def _finetune(
         remove_unused_columns=False,
         dataloader_pin_memory=torch.cuda.is_available(),
     )
-    # With several GPUs Trainer would multiply the batch by their number.
+    # With several GPUs, Trainer would multiply the batch size by their number.
     arguments._n_gpu = min(arguments.n_gpu, 1)
     trainer = Trainer(
         model=model,
@@ -145,9 +149,9 @@ def _finetune(
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=resumed)
-    # Neither a checkpoint of such a run nor its result may be gone on from.
+    # Nothing may continue from a run that diverged: neither from its checkpoints nor from its result.
     try:
-        _check_finite(trainer.model, f"{out_folder.name} was not learned", "lower its learning_rate")
+        _check_finite(trainer.model, f"the training of {out_folder.name} diverged", "lower its learning_rate")
     except InputError:
         shutil.rmtree(checkpoints)
         raise
@@ -156,7 +160,7 @@ def _finetune(
 
 
 def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, settings: FinetuningSettings) -> str:
-    """A digest of all that the result follows from: a checkpoint of another run must not be resumed."""
+    """A digest of everything that the result depends on, so that a checkpoint of another run is not resumed."""
     digest = hashlib.sha256(canonical_json(settings.model_dump(exclude={"checkpoint_seconds"})).encode())
     for array in (windows.input_ids, windows.token_type_ids, windows.offsets, targets):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
@@ -171,7 +175,7 @@ def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out_folder
     temporary = out_folder.with_name(f".{out_folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     model.save_pretrained(temporary)
-    # A truncation or padding of an earlier call, or of the base's own file, would be saved with the tokenizer.
+    # Truncation or padding, from an earlier call or from the base's own file, would be saved with the tokenizer.
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(temporary)
@@ -182,7 +186,7 @@ def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out_folder
 
 
 class _Progress(TrainerCallback):
-    """A progress bar that starts where a resumed run starts, with the loss beside it."""
+    """A progress bar that starts where a resumed run starts, and shows the loss."""
 
     def __init__(self, name: str):
         self._name = name

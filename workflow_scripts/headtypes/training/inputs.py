@@ -1,4 +1,4 @@
-"""What fine-tuning reads: examples in the order in which they are learned, and batches of them."""
+"""The inputs of fine-tuning: examples in the order in which they are learned, and batches of them."""
 
 import copy
 from collections.abc import Sequence
@@ -9,20 +9,21 @@ from transformers import DataCollatorWithPadding, PreTrainedTokenizerBase
 
 from headtypes.tasks.windows import Windows
 
-# Batches are made of samples of like length, drawn from stretches of this many batches.
+# Batches consist of examples of similar length, grouped within stretches of this many batches.
 _STRETCH = 50
 
 
 def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.Generator) -> list[int]:
-    """The samples in the order in which they are learned, `batch_size` times `steps` of them, batch after batch.
+    """Plan the order in which examples are learned: `batch_size` times `steps` of them, batch after batch.
 
-    lengths: [sample] tokens of each.
+    lengths: [example] tokens of each.
+    returns  places of examples.
 
-    Every sample comes once before any comes again. Within a stretch of batches samples are put together by length, so
-    that little is padded, and the batches come in random order. Transformers' own grouping by length
-    (`train_sampling_strategy="group_by_length"`) leaves the batches of a stretch in order, the longest first, so that
-    length and learning rate go together, and draws from the global generator in the middle of a run. Here the whole
-    run is planned beforehand: a resumed one skips what it has seen and goes on exactly as it would have.
+    Every example is used once before any is used again. Within each stretch of batches, examples are grouped by length,
+    so that there is little padding, and the batches are shuffled. Transformers' own grouping by length
+    (`train_sampling_strategy="group_by_length"`) leaves the batches of a stretch in order, longest first, so that the
+    length of examples is correlated with the step, and draws anew from the global generator in every epoch. Here the
+    whole run is planned beforehand, so that a resumed one skips what it has seen and continues exactly as before.
     """
     wanted = batch_size * steps
     passes = -(-wanted // len(lengths))
@@ -57,10 +58,10 @@ class PlannedExamples(torch.utils.data.Dataset):
 
 
 def padding_collator(tokenizer: PreTrainedTokenizerBase) -> DataCollatorWithPadding:
-    """What makes batches of examples, padded to the longest and masked there.
+    """A collator that makes batches of examples, padded to the longest of them, with an attention mask.
 
-    The padding is on the right, whatever the tokenizer's own side, so that the places of answers stay; a tokenizer
-    without a token for it takes its first, which is masked.
+    It pads on the right, whatever the tokenizer's own side, so that positions of answers remain valid. A tokenizer
+    without a padding token pads with its first token; the mask hides it.
     """
     tokenizer = copy.deepcopy(tokenizer)
     tokenizer.padding_side = "right"

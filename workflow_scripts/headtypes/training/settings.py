@@ -1,4 +1,4 @@
-"""How a model is fine-tuned: what the configuration lets a user choose, and what it leaves as it is."""
+"""How a model is fine-tuned: the settings that a user can choose in the configuration, and the others."""
 
 from typing import Annotated
 
@@ -6,11 +6,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Learning(BaseModel):
-    """What a user may choose.
+    """The settings that a user can choose.
 
-    The defaults are those of Devlin et al. 2019 for SQuAD v1.1 (section 4.2, run_squad). For sentence pairs they took 3
-    epochs, batches of 32, the best of four learning rates, 2e-5 among them (section 4.1), and 128 tokens (the released
-    run_classifier).
+    The defaults are those of Devlin et al. 2019 for SQuAD v1.1 (section 4.2, run_squad). For sentence pairs, they used
+    3 epochs, batches of 32, the best of four learning rates, 2e-5 among them (section 4.1), and 128 tokens (the
+    released run_classifier).
     """
 
     model_config = ConfigDict(
@@ -18,7 +18,7 @@ class Learning(BaseModel):
     )
 
     learning_rate: Annotated[float, Field(gt=0)] = 5e-5
-    """Highest learning rate; from it, the rate falls to zero linearly."""
+    """Peak learning rate, after which it decays linearly to zero."""
     batch_size: Annotated[int, Field(ge=1)] = 32
     epochs: Annotated[float, Field(gt=0)] = 3.0
     """Passes over the data."""
@@ -33,15 +33,15 @@ class Learning(BaseModel):
 
 
 class FinetuningSettings(Learning):
-    """All of it."""
+    """All settings."""
 
     steps: Annotated[int, Field(ge=1)] | None = None
-    """Number of updates; without it, as many as `epochs` passes over the data need."""
+    """Number of updates; if not given, as many as `epochs` passes over the data take."""
     max_query_length: Annotated[int, Field(ge=1)] = 64
-    """Tokens of a question; a longer one is cut to its first."""
+    """Tokens of a question; of a longer one, only the first are kept."""
     doc_stride: Annotated[int, Field(ge=1)] = 128
-    """Tokens by which each window of a context starts after the one before."""
+    """Tokens from the start of one window of a context to the start of the next."""
     weight_decay: Annotated[float, Field(ge=0)] = 0.01
     seed: Annotated[int, Field(ge=0)] = 0
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 45.0
-    """How much work a kill may cost at most, but for the step that it falls in."""
+    """Seconds between checkpoints: the work that is lost, at most, if the run is killed."""

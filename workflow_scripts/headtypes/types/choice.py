@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from headtypes.base.seeds import derive_seed
 from headtypes.features.columns import head_features
 from headtypes.types.choice_files import AGREEMENT, BEST, STABILITY, TABLE, Choice
-from headtypes.types.clustering import METHODS, Clustering, IndivisibleError, cluster_heads, fit, one_thread
+from headtypes.types.clustering import Clustering, IndivisibleError, cluster_heads, fit, one_thread
+from headtypes.types.methods import METHODS
 from headtypes.types.stability import measure_stability
 
 COUNTS = tuple(range(2, 9))
@@ -49,7 +50,7 @@ def compare_clusterings(
     seed: int,
     references: int = REFERENCES,
 ) -> Choice:
-    """Cluster heads by every method of `clustering.METHODS`, into 2 to 8 clusters, from 4, 8, 16 and 32 distance bins.
+    """Cluster heads by every method of `methods.METHODS`, into 2 to 8 clusters, from 4, 8, 16 and 32 distance bins.
 
     distance: [sample, head, 69] distance features as they are stored, heads by layer.
     distance_bins: a divisor of 64, compared with those four; gap, stability and `best` are measured for it alone.

@@ -13,10 +13,9 @@ from threadpoolctl import ThreadpoolController
 
 from headtypes.base.errors import InputError
 from headtypes.features.columns import attention_groups
+from headtypes.types.methods import METHODS
 from headtypes.types.naming import Naming, name_types
 from headtypes.types.partitions import Partition, build_partition
-
-METHODS = ("kmeans", "gmm", "agglomerative", "spectral")
 
 
 class IndivisibleError(InputError):
@@ -43,7 +42,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     """Divide heads into k clusters and name them.
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
-    method: one of `METHODS`. Guan et al. 2020, section 4, use k-means.
+    method: one of `methods.METHODS`. Guan et al. 2020, section 4, use k-means.
     scale: whether each column is brought to zero mean and unit variance first; distances, and with them the
         silhouettes, are then those of the scaled features. The paper does not scale.
     restarts: number of initialisations of which the best is kept (agglomerative has none).

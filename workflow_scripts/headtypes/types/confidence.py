@@ -112,9 +112,9 @@ def group_intervals(
     means = values.mean(axis=1)
     return pd.DataFrame(
         {
-            name: figure[place]
+            name: values_of_heads[place]
             for place, group in enumerate(GROUPS)
-            for name, figure in ((group, means), (f"{group}_low", low), (f"{group}_high", high))
+            for name, values_of_heads in ((group, means), (f"{group}_low", low), (f"{group}_high", high))
         }
     )
 

@@ -73,7 +73,7 @@ class Entity:
 
 
 def split_number(split: str) -> int:
-    """The place of a split among the splits. Raises InputError for a name that is none."""
+    """The place of a split among `SPLITS`. Raises `InputError` for any other name."""
     if split not in SPLITS:
         raise InputError(f"A split of the generated world is one of {', '.join(SPLITS)}, not {split!r}.")
     return SPLITS.index(split)
@@ -171,7 +171,7 @@ def year(number: int) -> Entity:
 
 
 class Names:
-    """Draws entities of one split. No proper name that one split can draw is in reach of the other.
+    """Draws entities of one split. The splits share no proper name.
 
     Common nouns, months, numbers and years are values rather than entities, and both splits use them all.
     """
@@ -192,7 +192,7 @@ class Names:
     def draw(self, kind: str, taken: set[str], sort: str | None = None) -> Entity:
         """Draw an entity of the kind (and sort) none of whose names is in `taken`, and add its names to it.
 
-        Raises InputError if the names of that kind are used up.
+        Raises `InputError` if the names of that kind are used up.
         """
         for _ in range(10_000):
             entity = _MAKERS[kind](self._choice, self._shares.__getitem__)

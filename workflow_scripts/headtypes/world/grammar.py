@@ -1,7 +1,7 @@
-"""Sentences as trees of words: made first, turned into text last.
+"""Sentences as trees of words, which become text only at the end.
 
 A sentence keeps its dependency tree (Universal Dependencies) and its mentions of entities, so that a treebank
-and coreference chains can be written from the very sentences that the tasks are made of.
+and coreference chains can be written from the same sentences that the tasks consist of.
 """
 
 from dataclasses import dataclass, replace

@@ -10,12 +10,13 @@ from headtypes.world.passages import Article, Passage
 from headtypes.world.relations import BY_SHAPE, Fact
 from headtypes.world.telling import Narrator, Style, choice, draw_style, joined
 
-# Shares of the pairs that are no paraphrase: another fact; up to here, two changes in one fact; beyond, one change.
+# Of the pairs that are no paraphrase, the share with another fact; and, cumulated, that with two changes in one fact.
+# The rest have one change.
 _OTHER_FACT, _TWO_CHANGES = 0.25, 0.55
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 
-# What a sentence tells of its topic: facts, each with the role that the topic plays.
-Told = list[tuple[Fact, str]]
+# What a sentence says about its topic: facts, each with the role that the topic plays.
+TopicFacts = list[tuple[Fact, str]]
 
 
 @dataclass(frozen=True)
@@ -30,26 +31,26 @@ class Pair:
     negated: bool = False
 
 
-def _tell(told: Told, styles: list[Style]) -> str:
+def _tell(facts: TopicFacts, styles: list[Style]) -> str:
     """One sentence with the topic by its full name."""
-    fact, role = told[0]
-    return sentence(joined(told, fact.get(role).phrase(), styles)).text
+    fact, role = facts[0]
+    return sentence(joined(facts, fact.get(role).phrase(), styles)).text
 
 
 def _others(article: Article, entity: Entity) -> list[Entity]:
     """The article's other entities of the same kind and sort."""
-    found = {
+    others = {
         other.key: other
         for passage in article.passages
-        for fact, _, _ in passage.told
+        for fact, _, _ in passage.facts
         for _, other in fact.fillers
         if other.kind == entity.kind and (other.kind != "work" or other.sort == entity.sort) and other != entity
     }
-    return list(found.values())
+    return list(others.values())
 
 
 def _another(rng: np.random.Generator, article: Article, entity: Entity) -> Entity | None:
-    """Another entity that could stand in the same place; for a year, one near it."""
+    """Another entity that could take its place; for a year, a nearby one."""
     if entity.kind == "year":
         return year(int(entity.name) + int(choice(rng, (-1, 1))) * int(rng.integers(1, 30)))
     others = _others(article, entity)
@@ -57,7 +58,7 @@ def _another(rng: np.random.Generator, article: Article, entity: Entity) -> Enti
 
 
 def _altered(rng: np.random.Generator, article: Article, fact: Fact, roles: list[str]) -> Fact | None:
-    """The fact with one of the roles filled by something else; None if nothing else is there."""
+    """The fact with another filler in one of the roles; None if there is no other."""
     for role in [roles[i] for i in rng.permutation(len(roles))]:
         other = _another(rng, article, fact.get(role))
         if other is not None and other not in dict(fact.fillers).values():
@@ -66,7 +67,7 @@ def _altered(rng: np.random.Generator, article: Article, fact: Fact, roles: list
 
 
 def _plain(style: Style) -> Style:
-    """The style without an adverb, which would be a difference of its own."""
+    """The style without its adverb, which would make a difference of its own."""
     return replace(style, adverb=None)
 
 
@@ -85,49 +86,49 @@ def paraphrase(rng: np.random.Generator, article: Article, passage: Passage, lab
     rest the same fact with one or two things changed.
     """
     subject = choice(rng, passage.subjects)
-    about = [(fact, role) for fact, role, _ in passage.told if fact.get(role) == subject]
+    about = [(fact, role) for fact, role, _ in passage.facts if fact.get(role) == subject]
     about = [about[i] for i in rng.permutation(len(about))]
-    told, others = about[: 1 + int(rng.random() < 0.4)], about[1:][::-1]
-    again = list(told)
+    original, others = about[: 1 + int(rng.random() < 0.4)], about[1:][::-1]
+    again = list(original)
     if label == 0:
-        at, grade = int(rng.integers(len(told))), rng.random()
-        fact, role = told[at]
+        at, grade = int(rng.integers(len(original))), rng.random()
+        fact, role = original[at]
         if grade < _OTHER_FACT:
             again[at] = others[0]
         else:
             # Two facts share their subject, which then has to stay.
-            roles = [r for r in fact.roles if r != role or len(told) == 1]
+            roles = [r for r in fact.roles if r != role or len(original) == 1]
             changed: Fact | None = fact
             for _ in range(2 if grade < _TWO_CHANGES else 1):
                 changed = changed and _changed(rng, article, changed, roles)
             if changed is None:
                 return None
             again[at] = (changed, role)
-        if {fact for fact, _ in again} == {fact for fact, _ in told} or len(set(again)) < len(again):
+        if {fact for fact, _ in again} == {fact for fact, _ in original} or len(set(again)) < len(again):
             return None
-    styles = [_plain(draw_style(rng, fact)) for fact, _ in told]
+    styles = [_plain(draw_style(rng, fact)) for fact, _ in original]
     ways = [_plain(draw_style(rng, new, avoid=style)) for (new, _), style in zip(again, styles, strict=True)]
     if len(again) > 1 and rng.random() < 0.5:
         again, ways = again[::-1], ways[::-1]
     elif len(again) == 1 and again[0][0].relation.converse and rng.random() < 0.5:
         fact, role = again[0]
         again = [(fact, "object" if role == "subject" else "subject")]
-    facts = [tuple(fact for fact, _ in side) for side in (told, again)]
-    first, second = _tell(told, styles), _tell(again, ways)
+    facts = [tuple(fact for fact, _ in side) for side in (original, again)]
+    first, second = _tell(original, styles), _tell(again, ways)
     return Pair(first, second, *facts, label) if first != second else None
 
 
 def _unsaid(rng: np.random.Generator, article: Article, topic: Entity, premise: list[Fact]) -> tuple[Fact, str] | None:
-    """A fact of another subject, said of the topic: nothing in the premise speaks for it or against it."""
-    told = [fact.relation for fact in premise if topic in dict(fact.fillers).values()]
+    """A fact of another subject, said of the topic, which the premise neither supports nor contradicts."""
+    relations = [fact.relation for fact in premise if topic in dict(fact.fillers).values()]
     fillers = {entity for fact in premise for _, entity in fact.fillers}
     options = [
         (fact.with_filler(role, topic), role)
         for passage in article.passages
-        for fact, role, _ in passage.told
+        for fact, role, _ in passage.facts
         if fact.get(role).kind == topic.kind
         and (topic.kind != "work" or fact.get(role).sort == topic.sort)
-        and fact.relation not in told
+        and fact.relation not in relations
         and not ("subject" in fact.relation.determined and fillers & {e for r, e in fact.fillers if r != role})
     ]
     options = [(fact, role) for fact, role in options if len(set(dict(fact.fillers).values())) == len(fact.fillers)]
@@ -137,12 +138,12 @@ def _unsaid(rng: np.random.Generator, article: Article, topic: Entity, premise: 
 def entailment(rng: np.random.Generator, article: Article, passage: Passage, label: int) -> Pair | None:
     """Make a pair: a premise of one to three sentences, a hypothesis on one of its subjects. None if nothing fits.
 
-    Entailment tells a fact again, at times with less detail. Contradiction denies one, or fills a role that can have
-    but one filler with another. Neutral says what the premise leaves open, or adds a detail to it.
+    Entailment repeats a fact, sometimes with less detail. Contradiction denies one, or changes the filler of a role
+    that can have only one. Neutral says what the premise leaves open, or adds a detail to it.
     """
     topic = choice(rng, passage.subjects)
-    own = [(fact, role) for fact, role, _ in passage.told if fact.get(role) == topic][: int(rng.integers(1, 3))]
-    rest = [(fact, role) for fact, role, _ in passage.told if fact.get(role) != topic]
+    own = [(fact, role) for fact, role, _ in passage.facts if fact.get(role) == topic][: int(rng.integers(1, 3))]
+    rest = [(fact, role) for fact, role, _ in passage.facts if fact.get(role) != topic]
     at = int(rng.integers(len(own)))
     fact, role = own[at]
     details = [r for r in fact.roles if r not in ("subject", "object")] if len(fact.roles) > 2 else []

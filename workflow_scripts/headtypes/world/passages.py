@@ -11,8 +11,8 @@ from headtypes.world.grammar import Mention, Sentence
 from headtypes.world.relations import Fact, Relation, rank, relations_about
 from headtypes.world.telling import Narrator, choice, filler
 
-# What a passage has: plain, two subjects of one kind told of in different relations; shared, two that have a
-# relation in common, so that the verb alone does not lead to the answer; long, three, of which two have a
+# Shares of the passages: `plain` ones have two subjects of one kind in different relations; `shared` ones two that have
+# a relation in common, so that the verb alone does not lead to the answer; `long` ones three, two of which have a
 # relation in common.
 TIERS = {"plain": 0.4, "shared": 0.35, "long": 0.25}
 _TOPIC_SHARES = (0.5, 0.16, 0.18, 0.16)
@@ -24,12 +24,15 @@ _PARAGRAPHS = {"person": 4, "town": 2, "work": 2, "event": 2}
 
 @dataclass(frozen=True)
 class Passage:
-    """Sentences about `subjects`; told: every fact with the role its topic plays and the sentence that tells it."""
+    """Sentences about `subjects`.
+
+    facts: every fact, with the role that its topic plays and the index of the sentence that tells it.
+    """
 
     tier: str
     subjects: tuple[Entity, ...]
     sentences: tuple[Sentence, ...]
-    told: tuple[tuple[Fact, str, int], ...]
+    facts: tuple[tuple[Fact, str, int], ...]
 
     @property
     def text(self) -> str:
@@ -82,7 +85,7 @@ class _Teller:
         return self._names.draw(kind, self._taken, sort or None)
 
     def fact(self, relation: Relation, topic: Entity, role: str) -> Fact:
-        """Make a fact in which the topic plays the role; one circumstance of several is at times left open."""
+        """Make a fact in which the topic plays the role; sometimes one of several circumstances is left out."""
         fillers = [("subject", topic if role == "subject" else self._draw(relation.subject))]
         if relation.object is not None:
             fillers.append(("object", topic if role == "object" else self._draw(relation.object)))
@@ -101,7 +104,7 @@ class _Teller:
         return taken
 
     def passage(self, tier: str, last: bool) -> Passage | None:
-        """Make the article's next passage; None when too little is left to say about the topic."""
+        """Make the article's next passage; None if too little is left to say about the topic."""
         rng = self._rng
         counts = [3, 3, 3] if tier == "long" else [int(rng.integers(2, 4)) for _ in range(2)]
         own = self._take(self._open, counts[0], set())
@@ -110,27 +113,27 @@ class _Teller:
             return None
         if last and self._end and rng.random() < 0.5:
             own[-1] = self._end[0]
-        told = {self._topic: own}
+        relations_of = {self._topic: own}
         used = {relation.name for relation, _ in own}
         for place, count in enumerate(counts[1:]):
             other = self._names.draw(
                 self._topic.kind, self._taken, self._topic.sort if self._topic.kind == "work" else None
             )
             relations = self._shuffled(other)
-            told[other] = [choice(rng, own)] if tier != "plain" and place == 0 else []
-            told[other] += self._take(relations, count - len(told[other]), used)
-            used |= {relation.name for relation, _ in told[other]}
-        subjects = list(told)
+            relations_of[other] = [choice(rng, own)] if tier != "plain" and place == 0 else []
+            relations_of[other] += self._take(relations, count - len(relations_of[other]), used)
+            used |= {relation.name for relation, _ in relations_of[other]}
+        subjects = list(relations_of)
         subjects = [subjects[i] for i in rng.permutation(len(subjects))]
         plans = {}
         for subject in subjects:
-            ranked = sorted(told[subject], key=lambda entry: rank(*entry))
+            ranked = sorted(relations_of[subject], key=lambda entry: rank(*entry))
             plans[subject] = [(self.fact(relation, subject, role), role) for relation, role in ranked]
         return _narrate(rng, tier, subjects, plans)
 
 
 def _narrate(rng: np.random.Generator, tier: str, subjects: list[Entity], plans: dict) -> Passage:
-    """Put the facts into sentences: subject after subject, or now and then by turns."""
+    """Put the facts into sentences: one subject after the other, or sometimes alternating."""
     queue = {subject: list(plan) for subject, plan in plans.items()}
     turns = []
     by_turns = len(subjects) == 2 and rng.random() < 0.35
@@ -141,22 +144,22 @@ def _narrate(rng: np.random.Generator, tier: str, subjects: list[Entity], plans:
                 pair = len(queue[subject]) > 1 and rng.random() < 0.15
                 turns.append((subject, [queue[subject].pop(0) for _ in range(1 + pair)]))
     narrator = Narrator(rng)
-    sentences, told = [], []
+    sentences, placed = [], []
     for subject, facts in turns:
-        told += [(fact, role, len(sentences)) for fact, role in facts]
+        placed += [(fact, role, len(sentences)) for fact, role in facts]
         sentences.append(narrator.tell(subject, facts))
     if rng.random() < 0.15:
         extra = filler(rng)
         place = choice(rng, (0, len(sentences)))
         sentences.insert(place, extra)
-        told = [(fact, role, index + (index >= place)) for fact, role, index in told]
-    return Passage(tier, tuple(subjects), tuple(sentences), tuple(told))
+        placed = [(fact, role, index + (index >= place)) for fact, role, index in placed]
+    return Passage(tier, tuple(subjects), tuple(sentences), tuple(placed))
 
 
 def articles(seed: int, split: str) -> Iterator[Article]:
-    """Yield the articles of a split, for ever: the same for every task. No two have the same topic.
+    """Yield the articles of a split without end, the same for every task. No two have the same topic.
 
-    Raises InputError for another split, and when its names are used up.
+    Raises `InputError` for a split that does not exist, and when its names are used up.
     """
     rng = np.random.default_rng([seed, _WORLD, split_number(split)])
     names = Names(seed, split, rng)
@@ -171,7 +174,7 @@ def articles(seed: int, split: str) -> Iterator[Article]:
 
 
 def _new_topic(rng: np.random.Generator, names: Names, topics: set[str]) -> tuple[Entity, set[str]]:
-    """Draw a topic that is not in `topics`, and add it; with the names that it takes."""
+    """Draw a topic that is not in `topics` and add it there; returned with the names that it uses."""
     kind = TOPICS[int(rng.choice(len(TOPICS), p=_TOPIC_SHARES))]
     for _ in range(_TRIES):
         taken: set[str] = set()

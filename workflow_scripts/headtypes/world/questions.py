@@ -25,7 +25,7 @@ class Question:
     fact, role: what is asked. sentence: the index of the sentence that tells the fact. start: the answer's
     first character in the passage. refers_back: that sentence calls its subject by a pronoun. elsewhere: the
     answer itself stands in an earlier sentence, behind a pronoun. rivals: other things of the answer's kind
-    in the passage. same_verb: another subject is told of in the same relation.
+    in the passage. same_verb: another subject stands in the same relation.
     """
 
     text: str
@@ -113,15 +113,15 @@ def _answer_place(passage: Passage, index: int, asked: Entity) -> tuple[int, int
 
 
 def questions_about(rng: np.random.Generator, passage: Passage) -> list[Question]:
-    """Ask about a passage: for things that have rivals of their kind first, each fact and role at most once."""
+    """Ask about a passage, preferably for things with rivals of their kind; each fact and role at most once."""
     text = passage.text
     kinds: dict[str, set[str]] = {}
     for sentence in passage.sentences:
         for mention in sentence.mentions:
             kinds.setdefault(mention.entity.partition(":")[0], set()).add(mention.entity)
-    relations = [fact.relation.name for fact, _, _ in passage.told]
+    relations = [fact.relation.name for fact, _, _ in passage.facts]
     options, weights = [], []
-    for fact, topic_role, index in passage.told:
+    for fact, topic_role, index in passage.facts:
         for role, asked in fact.fillers:
             place = _answer_place(passage, index, asked)
             if place is None:

@@ -16,7 +16,7 @@ _PAIRS: dict[str, tuple[Callable, int]] = {"paraphrase": (paraphrase, 2), "entai
 
 
 def _generator(seed: int, split: str, task: str) -> np.random.Generator:
-    """A task's own random numbers: what one task draws changes nothing in another, nor in the world."""
+    """A task's own random numbers: what one task draws changes neither another task nor the world."""
     return np.random.default_rng([seed, split_number(split), list(DATA_SETS).index(task)])
 
 
@@ -41,7 +41,7 @@ def make_question_answering(seed: int, split: str, size: int) -> dict:
     """Make `size` questions in the format of SQuAD v1.1: articles, paragraphs, questions, answers with answer_start.
 
     seed: of the world; equal seeds give equal data. split: train or dev, which share no article and no proper
-    name. Raises InputError for another split, and for a size that the world has not enough names for.
+    name. Raises `InputError` for a split that does not exist, and for a size for which the world has too few names.
     """
     data = []
     for article, asked in asked_passages(seed, split, size):
@@ -65,15 +65,15 @@ def pairs(seed: int, split: str, size: int, task: str) -> list[Pair]:
     draw, n_labels = _PAIRS[task]
     rng = _generator(seed, split, task)
     labels = rng.permutation(np.arange(size) % n_labels).tolist()
-    made: list[Pair] = []
+    drawn: list[Pair] = []
     for article in articles(seed, split):
         for passage in article.passages:
             for _ in range(PAIRS_PER_PASSAGE):
-                if len(made) == size:
-                    return made
-                pair = draw(rng, article, passage, labels[len(made)])
+                if len(drawn) == size:
+                    return drawn
+                pair = draw(rng, article, passage, labels[len(drawn)])
                 if pair is not None:
-                    made.append(pair)
+                    drawn.append(pair)
     raise AssertionError("articles never end")
 
 

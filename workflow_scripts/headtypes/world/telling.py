@@ -1,4 +1,4 @@
-"""Facts become sentences: voice, order, verbs, and how what was named before is referred to."""
+"""From facts to sentences: voice, order, verbs, and references to what was named before."""
 
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ _APPOSITIONS = {
 
 
 def choice(rng: np.random.Generator, options):
-    """One of the options, each as likely as the next."""
+    """One of the options, all equally likely."""
     return options[int(rng.integers(len(options)))]
 
 
@@ -31,7 +31,7 @@ def choice(rng: np.random.Generator, options):
 class Style:
     """Decisions on how a fact is told.
 
-    verb: which of the relation's verbs. adjuncts: the roles in the order told. front: whether the first
+    verb: which of the relation's verbs. adjuncts: their roles, in order. front: whether the first
     adjunct opens the sentence. adverb: a word before the verb, or None. negated: whether the fact is denied.
     """
 
@@ -43,7 +43,7 @@ class Style:
 
 
 def draw_style(rng: np.random.Generator, fact: Fact, avoid: Style | None = None) -> Style:
-    """Draw a way to tell a fact; `avoid` is a telling whose verb and order are left if there are others."""
+    """Draw a way to tell a fact, with another verb and order than `avoid` where there are others."""
     verbs = [verb for verb in fact.relation.verbs if avoid is None or verb != avoid.verb] or fact.relation.verbs
     adjuncts = tuple(role for role in fact.roles if role not in ("subject", "object"))
     front = bool(adjuncts) and rng.random() < 0.25
@@ -57,7 +57,7 @@ def draw_style(rng: np.random.Generator, fact: Fact, avoid: Style | None = None)
 
 
 def preposition_phrase(preposition: str, phrase: Phrase, relation: str = "obl") -> Phrase:
-    """A phrase behind a preposition."""
+    """A phrase with a preposition before it."""
     return phrase.as_relation(relation, Phrase(preposition, "ADP", "case"))
 
 
@@ -103,13 +103,13 @@ def clause(fact: Fact, topic_role: str, topic: Phrase | None, style: Style, rela
     return Phrase(form, "VERB", relation, before=tuple(before), after=(*after, *adjuncts))
 
 
-def joined(told: list[tuple[Fact, str]], topic: Phrase, styles: list[Style]) -> Phrase:
-    """One clause, or two of the same topic joined by `and`. told: facts, each with the topic's role in it."""
-    if len(told) > 1:
+def joined(facts: list[tuple[Fact, str]], topic: Phrase, styles: list[Style]) -> Phrase:
+    """One clause, or two of the same topic joined by `and`. facts: with the topic's role in each."""
+    if len(facts) > 1:
         # `In 1920, she moved and married` would leave open what happened in 1920.
         styles = [replace(style, front=False) for style in styles]
-    root = clause(*told[0], topic, styles[0])
-    for (fact, role), style in zip(told[1:], styles[1:], strict=True):
+    root = clause(*facts[0], topic, styles[0])
+    for (fact, role), style in zip(facts[1:], styles[1:], strict=True):
         conjunct = clause(fact, role, None, style, "conj")
         conjunct = replace(conjunct, before=(Phrase("and", "CCONJ", "cc"), *conjunct.before))
         root = replace(root, after=(*root.after, conjunct))
@@ -117,7 +117,7 @@ def joined(told: list[tuple[Fact, str]], topic: Phrase, styles: list[Style]) -> 
 
 
 def reported(rng: np.random.Generator, root: Phrase) -> Phrase:
-    """The clause as what some source says."""
+    """The clause as the statement of some source."""
     noun, verb = choice(rng, _SOURCES)
     subject = Phrase(noun, "NOUN", "nsubj", before=(Phrase("old", "ADJ", "amod"),))
     said = replace(root, relation="ccomp", before=(Phrase("that", "SCONJ", "mark"), *root.before))
@@ -148,7 +148,7 @@ class Narrator:
     """Tells facts in order and remembers who was named, so that pronouns and short names can follow."""
 
     def __init__(self, rng: np.random.Generator):
-        """rng: decides how what was named before is referred to."""
+        """rng: decides how to refer to what was named before."""
         self._rng = rng
         self._named: set[str] = set()
         self._previous: Entity | None = None
@@ -173,11 +173,11 @@ class Narrator:
             return topic.short_phrase()
         return topic.phrase()
 
-    def tell(self, topic: Entity, told: list[tuple[Fact, str]]) -> Sentence:
-        """Tell one fact about the topic, or two joined by `and`. told: facts, each with the topic's role in it."""
+    def tell(self, topic: Entity, facts: list[tuple[Fact, str]]) -> Sentence:
+        """Tell one fact about the topic, or two joined by `and`. facts: with the topic's role in each."""
         rng = self._rng
-        styles = [draw_style(rng, fact) for fact, _ in told]
-        root = joined(told, self.refer(topic, plain=len(told) > 1), styles)
-        if not styles[0].front and len(told) == 1 and rng.random() < 0.08:
+        styles = [draw_style(rng, fact) for fact, _ in facts]
+        root = joined(facts, self.refer(topic, plain=len(facts) > 1), styles)
+        if not styles[0].front and len(facts) == 1 and rng.random() < 0.08:
             root = reported(rng, root)
-        return sentence(root, tuple(fact for fact, _ in told))
+        return sentence(root, tuple(fact for fact, _ in facts))

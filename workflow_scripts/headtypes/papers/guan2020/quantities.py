@@ -14,9 +14,9 @@ from headtypes.types.descent import compare_partitions
 from headtypes.types.partitions import Partition
 
 READINGS = {
-    f"{half}_{figure}": f"stability, halves of the {half}, {words}"
+    f"{half}_{agreement}": f"stability, halves of the {half}, {words}"
     for half in ("heads", "samples")
-    for figure, words in (("all_agree", "all agree"), ("pairwise", "pairwise"))
+    for agreement, words in (("all_agree", "all agree"), ("pairwise", "pairwise"))
 }
 _SCORES = ["id", "condition", *METRICS, "n_questions"]
 

@@ -1,4 +1,4 @@
-"""The paper's Tables 1, 2 and 3, ours beside the published figures."""
+"""The paper's Tables 1, 2 and 3, with our values beside the published ones."""
 
 import math
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition, order_types
 
 _HALVES = ("heads", "samples")
-_FIGURES = {"all_agree": "all agree", "pairwise": "pairwise"}
-_SCORES = {"exact_match": "EM", "accuracy": "Acc.", "f1": "F1"}
+_AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
+_METRICS = {"exact_match": "EM", "accuracy": "Acc.", "f1": "F1"}
 _KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_")
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _COUNTS = ("control_draws", "control_questions")
@@ -32,18 +32,18 @@ def stability_table(
     rows: one per clustering: model, partition, and `published`, the paper's row beside which it stands, or None.
     partitions, stabilities: of the same clusterings, in the same order.
     returns one row per clustering: model, partition, published_stability, {heads,samples}_{all_agree,pairwise}
-        (the paper's one figure can be read in four ways), share_{type}, and the types whose name is doubtful.
+        (the paper's one value can be read in four ways), share_{type}, and the types whose name is doubtful.
     """
     table = []
     for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["published_stability"] = published.stability.models.get(row["published"])
-        entry |= {f"{half}_{figure}": stability[half][figure] for half in _HALVES for figure in _FIGURES}
+        entry |= {f"{half}_{agreement}": stability[half][agreement] for half in _HALVES for agreement in _AGREEMENTS}
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(partition.doubtful)
         table.append(entry)
-    numbers = ["published_stability", *(f"{half}_{figure}" for half in _HALVES for figure in _FIGURES)]
+    numbers = ["published_stability", *(f"{half}_{agreement}" for half in _HALVES for agreement in _AGREEMENTS)]
     return pd.DataFrame(table).astype(dict.fromkeys(numbers, float))
 
 
@@ -69,7 +69,6 @@ def ablation_table(
         questions and over articles, and both as published; then what is known of the controls, n_questions (or
         pairs), and the types whose name is doubtful.
     """
-    undisturbed = published.condition_with({})
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
@@ -84,17 +83,17 @@ def ablation_table(
         by_head = operations_by_head(partitions[key].type_of, done, row["condition"])
         entry["heads"] = int((by_head != "keep").sum())
         entry |= {f"operation_{name}": done.get(name, "") for name in types}
-        for figure in _SCORES:
-            lost = baselines[key].get(figure, math.nan) - score.get(figure, math.nan) if key in baselines else math.nan
-            values = {figure: score.get(figure, math.nan), f"drop_{figure}": lost}
+        for metric in _METRICS:
+            lost = baselines[key].get(metric, math.nan) - score.get(metric, math.nan) if key in baselines else math.nan
+            values = {metric: score.get(metric, math.nan), f"drop_{metric}": lost}
             for name, value in values.items():
                 entry[name] = value
                 of_row = ends[key].loc[row["condition"]] if key in ends else {}
                 entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in _ENDS}
             # The paper's F1 is that of answers, not of sentence pairs.
-            theirs = getattr(of_paper, figure, None) if of_paper and "exact_match" in score else None
-            entry[f"published_{figure}"] = theirs
-            entry[f"published_drop_{figure}"] = None if theirs is None else getattr(undisturbed, figure) - theirs
+            theirs = getattr(of_paper, metric, None) if of_paper and "exact_match" in score else None
+            entry[f"published_{metric}"] = theirs
+            entry[f"published_drop_{metric}"] = None if theirs is None else getattr(published.baseline, metric) - theirs
         entry |= controls.get((*key, row["condition"]), {})
         entry["n_questions"] = score.get("n_questions", score.get("n_pairs"))
         entry["doubtful"] = ", ".join(partitions[key].doubtful)
@@ -103,19 +102,19 @@ def ablation_table(
     whole = dict.fromkeys(_COUNTS, "Int64") if controls else {}
     return (
         pd.DataFrame(table)
-        .astype({"id": "Int64", **{name: float for row in table for name in row if _is_figure(name)}, **whole})
+        .astype({"id": "Int64", **{name: float for row in table for name in row if _is_number(name)}, **whole})
         .sort_values(order, kind="stable", ignore_index=True)
     )
 
 
-def _is_figure(column: str) -> bool:
-    return column.startswith(tuple(f"{kind}{figure}" for figure in _SCORES for kind in _KINDS))
+def _is_number(column: str) -> bool:
+    return column.startswith(tuple(f"{kind}{metric}" for metric in _METRICS for kind in _KINDS))
 
 
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
     """Table 1 as Markdown."""
     shares = [column for column in table if column.startswith("share_")]
-    names = {f"{half}_{figure}": f"{half}, {label}" for half in _HALVES for figure, label in _FIGURES.items()}
+    names = {f"{half}_{agreement}": f"{half}, {label}" for half in _HALVES for agreement, label in _AGREEMENTS.items()}
     stability = table.rename(columns={"published_stability": "published", **names})
     paper = {
         f"share_{name}": share.percent for name, share in published.shares.types.items() if f"share_{name}" in shares
@@ -151,34 +150,34 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
         parts += [f"## {model}, {partition}", " ".join(about)]
         # A table for each score, since one of both is wider than a screen.
         parts += [
-            markdown_table(_shown(section, figure, label))
-            for figure, label in _SCORES.items()
-            if section[figure].notna().any()
+            markdown_table(_shown(section, metric, label))
+            for metric, label in _METRICS.items()
+            if section[metric].notna().any()
         ]
     return document(f"Table {number}: {titles[number]}", parts)
 
 
-def _shown(section: pd.DataFrame, figure: str, label: str) -> pd.DataFrame:
+def _shown(section: pd.DataFrame, metric: str, label: str) -> pd.DataFrame:
     """One score of all conditions as a person reads it."""
     shown = {"ID": section["id"], "condition": section["condition"], "heads": section["heads"]}
-    shown |= {label: _with_ends(section, figure), "drop": _with_ends(section, f"drop_{figure}")}
-    if f"control_drop_{figure}" in section and section[f"control_drop_{figure}"].notna().any():
-        own = section[f"own_drop_{figure}"].map("{:.2f}".format)
-        beside = own + " / " + _with_ends(section, f"control_drop_{figure}")
+    shown |= {label: _with_ends(section, metric), "drop": _with_ends(section, f"drop_{metric}")}
+    if f"control_drop_{metric}" in section and section[f"control_drop_{metric}"].notna().any():
+        own = section[f"own_drop_{metric}"].map("{:.2f}".format)
+        beside = own + " / " + _with_ends(section, f"control_drop_{metric}")
         questions = section["control_questions"].max()
         shown[f"drop on {questions:,}, own / random heads"] = beside.where(section["control_draws"].notna(), "")
-    if section[f"published_{figure}"].notna().any():
-        shown["published"] = section[f"published_{figure}"]
-        shown["drop published"] = section[f"published_drop_{figure}"]
+    if section[f"published_{metric}"].notna().any():
+        shown["published"] = section[f"published_{metric}"]
+        shown["drop published"] = section[f"published_drop_{metric}"]
     return pd.DataFrame(shown)
 
 
 def _with_ends(section: pd.DataFrame, name: str) -> pd.Series:
-    """Figures with the ends of their intervals: "62.80 [59.80, 65.70]"."""
-    figures = section[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
+    """Values with the ends of their intervals: "62.80 [59.80, 65.70]"."""
+    values = section[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
     shown = [
         "" if math.isnan(value) else f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
-        for value, low, high in figures
+        for value, low, high in values
     ]
     return pd.Series(shown, index=section.index)
 

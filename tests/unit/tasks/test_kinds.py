@@ -1,0 +1,96 @@
+"""Kinds of task: what they say of themselves fits the rest, and a further one needs a module and a line."""
+
+import json
+from dataclasses import dataclass, fields
+
+import pytest
+
+from headtypes.ablation.evaluation import Settings
+from headtypes.base.errors import InputError
+from headtypes.config import checks, schema
+from headtypes.config.checks import check_models
+from headtypes.models.loading import HEADS
+from headtypes.tasks.answers import ANSWERS
+from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.examples import EXAMPLES
+from headtypes.tasks.fetching import fetch_task
+from headtypes.tasks.kinds import KINDS, kinds_with, read_rows
+from headtypes.tasks.protocol import Kind
+from headtypes.tasks.records import Sample, write_records
+from headtypes.tasks.sampling import sample_inputs
+from headtypes.world.tasks import DATA_SETS
+from tests.support.configs import full_config
+from tests.support.tiny import bert_tokenizer
+
+
+def test_what_a_model_answers_has_examples_and_answers_and_a_head():
+    answerable = {name for name, kind in KINDS.items() if kind.head is not None}
+    assert set(EXAMPLES) == set(ANSWERS) == answerable
+    assert {KINDS[name].head for name in answerable} <= set(HEADS)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_a_kind_says_of_the_configuration_is_there(name):
+    kind = KINDS[name]
+    assert kind.name == name
+    assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.Windows.model_fields)
+    assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
+    assert set(kind.keys) <= set(schema.Task.model_fields)
+    assert set(kind.worlds) <= set(DATA_SETS)
+    assert len(EXAMPLES[name].target_names) > 0
+
+
+def test_every_data_set_of_the_world_is_of_one_kind():
+    worlds = [world for kind in KINDS.values() for world in kind.worlds]
+    assert sorted(worlds) == sorted(DATA_SETS)
+
+
+def test_a_key_belongs_to_the_kinds_that_have_it():
+    assert kinds_with("columns") == ["sentence_pair"]
+    assert kinds_with("samples") == list(KINDS)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A row of the kind below: a document of paragraphs."""
+
+    id: str
+    paragraphs: tuple[str, ...]
+
+
+class Notes(Kind):
+    """Documents, each paragraph of which is a sample; no model answers them."""
+
+    name, row, form = "notes", Note, "json"
+
+    def of_file(self, data, where, key, columns):
+        return [Note(name, tuple(paragraphs)) for name, paragraphs in data.items()]
+
+    def samples(self, rows, draw):
+        paragraphs = [(f"{row.id}-{place}", text) for row in rows for place, text in enumerate(row.paragraphs)]
+        return [Sample(*paragraphs[place], None) for place in draw(len(paragraphs))]
+
+
+def test_a_further_kind_is_read_drawn_and_encoded_by_its_module_and_a_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(KINDS, "notes", Notes())
+    (tmp_path / "notes.json").write_text(json.dumps({"a": ["The cat sat.", "It ran."], "b": ["A dog."]}))
+    rows, _ = fetch_task("mine", "notes", {"file": str(tmp_path / "notes.json")}, None)
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", "notes") == rows
+    samples = sample_inputs(rows, kind="notes", samples=2, seed=0)
+    assert {sample.id for sample in samples} < {"a-0", "a-1", "b-0"}
+    assert len(samples) == 2
+    encoded = encode_samples(samples, bert_tokenizer(), "notes", 5)
+    assert max(encoded.lengths) == 5
+
+
+def test_a_kind_that_is_not_had_from_the_hub_says_so():
+    with pytest.raises(InputError, match=r"^some/data: a task of kind notes cannot be read from the Hub"):
+        Notes().of_hub([], "some/data", "tasks.mine.columns", None)
+
+
+def test_a_model_cannot_be_evaluated_on_a_kind_that_no_model_answers(tmp_path, monkeypatch):
+    config = schema.read_config(full_config(tmp_path))
+    monkeypatch.setattr(checks, "KINDS", {**KINDS, config.tasks["pairs"].kind: Notes()})
+    with pytest.raises(InputError, match=r"models\.base\.evaluate: pairs is of kind notes, which no model answers"):
+        check_models(config)
