@@ -107,7 +107,7 @@ def test_marks_of_spreadsheets_and_line_ends_are_no_data(file):
         ("x.jsonl", '{"one": "a", "two": "b"}\n3\n', "line 2 is no JSON object"),
         ("x.jsonl", "3\n4\n", "line 1 is no JSON object"),
         ("x.parquet", b"PAR1 not quite", "cannot be read as parquet"),
-        ("x.txt", "one\ttwo\n", "a table is read from .tsv, .csv, .jsonl, .parquet; found .txt"),
+        ("x.txt", "one\ttwo\n", "a table must be one of .tsv, .csv, .jsonl, .parquet; found .txt"),
         ("x", "one\ttwo\n", "found no suffix"),
     ],
 )
