@@ -274,7 +274,7 @@ def test_the_real_mnli_file_is_read_row_by_row():
     with open(path, encoding="utf-8", newline="\n") as file:
         header, *lines = (line.rstrip("\n").split("\t") for line in file)
     expected = [[line[header.index(name)] for name in columns.values()] for line in lines]
-    assert [[row["first"], row["second"], row.label] for row in rows] == expected
+    assert [[row.first, row.second, row.label] for row in rows] == expected
     assert len(rows) == 9815
     assert {row.label for row in rows} == {"entailment", "neutral", "contradiction"}
 
