@@ -1,10 +1,11 @@
-"""Examples of the documentation are what the software takes."""
+"""Examples of the documentation are what the software takes, and its list of files is complete."""
 
 import re
 
 import yaml
 
 from headtypes.config.schema import read_config
+from headtypes.workflow import paths
 from tests.support.places import ROOT
 
 
@@ -24,3 +25,10 @@ def test_the_examples_of_all_keys_are_a_configuration():
 def test_the_example_of_an_own_config_is_a_configuration():
     example, further = blocks("docs/run/own-model.md")
     read_config(example | further)
+
+
+def test_every_result_that_several_rules_use_is_in_the_list_of_files():
+    text = (ROOT / "docs/lookup/outputs.md").read_text(encoding="utf-8")
+    shared = [path for name, path in vars(paths).items() if name.isupper() and not name.endswith("_SHARD")]
+    assert "results/features/{model}/{task}.h5" in shared
+    assert [path for path in shared if path not in text] == []
