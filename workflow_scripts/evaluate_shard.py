@@ -1,5 +1,5 @@
 from headtypes.ablation.evaluation import evaluate_part
-from headtypes.ablation.head_outputs import read_head_outputs
+from headtypes.ablation.head_output_files import read_head_outputs
 from headtypes.models.records import read_model_record
 from headtypes.tasks.answers import write_scores
 from headtypes.tasks.kinds import read_rows

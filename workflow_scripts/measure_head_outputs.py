@@ -1,4 +1,5 @@
-from headtypes.ablation.head_outputs import measure_head_outputs, write_head_outputs
+from headtypes.ablation.head_output_files import write_head_outputs
+from headtypes.ablation.head_outputs import measure_head_outputs
 from headtypes.models.records import read_model_record
 from headtypes.tasks.records import Sample, read_records
 from headtypes.workflow.job import job

@@ -159,7 +159,7 @@ def test_parts_that_are_joined_are_the_whole(shards, padded, tmp_path):
     answers, scores = evaluate_condition(*asked, None, read_parts(paths), **settings)
     assert answers == whole[0]
     pd.testing.assert_frame_equal(scores, whole[1])
-    with pytest.raises(InputError, match="the parts do not have every window once"):
+    with pytest.raises(InputError, match="the parts do not hold every window exactly once"):
         evaluate_condition(*asked, None, read_parts([*paths, paths[0]]), **settings)
 
 

@@ -12,10 +12,11 @@ from headtypes.attention.one_pass import PerSample, read_attention
 from headtypes.base.errors import InputError
 from headtypes.features.distance import DistanceFeatures
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
 from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_family, tiny_roberta
 
 SAMPLES = [
-    {"id": f"{turn}-{number}", "first": question, "second": context[: len(context) // turn]}
+    Sample(f"{turn}-{number}", question, context[: len(context) // turn])
     for turn in (1, 2)
     for number, (question, context) in enumerate(QUESTIONS)
 ]

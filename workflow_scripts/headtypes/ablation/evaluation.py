@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.operations import Reading, operations_by_head, reading_matters
-from headtypes.attention.batches import WHOLE, Batch, Part, batched, rows_of, run_model
+from headtypes.attention.batches import WHOLE, Batch, Part, rows_of, run_model
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
 from headtypes.base.tables import read_parquet
@@ -59,8 +59,8 @@ def evaluate_condition(
     rows, windows: questions or pairs as drawn, and as cut for this model (`examples.prepare_windows`).
     partition:  the type of every head.
     record:     the model, as `models.fetching.fetch_model` found it; it needs the task's head.
-    head_outputs:   as `head_outputs.measure_head_outputs` gives them; needed where an operation is `mean`.
-    parts:      what `evaluate_part` found in all parts; then nothing is left to do but to score.
+    head_outputs: as `head_outputs.measure_head_outputs` returns them, for the operations that need them.
+    parts:      what `evaluate_part` returned for all parts, if the work was shared; then only the scoring is left.
     condition:  its name, for progress and messages.
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
     settings:   fields of `Settings`.
@@ -71,8 +71,8 @@ def evaluate_condition(
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
     if parts:
         return _task(rows, windows, record, chosen).score(_joined(parts, windows, what))
-    (found,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
-    return found
+    (evaluated,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
+    return evaluated
 
 
 def evaluate_part(
@@ -87,20 +87,19 @@ def evaluate_part(
     part: Sequence[int],
     **settings,
 ) -> pd.DataFrame:
-    """What `evaluate_condition` reads of some windows, those in one part of the batches.
+    """What `evaluate_condition` reads from some of the windows, those in one part of the batches.
 
     part: as in `attention.batches.Part`; all else as in `evaluate_condition`.
     returns one row per window: window, and the task's `columns`.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
-    chosen, mine = Settings(**settings), Part(*part)
+    chosen, what = Settings(**settings), f"{record.name}, {condition}"
     model, task = _model(record, chosen), _task(rows, windows, record, chosen)
-    with progress(len(_windows_of(mine, windows, by_head, chosen)), f"{record.name}, {condition}", "windows") as bar:
-        return _read(model, task, windows, by_head, head_outputs, chosen, bar, mine)
+    return _read(model, task, windows, by_head, head_outputs, chosen, what, part=Part(*part))
 
 
 def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
-    """Read what `evaluate_part` found from Parquet files. Raises `InputError` that names a damaged one."""
+    """Read what `evaluate_part` returned from Parquet files. Raises `InputError` that names a damaged one."""
     return [read_parquet(path, "no part of an evaluation", ["window"]) for path in paths]
 
 
@@ -113,19 +112,19 @@ def evaluate_all(
     settings: Settings,
     what: str,
 ) -> list[tuple[dict[str, str], pd.DataFrame]]:
-    """Evaluate a model that is loaded once under several sets of operations.
+    """Evaluate a model under several sets of operations, loading it once.
 
     wanted: [layer, head] operations each; equal ones are evaluated once.
-    what:   for progress, over all of them.
-    returns what `evaluate_condition` does, for each of `wanted`.
+    what:   name of the work, for the progress over all sets.
+    returns what `evaluate_condition` returns, for each of `wanted`.
     """
     model, task = _model(record, settings), _task(rows, windows, record, settings)
     distinct = {tuple(operations.flat): operations for operations in wanted}
     results = {}
     with progress(len(distinct) * len(windows), what, "windows") as bar:
         for key, operations in distinct.items():
-            found = _read(model, task, windows, operations, head_outputs, settings, bar)
-            results[key] = task.score(_joined([found], windows, what))
+            answers = _read(model, task, windows, operations, head_outputs, settings, what, bar)
+            results[key] = task.score(_joined([answers], windows, what))
     return [results[tuple(operations.flat)] for operations in wanted]
 
 
@@ -156,10 +155,11 @@ def _read(
     operations: np.ndarray,
     head_outputs: np.ndarray | None,
     settings: Settings,
-    bar: tqdm,
+    what: str,
+    bar: tqdm | None = None,
     part: Part = WHOLE,
 ) -> pd.DataFrame:
-    """What the task reads of a part of the windows: window, and the task's columns; one row per window."""
+    """What the task reads from a part of the windows: window, and the task's columns; one row per window."""
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
@@ -180,6 +180,8 @@ def _read(
         hook=ablation,
         finish=keep_answers,
         batch_tokens=settings.batch_tokens,
+        what=what,
+        unit="windows",
         bar=bar,
         length=_full_window(operations, settings),
         part=part,
@@ -189,22 +191,15 @@ def _read(
 
 
 def _joined(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple[np.ndarray, ...]:
-    """The columns of what was read of all windows, in the order of the windows."""
-    found = pd.concat([part for part in parts if len(part)], ignore_index=True).sort_values("window")
-    if found["window"].tolist() != list(range(len(windows))):
-        raise InputError(f"{what}: the parts do not have every window once; delete those in results/shards.")
-    return tuple(found[name].to_numpy() for name in found.columns.drop("window"))
-
-
-def _windows_of(part: Part, windows: Windows, operations: np.ndarray, settings: Settings) -> np.ndarray:
-    length = _full_window(operations, settings)
-    lengths = [length] * len(windows) if length else np.diff(windows.offsets).tolist()
-    return batched(lengths, settings.batch_tokens, part)
+    """The columns of what was read from all windows, in the order of the windows."""
+    table = pd.concat([part for part in parts if len(part)], ignore_index=True).sort_values("window")
+    if table["window"].tolist() != list(range(len(windows))):
+        raise InputError(f"{what}: the parts do not hold every window exactly once; delete those in results/shards.")
+    return tuple(table[name].to_numpy() for name in table.columns.drop("window"))
 
 
 def _full_window(operations: np.ndarray, settings: Settings) -> int | None:
     """Tokens that every window is padded to, where padding counts."""
-    counts = (settings.reading or {}).get("uniform_over_padding") and "uniform_over_padding" in reading_matters(
-        set(operations.flat)
-    )
+    over_padding = Reading(**settings.reading or {}).uniform_over_padding
+    counts = over_padding and "uniform_over_padding" in reading_matters(set(operations.flat))
     return settings.max_seq_length if counts else None

@@ -1,8 +1,5 @@
 """What a head adds to the model on average: its mean output, which the operation `mean` puts in its place."""
 
-from pathlib import Path
-
-import h5py
 import numpy as np
 import torch
 from torch import Tensor
@@ -10,7 +7,6 @@ from torch import Tensor
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import Block, Pass, Reducer, read_attention
 from headtypes.base.errors import InputError
-from headtypes.base.files import canonical_json, replacing, undamaged
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
@@ -73,24 +69,3 @@ def measure_head_outputs(
     what = f"{record.name} on {task}"
     (means,) = read_attention(model, encoded, [MeanHeadOutputs()], batch_tokens=batch_tokens, what=what)
     return means
-
-
-def write_head_outputs(path: str | Path, head_outputs: np.ndarray, provenance: dict) -> None:
-    """Write mean head outputs as a whole HDF5 file with a checksum, and what made them."""
-    # Without times of creation, equal outputs give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
-        file.create_dataset(
-            "head_output", data=head_outputs, chunks=head_outputs.shape, fletcher32=True, track_times=False
-        )
-        file.attrs["provenance"] = canonical_json(provenance)
-
-
-def read_head_outputs(path: str | Path | None) -> np.ndarray | None:
-    """Read what `write_head_outputs` wrote: [layer, head, channel] float32; None where no path is given.
-
-    Raises `InputError` for a damaged file.
-    """
-    if not path:
-        return None
-    with undamaged(path, "holds no mean head outputs"), h5py.File(path, "r") as file:
-        return file["head_output"][:]

@@ -127,16 +127,16 @@ def table_of(operations: Iterable[str]) -> int:
 
 def head_of(target: str) -> tuple[int, int] | None:
     """Layer and head, from 0, of a target that names one head, `layer-head` from 1; None of any other."""
-    found = _HEAD.fullmatch(target)
-    return (int(found[1]) - 1, int(found[2]) - 1) if found else None
+    match = _HEAD.fullmatch(target)
+    return (int(match[1]) - 1, int(match[2]) - 1) if match else None
 
 
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], condition: str) -> "np.ndarray":
     """The operation on each head: [layer, head] text; `keep` where none is given.
 
     types:      [layer, head] type of each head.
-    operations: {target: operation}; a target is a type, or one head as `head_of` reads it, whose operation goes before
-        that of its type.
+    operations: {target: operation}; a target is a type, or one head as `head_of` reads it, whose operation takes
+        precedence over that of its type.
     condition:  its name, for messages.
     Raises `InputError` where the model has no such head, or no head of such a type.
     """
