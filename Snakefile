@@ -1,5 +1,5 @@
 # Which types of attention head there are, and which the model cannot do without.
-# The outline follows Guan et al., "How Far Does BERT Look At" (COLING 2020); docs/understand/method.md explains the method.
+# The outline follows Guan et al., "How Far Does BERT Look At" (COLING 2020); docs/understand/method.md explains it.
 
 from snakemake.utils import min_version
 

@@ -80,7 +80,7 @@ def default_resource(name):
 
 
 def gpus_of_a_model():
-    """GPUs for a job that runs a model: as `default-resources` say; else one, if the job runs on a machine with a GPU."""
+    """GPUs for a job that runs a model: as `default-resources` say; else one, if it runs on a machine that has one."""
     default = default_resource("gpu")
     if default.is_evaluable():
         return 1
@@ -147,8 +147,8 @@ def folder_of_results():
     return results_folder(rules.fetch_model.output.model)
 
 
-# At most as many jobs at a time as there are GPUs, unless --resources says otherwise. On a cluster, where `nodes` are given,
-# the limit applies only within each submitted job, which may be a group.
+# At most as many jobs at a time as there are GPUs, unless --resources says otherwise. On a cluster, where `nodes` are
+# given, the limit applies only within each submitted job, which may be a group.
 if "gpu" not in workflow.global_resources:
     workflow.register_resource("gpu", max(1, number_of_gpus()) if workflow.resource_settings.nodes is None else 1)
 

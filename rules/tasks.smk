@@ -1,4 +1,4 @@
-# Data, found once and recorded; samples and questions drawn from them; questions cut into the windows that a model reads.
+# Data, found once and recorded; samples and questions drawn from them; questions cut into windows for a model.
 
 
 rule fetch_task:
