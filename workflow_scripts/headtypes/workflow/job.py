@@ -49,7 +49,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
         try:
             log = opened.enter_context(_log(snakemake.log[0]))
         except OSError as error:
-            sys.exit(f"{title}: {snakemake.log[0]} cannot be written: {error.strerror}; mend that and run again.")
+            sys.exit(f"{title}: {snakemake.log[0]} cannot be written: {error.strerror}; fix this and run again.")
         opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
         opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
         try:
@@ -68,7 +68,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
         except Exception as error:
             if why := refusal(error):
                 path = getattr(error, "filename", None) or " or ".join(outputs)
-                print(f"{title}: {path} cannot be read or written: {why}; mend that and run again.", file=sys.stderr)
+                print(f"{title}: {path} cannot be read or written: {why}; fix this and run again.", file=sys.stderr)
             else:
                 traceback.print_exc()
             sys.exit(1)
