@@ -124,14 +124,14 @@ def test_pickled_weights_are_opened_where_the_configuration_says_so(folder, tmp_
 
     allowed = {"folder": str(folder), "pickle": True}
     safe = fetch_model("tiny", allowed)
-    assert not safe["pickle"]
+    assert not safe.pickle
     weights = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(weights, folder / "pytorch_model.bin")
     record = fetch_model("tiny", allowed)
     assert record.pickle
     assert list(record.weights) == ["pytorch_model.bin"]
-    assert record.parameters == safe["parameters"]
+    assert record.parameters == safe.parameters
     loaded = load_model(record, "float32", head="question_answering").state_dict()
     assert all(torch.equal(loaded[name].cpu(), weights[name]) for name in weights)
     torch.save({**weights, "own": Evil(tmp_path / "ran")}, folder / "pytorch_model.bin")
