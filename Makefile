@@ -1,5 +1,5 @@
-# The two commands of the README and their parts. Everything is installed into .venv from the lock; what submits jobs to Slurm is
-# installed into .venv-slurm, which also sees .venv.
+# The two commands of the README and their parts. Everything is installed into .venv from the lock; what submits jobs to
+# Slurm is installed into .venv-slurm, which also sees .venv.
 
 PYTHON ?= python3
 CORES ?= 2

@@ -1,5 +1,5 @@
 # Which types of attention head there are, and which the model cannot do without.
-# The outline follows Guan et al., "How Far Does BERT Look At" (COLING 2020); docs/understand/method.md explains the method.
+# The outline follows Guan et al., "How Far Does BERT Look At" (COLING 2020); docs/understand/method.md explains it.
 
 from snakemake.utils import min_version
 
@@ -16,7 +16,7 @@ include: "rules/common.smk"  # the validated plan, wildcards, and the two parame
 include: "rules/models.smk"  # models, found once and recorded
 include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
-include: "rules/attention.smk"  # maps of attention, and what heads put out on average
+include: "rules/attention.smk"  # maps of attention, and mean head outputs
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type

@@ -2,9 +2,9 @@
 
 python commands/audit.py [--remove] [--configfile FILE] [--directory FOLDER] [targets]
 
-Needs nothing that Snakemake remembers, so it also works on results that were copied from another machine. Ends with
-status 1 where something is missing, foreign, damaged or stale. --remove removes what is stale or damaged; the next
-`snakemake` makes it anew.
+It does not need Snakemake's metadata, so it also works on results that were copied from another machine. The exit
+status is 1 where something is missing, foreign, damaged or stale. --remove removes stale and damaged results; the next
+`snakemake` makes them again.
 """
 
 import sys
@@ -17,7 +17,7 @@ from headtypes.workflow.audit import audit, remove
 
 def main(arguments: list[str]) -> int:
     """Print what is not as it should be; return the exit status."""
-    findings = audit(planned([each for each in arguments if each != "--remove"]).jobs)
+    findings = audit(planned([argument for argument in arguments if argument != "--remove"]).jobs)
     for finding in findings:
         print(f"{finding.state:8} {finding.path}: {finding.why}")
     counts = Counter(finding.state for finding in findings)

@@ -87,7 +87,7 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
     configfiles = [Path(file).resolve() for file in settings.configfile or []]
     snakefile = Path(settings.snakefile or SCRIPTS.parent / "Snakefile").resolve()
     if settings.directory:
-        # For good: Snakemake itself would go back, and results are looked at afterwards.
+        # Not undone, as Snakemake itself would, since the results are read afterwards.
         os.chdir(settings.directory)
     errors_alone = OutputSettings(dryrun=True, log_level_override=logging.ERROR, enable_file_logging=False)
     with SnakemakeApi(errors_alone) as api:

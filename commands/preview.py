@@ -2,8 +2,8 @@
 
 python commands/preview.py [--cores N] [--configfile FILE] [--directory FOLDER] [targets]
 
-Reasons go down to the value of the configuration or the module that has changed. Times are those of past jobs, as
-Snakemake's benchmarks beside the results have them.
+Reasons name the value of the configuration or the module that has changed. Times are those of past jobs, from the
+benchmarks beside the results.
 """
 
 import sys

@@ -1,4 +1,4 @@
-# What is kept of attention itself: the maps of one sample, and the mean output of each head.
+# What is stored of attention itself: the maps of one sample, and the mean output of each head.
 
 
 rule map_attention:

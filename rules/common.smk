@@ -50,9 +50,9 @@ def identity(rule):
 
 
 def needs(rule):
-    """What the jobs of a rule ask for; of memory and time twice as much with every further attempt.
+    """The resources of a rule's jobs; memory and time are doubled with every further attempt.
 
-    Snakemake calls the functions again when the inputs are there, and shows <TBD> until then.
+    Snakemake calls these functions again once the inputs exist, and shows <TBD> until then.
     """
 
     def of_job(wildcards, input):
@@ -62,7 +62,7 @@ def needs(rule):
         return gpus_of_a_model() if resources.runs_model(rule, input) else 0
 
     def gpu_model(wildcards, input):
-        # Snakemake's executor for Slurm asks for GPUs wherever a model of them is named, were it for none of them.
+        # Snakemake's executor for Slurm requests a GPU wherever a model of GPU is named, even with gpu=0.
         named = default_resource("gpu_model").raw
         return named.strip("'\"") if named and gpu(wildcards, input) else None
 
@@ -75,12 +75,12 @@ def needs(rule):
 
 
 def default_resource(name):
-    """What `default-resources` say of a resource, if anything."""
+    """The value of a resource in `default-resources`, if it has one."""
     return Resources.from_mapping(workflow.resource_settings.default_resources or {}).get(name)
 
 
 def gpus_of_a_model():
-    """GPUs for a job that runs a model: as `default-resources` say; else one, if it runs here and here is one."""
+    """GPUs for a job that runs a model: as `default-resources` say; else one, if it runs on a machine that has one."""
     default = default_resource("gpu")
     if default.is_evaluable():
         return 1
@@ -90,12 +90,12 @@ def gpus_of_a_model():
 
 
 def any_of(names):
-    """A wildcard constraint: one of the names, or nothing where there are none."""
+    """A wildcard constraint: one of the names; where there are none, it matches nothing."""
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
 
 
 def of_user(files):
-    """Files of the user's, which no prefix moves."""
+    """Files of the user's, to which a prefix does not apply."""
     return [local(file) for file in files]
 
 
@@ -105,7 +105,7 @@ def of_each(pattern, entries):
 
 
 def of_task(pattern):
-    """An input that belongs to the model and to the task of a partition."""
+    """An input of the model and task of a partition."""
     return lambda wildcards: pattern.format(
         model=wildcards.model,
         task=plan.partitions[wildcards.model, wildcards.partition].task,
@@ -113,7 +113,7 @@ def of_task(pattern):
 
 
 def head_outputs_of(wildcards):
-    """The mean outputs of the model's heads, where the condition puts them in a head's place."""
+    """The mean outputs of the model's heads, where the condition replaces a head's output by its mean."""
     condition, _ = plan.reading(wildcards.condition)
     if not plan.needs_head_outputs(condition):
         return []
@@ -121,10 +121,10 @@ def head_outputs_of(wildcards):
 
 
 def parts_of(whole, shard):
-    """The shards that the first output of a rule is joined from, by the names of the rules of both.
+    """The shards that the first output of the rule `whole` is joined from, which the rule `shard` makes.
 
-    As many as it was joined from, if it is there, since it does not depend on their number; else as many as the config
-    says, or none where one job does it all.
+    A result does not depend on their number, so one that exists keeps the number it was joined from. Else it is that of
+    the config; there are none where one job does all the work.
     """
 
     def shards_of_job(wildcards):
@@ -147,8 +147,8 @@ def folder_of_results():
     return results_folder(rules.fetch_model.output.model)
 
 
-# As many jobs at a time as there are GPUs, unless --resources says otherwise. On a cluster, where `nodes` are given, it
-# limits only what runs at a time within each job that is submitted, since that may be a group.
+# At most as many jobs at a time as there are GPUs, unless --resources says otherwise. On a cluster, where `nodes` are
+# given, the limit applies only within each submitted job, which may be a group.
 if "gpu" not in workflow.global_resources:
     workflow.register_resource("gpu", max(1, number_of_gpus()) if workflow.resource_settings.nodes is None else 1)
 
@@ -159,7 +159,7 @@ resource_scopes:
 
 
 wildcard_constraints:
-    # A model that another is made from, and the task it learns, need not be selected.
+    # The base of a fine-tuned model, and the task it learns, need not be selected.
     model=any_of(plan.config.models),
     task=any_of(plan.config.tasks),
     condition=any_of([*plan.conditions, *(ablation.name for ablation in plan.ablations)]),

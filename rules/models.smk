@@ -1,4 +1,4 @@
-# Models, found once and recorded: downloads happen here, as local jobs, and nowhere else but for data (tasks.smk, training.smk).
+# Models, found once and recorded. This is a local job, since it may download.
 
 
 rule fetch_model:

@@ -1,4 +1,4 @@
-# Data, found once and recorded; the samples and questions drawn from them; and questions cut into windows as a model reads them.
+# Data, found once and recorded; samples and questions drawn from them; questions cut into windows for a model.
 
 
 rule fetch_task:

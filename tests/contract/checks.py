@@ -179,7 +179,7 @@ def _unseen_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.ImportFrom):
             if node.level:
                 yield node.lineno, "a relative import"
-            elif {node.module, *(each.name for each in node.names)} & {*unseen, "importlib"}:
+            elif {node.module, *(alias.name for alias in node.names)} & {*unseen, "importlib"}:
                 yield node.lineno, "imports by a name that is made at run time"
         elif isinstance(node, ast.Call):
             called = ast.unparse(node.func)

@@ -19,6 +19,7 @@ SCRIPT = r'script:\s+"../workflow_scripts/cluster_heads.py"'
 BEFORE = f"(?={SCRIPT})"
 CLUSTER = "workflow_scripts/cluster_heads.py"
 NAMING = "workflow_scripts/headtypes/types/naming.py"
+STABILITY = "workflow_scripts/headtypes/types/stability.py"
 WORKFLOW = "workflow_scripts/headtypes/workflow/job.py"
 SPECS = "workflow_scripts/headtypes/workflow/stages/types.py"
 RESTARTS = r'"restarts": clustering\.restarts,'
@@ -146,9 +147,7 @@ def mistaken(tmp_path_factory) -> Workplace:
     # A spec that leaves out one value that the script uses, and holds one that it does not.
     plant(place, SPECS, RESTARTS, '"models": plan.config.stability.models,')
     # An import that the digest does not follow.
-    statement = "from headtypes.types.descent import comparison_table"
-    found = 'importlib.import_module("headtypes.types.descent").comparison_table'
-    plant(place, "workflow_scripts/tabulate_models.py", statement, f"import importlib\ncomparison_table = {found}")
+    plant(place, STABILITY, END, 'import importlib\nimportlib.import_module("headtypes.types.descent")\n')
     return place.finish()
 
 
@@ -177,7 +176,7 @@ def test_an_import_that_no_digest_follows_is_one_that_python_makes(mistaken):
     naming = mistaken.folder / NAMING
     naming.write_text(naming.read_text() + "\n\ndef _late():\n    from headtypes.base import progress\n")
     loaded, unseen = loaded_modules(scripts), "headtypes/types/descent.py"
-    assert unseen in loaded["tabulate_models"] - reached_modules(scripts / "tabulate_models.py")
+    assert unseen in loaded["measure_stability"] - reached_modules(scripts / "measure_stability.py")
     assert reached_modules(scripts / "cluster_heads.py") == loaded["cluster_heads"]
     assert "headtypes/base/progress.py" in loaded["import_partition"]
 

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+import headtypes
 from tests.docs.tutorial import TUTORIAL, steps
 from tests.support.places import ROOT
 
+# As the package lists them.
+ROOMS = re.findall(r"^([a-z]+)  +\S", headtypes.__doc__, re.MULTILINE)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # The workflow's own tables, kept as they were written.
 WRITTEN = [page for page in PAGES if "understand/results/" not in page.as_posix()]
@@ -52,6 +55,12 @@ def test_every_page_is_in_the_index():
     assert set(WRITTEN) - {ROOT / "README.md", index} == linked
 
 
+def test_the_map_lists_the_rooms_in_their_order():
+    text = (ROOT / "docs/extend/map.md").read_text(encoding="utf-8")
+    table = text.partition("## The rooms")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == ROOMS
+
+
 def test_every_image_is_shown():
     shown = {
         (page.parent / target).resolve() for page in PAGES for target in LINK.findall(text_of(page)) if ".png" in target
@@ -64,7 +73,7 @@ def test_every_path_that_a_page_names_exists(page):
     created = {step.path for step in steps() if step.how == "Create"} if page == TUTORIAL else set()
     for path in set(PATH.findall(page.read_text(encoding="utf-8"))) - created:
         place = ROOT / "workflow_scripts" / path if path.startswith("headtypes") else ROOT / path
-        assert place.exists() or re.search(r"/WORD\b|/ROOM\b", path), path
+        assert place.exists() or re.search(r"/[A-Z]+\b", path), path
 
 
 def test_every_page_that_code_and_configs_name_exists():

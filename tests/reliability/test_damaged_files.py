@@ -1,7 +1,6 @@
 """Files that were cut off or have wrong bytes: each reader gives data, or one sentence that names the file."""
 
 import csv
-import json
 import os
 import pickle
 import resource
@@ -201,7 +200,7 @@ def read_all(path: Path, contents: list[bytes], read: Callable[[], object], name
     """
     told, process = path.with_suffix(".told"), os.fork()
     if not process:
-        limit = min(16 * GIB, *(each for each in resource.getrlimit(resource.RLIMIT_AS) if each > 0), 16 * GIB)
+        limit = min(16 * GIB, *(limit for limit in resource.getrlimit(resource.RLIMIT_AS) if limit > 0), 16 * GIB)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         wrong = []
         for number, content in enumerate(contents):
@@ -243,15 +242,15 @@ def test_a_damaged_file_is_refused_or_read(kind: str, tmp_path: Path):
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"])
 def test_a_damaged_model_is_refused_or_read(name: str, tmp_path: Path):
     folder = tmp_path / "model"
-    for each in tiny_bert(layers=1, heads=2, head_size=3):
-        each.save_pretrained(folder)
+    for part in tiny_bert(layers=1, heads=2, head_size=3):
+        part.save_pretrained(folder)
     path = folder / name
     content = path.read_bytes()
 
     def read() -> None:
         record = fetch_model("tiny", {"folder": str(folder)})
         check_model(record)
-        json.dumps(record)
+        write_model_record(tmp_path / "record.json", record)
         load_model(record, "float32")
 
     read()

@@ -48,7 +48,7 @@ def parts(config: Any, path: str = "") -> list[str]:
     """The paths of everything in a configuration."""
     if not isinstance(config, dict):
         return [path]
-    below = [each for key, value in config.items() for each in parts(value, f"{path}/{key}" if path else str(key))]
+    below = [part for key, value in config.items() for part in parts(value, f"{path}/{key}" if path else str(key))]
     return [*([path] if path else []), *below]
 
 

@@ -132,12 +132,12 @@ def _tuples(value: Any) -> Any:
 
 
 def _forked(action: Callable, folder: Path) -> Any:
-    here, there = _FORKS.Pipe(duplex=False)
-    process = _FORKS.Process(target=_answer, args=(there, action, str(folder)))
+    receiving, sending = _FORKS.Pipe(duplex=False)
+    process = _FORKS.Process(target=_answer, args=(sending, action, str(folder)))
     process.start()
-    there.close()
+    sending.close()
     try:
-        succeeded, answer = json.loads(here.recv())
+        succeeded, answer = json.loads(receiving.recv())
     except EOFError:
         succeeded, answer = False, "the process died"
     process.join()
@@ -204,7 +204,7 @@ def _with_names(parameters: Any) -> list[tuple[str | None, Any]]:
 
 
 def _reason(workflow: Any, job: Any) -> str:
-    """Snakemake does not look at what a job itself has changed where one before it runs; so it is asked here."""
+    """Why a job runs by its own; Snakemake itself does not ask where a job before it runs."""
     if not all(os.path.lexists(file) for file in job.output):
         return "new"
     old = set().union(*(workflow.persistence.params(file) or () for file in job.output))

@@ -38,7 +38,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config["conditions"] = FURTHER
     config["readings"] = {"segments": {"sentences": "segments"}}
     config["select"]["conditions"] = [*CONDITIONS, *FURTHER]
-    # A partition that the user brings takes the same road.
+    # A partition of the user's is treated like the others.
     imported = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
     imported.to_csv(workdir.path / "mine.csv", index=False)
     config["partitions"] = {"mine": {"file": str(workdir.path / "mine.csv"), "model": "tiny", "task": "animals"}}
@@ -92,7 +92,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert (results / "guan2020/kmeans-k4/figure4.png").exists()
     assert (results / "choice/tiny/animals.png").exists()
 
-    comparison = pd.read_csv(results / "comparison.csv")
+    comparison = pd.read_csv(results / "guan2020/comparison.csv")
     assert set(comparison["kind"]) == {"claim", "figure"}
     assert set(comparison["verdict"].dropna()) <= {"holds", "fails", "open", "no verdict"}
     assert (

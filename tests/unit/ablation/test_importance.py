@@ -158,7 +158,7 @@ def test_where_no_window_holds_an_answer_nothing_is_measured():
 
 def test_windows_of_other_questions_are_refused():
     windows = build_windows(answered(), tiny_bert()[1], max_seq_length=60)
-    with pytest.raises(InputError, match="built of other questions"):
+    with pytest.raises(InputError, match="built from other questions"):
         answer_positions(answered()[1:], windows)
 
 

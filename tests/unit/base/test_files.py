@@ -134,7 +134,7 @@ def test_a_disk_that_is_full_is_told_in_a_sentence_that_names_the_file(tmp_path,
             temporary.write_text("half")
             raise error
 
-    with pytest.raises(InputError, match=r"file\.txt cannot be written: No space left on device; mend that"):
+    with pytest.raises(InputError, match=r"file\.txt cannot be written: No space left on device; fix this"):
         fail()
     assert os.listdir(tmp_path) == []
     assert refusal(KeyError("no space")) is None

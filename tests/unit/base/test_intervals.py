@@ -181,5 +181,5 @@ def test_one_article_alone_has_a_value_and_no_interval():
     table = condition_intervals(list(scores.values()), conditions=list(scores), baseline="baseline", seed=4)
     assert table.filter(like="_by_article").isna().all(axis=None)
     assert table[["f1_low", "drop_f1_high"]].notna().all(axis=None)
-    two = {name: each.assign(article=["one"] * 19 + ["two"]) for name, each in scores.items()}
+    two = {name: table.assign(article=["one"] * 19 + ["two"]) for name, table in scores.items()}
     assert not np.isnan(weighted_sums(two, seed=4)({"c": 1}, "f1")).any()

@@ -313,3 +313,10 @@ def test_the_documentation_has_every_setting_with_its_default():
         parts = default.model_dump() if isinstance(default, BaseModel) else None
         expected |= {name: default} if parts is None else {f"{name}.{part}": value for part, value in parts.items()}
     assert told == expected
+
+
+@pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions"])
+def test_no_entry_has_the_name_of_the_folder_of_results(full, registry):
+    """Under a prefix, the last folder of this name is the one that results are in."""
+    config = edited(full, f"{registry}/results", next(iter(full[registry].values())))
+    assert refusal(config) == f"config: {registry}.results: the folder of results has this name; rename the entry."

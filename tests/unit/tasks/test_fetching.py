@@ -104,10 +104,10 @@ def test_marks_of_spreadsheets_and_line_ends_are_no_data(file):
         ("x.tsv", "one\ttwo\nä\tb\n".encode("latin-1"), "cannot be read as tsv"),
         ("x.jsonl", '{"one": "a",\n', "line 1 is not valid JSON"),
         ("x.jsonl", b'{"one": "\xff"}\n', "line 1 is not UTF-8 text"),
-        ("x.jsonl", '{"one": "a", "two": "b"}\n3\n', "line 2 is no JSON object"),
-        ("x.jsonl", "3\n4\n", "line 1 is no JSON object"),
+        ("x.jsonl", '{"one": "a", "two": "b"}\n3\n', "line 2 is not a JSON object"),
+        ("x.jsonl", "3\n4\n", "line 1 is not a JSON object"),
         ("x.parquet", b"PAR1 not quite", "cannot be read as parquet"),
-        ("x.txt", "one\ttwo\n", "a table is read from .tsv, .csv, .jsonl, .parquet; found .txt"),
+        ("x.txt", "one\ttwo\n", "a table must be one of .tsv, .csv, .jsonl, .parquet; found .txt"),
         ("x", "one\ttwo\n", "found no suffix"),
     ],
 )
@@ -274,7 +274,7 @@ def test_the_real_mnli_file_is_read_row_by_row():
     with open(path, encoding="utf-8", newline="\n") as file:
         header, *lines = (line.rstrip("\n").split("\t") for line in file)
     expected = [[line[header.index(name)] for name in columns.values()] for line in lines]
-    assert [[row["first"], row["second"], row.label] for row in rows] == expected
+    assert [[row.first, row.second, row.label] for row in rows] == expected
     assert len(rows) == 9815
     assert {row.label for row in rows} == {"entailment", "neutral", "contradiction"}
 

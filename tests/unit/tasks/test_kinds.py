@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 import pytest
 
@@ -18,8 +19,10 @@ from headtypes.tasks.kinds import KINDS, kinds_with, read_rows
 from headtypes.tasks.protocol import Kind
 from headtypes.tasks.records import Sample, write_records
 from headtypes.tasks.sampling import sample_inputs
+from headtypes.workflow.digest import reached_modules
 from headtypes.world.tasks import DATA_SETS
 from tests.support.configs import full_config
+from tests.support.places import SCRIPTS
 from tests.support.tiny import bert_tokenizer
 
 
@@ -48,6 +51,20 @@ def test_every_data_set_of_the_world_is_of_one_kind():
 def test_a_key_belongs_to_the_kinds_that_have_it():
     assert kinds_with("columns") == ["sentence_pair"]
     assert kinds_with("samples") == list(KINDS)
+
+
+def test_what_answers_are_worth_is_no_matter_of_features_and_training():
+    """Else an edit of the scoring would run them again."""
+    for script, apart in (
+        ("fetch_task", ("examples.py", "answers.py", "scoring.py", "spans.py", "sliding.py")),
+        ("extract_features", ("examples.py", "answers.py", "scoring.py", "spans.py", "sliding.py")),
+        ("prepare_windows", ("answers.py", "scoring.py", "spans.py")),
+        ("measure_importance", ("answers.py", "scoring.py", "spans.py")),
+        ("finetune_model", ("answers.py", "scoring.py", "spans.py")),
+    ):
+        reached = {Path(file).name for file in reached_modules(SCRIPTS / f"{script}.py") if "/tasks/" in file}
+        assert "kinds.py" in reached
+        assert not reached & set(apart), script
 
 
 @dataclass(frozen=True)

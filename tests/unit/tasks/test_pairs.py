@@ -211,7 +211,7 @@ def test_a_model_without_a_classifier_is_refused(tmp_path):
 
 def test_windows_of_other_pairs_are_refused():
     _, tokenizer = tiny_bert()
-    with pytest.raises(InputError, match="built of other questions or pairs"):
+    with pytest.raises(InputError, match="built from other questions or pairs"):
         PairAnswers(PAIRS[1:], build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
 
 

@@ -270,6 +270,16 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, mo
     assert not checkpoints.exists()
 
 
+def test_pairs_too_go_on_where_they_were_killed(tmp_path, encoder, monkeypatch):
+    def run(out):
+        finetune_model(encoder, PAIRS, tmp_path / out, **PAIRED)
+
+    run("whole")
+    killed_at(monkeypatch, 7, lambda: run("killed"))
+    run("killed")
+    assert same(tmp_path / "whole", tmp_path / "killed")
+
+
 def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, monkeypatch):
     def run(out, rate):
         finetune_model(encoder, questions, tmp_path / out, **{**ASKED, "learning_rate": rate, "steps": 4})

@@ -123,7 +123,7 @@ def test_another_content_of_the_users_data_makes_stale_what_comes_from_them():
     jobs = run(plan())
     write_text(DATA, "other questions")
     assert states(jobs) == dict.fromkeys([SAMPLES, FEATURES, TABLE, FIGURE], "stale")
-    assert why(jobs, SAMPLES) == f"it was made from other contents of {DATA}"
+    assert why(jobs, SAMPLES) == f"the contents of {DATA} have changed"
     Path(DATA).unlink()
     assert why(jobs, SAMPLES) == f"{DATA} is not there"
 
@@ -149,7 +149,7 @@ def test_files_that_nobody_planned_are_foreign():
     write_text("results/notes.txt", "mine")
     beside(FIGURE).unlink()
     assert states(jobs) == {"results/notes.txt": "foreign", FIGURE: "foreign"}
-    assert why(jobs, FIGURE) == "nothing says what made it"
+    assert why(jobs, FIGURE) == "there is no record of what made it"
     assert why(jobs[:3], TABLE) == "it belongs to another configuration"
 
 

@@ -154,7 +154,7 @@ def test_a_system_that_refuses_ends_the_job_with_a_sentence(snakemake, capsys):
     with pytest.raises(SystemExit) as ended:
         run(snakemake, action)
     assert ended.value.code == 1
-    said = "results/elsewhere cannot be read or written: Read-only file system; mend that and run again.\n"
+    said = "results/elsewhere cannot be read or written: Read-only file system; fix this and run again.\n"
     assert capsys.readouterr().err == f"cluster_heads bert squad-kmeans-k4: {said}"
 
 

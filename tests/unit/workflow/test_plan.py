@@ -30,9 +30,9 @@ def imported(small, tmp_path):
 def jobs(raw) -> set[tuple]:
     plan = Plan(read_config(raw))
     return {
-        *(("features", *each) for each in plan.features),
-        *(("partition", *each) for each in plan.partitions),
-        *(("ablation", each.model, each.partition, each.name) for each in plan.ablations),
+        *(("features", *entry) for entry in plan.features),
+        *(("partition", *name) for name in plan.partitions),
+        *(("ablation", ablation.model, ablation.partition, ablation.name) for ablation in plan.ablations),
     }
 
 
@@ -98,7 +98,10 @@ def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_
 
 def test_a_baseline_alone_goes_with_every_partition(small):
     raw = edited(edited(small, "conditions", {"baseline": {}}), "clustering", {"k": [4, 5]})
-    assert [each.partition for each in Plan(read_config(raw)).ablations] == ["squad-kmeans-k4", "squad-kmeans-k5"]
+    assert [ablation.partition for ablation in Plan(read_config(raw)).ablations] == [
+        "squad-kmeans-k4",
+        "squad-kmeans-k5",
+    ]
 
 
 def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(imported):
@@ -106,7 +109,7 @@ def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_ans
     raw = edited(
         edited(imported, "conditions", {"baseline": {}, "far-off": {"13-99": "zero"}}), "clustering", {"k": [5]}
     )
-    assert {(each.partition, each.name) for each in Plan(read_config(raw)).ablations} == {
+    assert {(ablation.partition, ablation.name) for ablation in Plan(read_config(raw)).ablations} == {
         (partition, condition) for partition in ("squad-kmeans-k5", "mine") for condition in ("baseline", "far-off")
     }
     more = edited(imported, "conditions/both", {"near": "zero", "1-2": "mean"})
@@ -129,8 +132,8 @@ def test_a_condition_is_evaluated_under_the_readings_that_can_change_it(small, r
     plan = Plan(read_config(read))
     own = ["baseline", "zero-dense", "drop", "even", "same"]
     names = ["baseline", "zero-dense", "drop", "drop@segments", "drop@wide", "even", "even@wide", "same"]
-    assert [each.name for each in plan.ablations] == names
-    assert [each.name for each in plan.tabulated] == own
+    assert [ablation.name for ablation in plan.ablations] == names
+    assert [ablation.name for ablation in plan.tabulated] == own
     assert AblationPlan("bert", "squad-kmeans-k4", "drop", "squad", "wide") in plan.ablations
     # One that says what `ablation` says, or that differs in what the condition does not touch, changes nothing.
     same = edited(read, "readings/same", {"sentences": "splitter", "renormalise": False})
@@ -148,13 +151,13 @@ def test_a_reading_is_laid_over_that_of_ablation(read):
 
 
 def test_the_conditions_of_table_2_have_controls(read):
-    assert [each.name for each in Plan(read_config(read)).controlled] == ["zero-dense", "even"]
+    assert [ablation.name for ablation in Plan(read_config(read)).controlled] == ["zero-dense", "even"]
     assert Plan(read_config(edited(read, "controls", {"draws": 0}))).controlled == []
     # A drop is one from the baseline; any condition that changes nothing is one.
     without = edited(read, "select", {"conditions": ["zero-dense", "even"]})
     assert Plan(read_config(without)).controlled == []
     kept = edited(read, "select", {"conditions": ["zero-dense", "same"]})
-    assert [each.name for each in Plan(read_config(kept)).controlled] == ["zero-dense"]
+    assert [ablation.name for ablation in Plan(read_config(kept)).controlled] == ["zero-dense"]
 
 
 def test_a_head_that_is_kept_counts_where_a_type_is_not(small):
@@ -179,7 +182,7 @@ def test_the_baseline_is_the_condition_that_changes_no_head(read):
 def test_the_partitions_that_conditions_are_evaluated_on_have_curves(imported):
     plan = Plan(read_config(imported))
     assert list(plan.partitions) == [("bert", "squad-kmeans-k4"), ("bert", "mine")]
-    assert [each.name for each in plan.ablated] == ["squad-kmeans-k4"]
+    assert [partition.name for partition in plan.ablated] == ["squad-kmeans-k4"]
     assert plan.curved == plan.ablated
     assert Plan(read_config(edited(imported, "curves", {"orders": 0}))).curved == []
 
@@ -189,7 +192,7 @@ def test_a_model_is_evaluated_on_pairs_that_have_labels(small):
     raw = edited(small, "tasks/pairs", pairs)
     raw = edited(raw, "models/other", {"source": {"hub": "a/b"}, "tasks": ["pairs"], "evaluate": "pairs"})
     ablations = Plan(read_config(raw)).ablations
-    assert [each.name for each in ablations if each.model == "other"] == ["baseline", "zero-dense"]
+    assert [ablation.name for ablation in ablations if ablation.model == "other"] == ["baseline", "zero-dense"]
     raw["tasks"]["pairs"]["columns"] = {}
     with pytest.raises(InputError, match=re.escape("models.other.evaluate: pairs has no labels; name their column in")):
         Plan(read_config(raw))
@@ -248,8 +251,8 @@ def test_a_selection_leaves_the_rest_out(tmp_path):
         plan = Plan(read_config(edited(full, "select", {registry: [name]})))
         assert {model for model, _ in plan.partitions} == left
     plan = Plan(read_config(edited(full, "select", {"conditions": ["baseline"]})))
-    assert {each.condition for each in plan.ablations} == {"baseline"}
-    assert {(each.model, each.partition) for each in plan.ablations} == {
+    assert {ablation.condition for ablation in plan.ablations} == {"baseline"}
+    assert {(ablation.model, ablation.partition) for ablation in plan.ablations} == {
         ("base", "pairs-kmeans-k4"),
         ("tuned+1.0", "squad-kmeans-k4"),
         ("packed", "asked-kmeans-k4"),

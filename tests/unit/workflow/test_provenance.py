@@ -15,7 +15,16 @@ from headtypes.features.feature_files import Features, write_features
 from headtypes.figures.style import save_figure
 from headtypes.papers.markdown import to_html
 from headtypes.tasks.answers import write_scores
-from headtypes.workflow.provenance import beside, forget, provenance_of, record, recorded, verified
+from headtypes.workflow.provenance import (
+    beside,
+    forget,
+    is_shard,
+    provenance_of,
+    record,
+    recorded,
+    results_folder,
+    verified,
+)
 
 MODEL = "results/sources/models/bert.json"
 FEATURES = "results/features/bert/squad.h5"
@@ -83,6 +92,26 @@ def test_what_is_made_anew_has_no_record_until_it_is_there():
     forget([TABLE, "results/never.csv"])
     assert recorded(TABLE) is None
     assert beside(TABLE).as_posix() == "results/provenance/guan2020/table1.csv.json"
+
+
+@pytest.mark.parametrize("folder", ["results", "heads/results", "results/heads/results", "/scratch/results/a/results"])
+def test_results_may_lie_under_a_prefix(folder):
+    path = f"{folder}/features/bert/squad.h5"
+    assert results_folder(path).as_posix() == folder
+    assert beside(path).as_posix() == f"{folder}/provenance/features/bert/squad.h5.json"
+    assert is_shard(f"{folder}/shards/features/bert/squad/0-of-2.h5")
+    assert not is_shard(path)
+
+
+def test_a_file_of_the_users_is_no_result_whatever_the_name_of_its_folder(folder):
+    """Not even where it has a record: it may be a result of another workflow."""
+    path = str(folder / "results/partitions/bert/mine.csv")
+    job("cluster_heads", [], [path])
+    write_text(path, "changed")
+    assert results_folder("data/squad.json") is None
+    assert verified([path]) == {path: sha256_path(path)}
+    made = provenance_of("import_partition", {}, {}, "abc", [path])
+    assert made["sources"] == {}
 
 
 def test_a_folder_is_recorded_by_what_is_in_it(folder):

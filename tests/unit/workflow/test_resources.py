@@ -108,7 +108,7 @@ def inputs(tmp_path):
     class Inputs(SimpleNamespace):
         def __iter__(self):
             return iter(
-                each for value in vars(self).values() for each in (value if isinstance(value, list) else [value])
+                file for value in vars(self).values() for file in (value if isinstance(value, list) else [value])
             )
 
     def made(*names, **more):
@@ -204,7 +204,7 @@ def test_curves_have_no_more_sets_than_time_is_asked_for():
         heads = np.argwhere(np.ones((24, 16)))
         of_type = rng.integers(types, size=len(heads))
         numbers = np.bincount(of_type)
-        sets = sum(len(growing_sets(heads[of_type == each])) for each in range(types))
+        sets = sum(len(growing_sets(heads[of_type == type_])) for type_ in range(types))
         sets += len(growing_sets(heads, also=numbers))
         assert 0.9 * most_sets(types) < sets <= most_sets(types)
 

@@ -79,7 +79,7 @@ def test_what_depends_on_one_of_two_values_sees_them_change_places(full):
         alone = [specs_or_none(edited(full, one, other_value)), specs_or_none(edited(full, other, one_value))]
         if one_value == other_value or None in (after, *alone):
             continue
-        changing = {job for each in alone for job in before.keys() & each.keys() if before[job] != each[job]}
+        changing = {job for specs in alone for job in before.keys() & specs.keys() if before[job] != specs[job]}
         # Intervals see only which evaluations there are, and two edits together can leave that as it was.
         depend = {job for job in changing if job[0] != "measure_intervals"}
         unseen = {job for job in depend & after.keys() if after[job] == before[job]}

@@ -49,11 +49,11 @@ def score_intervals(
     NaN where there is no baseline, where there are no articles, and where an interval is undefined, as
     `mean_intervals` says.
 
-    All figures rest on the same drawn questions (or articles), so that a drop is paired: what makes a
+    All values rest on the same drawn questions (or articles), so that a drop is paired: what makes a
     question hard for the baseline and for the condition alike cancels out. Koehn 2004, Statistical
     significance tests for machine translation evaluation; Berg-Kirkpatrick et al. 2012.
     """
-    values = np.stack([np.asarray(each, dtype=float) for each in scores.values()])
+    values = np.stack([np.asarray(metric, dtype=float) for metric in scores.values()])
     # A drop is drawn as a score of its own, so that a condition that changes no answer drops by exactly 0.
     drops = np.zeros_like(values) if baseline is None else values[:, [baseline]] - values
     both = np.stack([values, drops])
@@ -67,11 +67,11 @@ def score_intervals(
     table = {}
     for place, metric in enumerate(scores):
         for kind, name in enumerate((metric, f"drop_{metric}")):
-            figures = {name: means}
+            columns = {name: means}
             for unit, (low, high) in bounds.items():
-                figures |= {f"{name}_low{unit}": low, f"{name}_high{unit}": high}
+                columns |= {f"{name}_low{unit}": low, f"{name}_high{unit}": high}
             known = kind == 0 or baseline is not None
-            table |= {column: figure[kind, place] if known else np.nan for column, figure in figures.items()}
+            table |= {column: value[kind, place] if known else np.nan for column, value in columns.items()}
     return pd.DataFrame(table, index=range(values.shape[1]))
 
 
@@ -107,13 +107,13 @@ def mean_intervals(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bootstrap intervals of means over questions, low and high, each [...].
 
-    values: [..., question], any figures of the same questions (or samples), all of which are drawn together.
+    values: [..., question], any scores of the same questions (or samples), all of which are drawn together.
     articles: [question] labels. With them whole articles are drawn with replacement, and the mean is that
         over all questions of the articles drawn: questions of one article are not independent, and the
         interval says what other articles might have given (Davison and Hinkley 1997, section 3.8; Field and
         Welsh 2007). Without them the questions are drawn, and the interval holds for further questions on
         articles like a mixture of these.
-    seed: equal seeds draw the same questions, however many figures there are.
+    seed: equal seeds draw the same questions, however many scores there are.
     level: share of such intervals that hold the true mean.
 
     Both bounds are NaN where a single question, or a single article, is all there is: it says nothing about

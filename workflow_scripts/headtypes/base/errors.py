@@ -1,19 +1,19 @@
-"""The error that a user can mend."""
+"""The error that a user can fix."""
 
 import difflib
 from collections.abc import Iterable
 
 
 class InputError(Exception):
-    """Something the user gave cannot be used.
+    """Input from the user cannot be used.
 
-    The message is one sentence (or a few) that names the file or key, says what is wrong with it and what to
-    do. It reaches the user as it is, without a traceback.
+    The message, a sentence or a few, names the file or key, says what is wrong with it and what to do. It is shown to
+    the user as it is, without a traceback.
     """
 
 
 def one_line(error: Exception) -> str:
-    """What a library says of an error, on one line of some length and without the last period."""
+    """The message of a library's error, on one line that may be cut, and without its final period."""
     text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return text if len(text) <= 300 else f"{text[:300]}…"
 

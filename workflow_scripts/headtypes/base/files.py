@@ -1,4 +1,4 @@
-"""Whole files or none: what is written appears under its name only when it is complete."""
+"""Whole files or none: a file appears under its name only when it is complete."""
 
 import errno
 import glob
@@ -15,7 +15,7 @@ from headtypes.base.errors import InputError, one_line
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# No room, no right to write, a broken disk: what the user can mend.
+# No room, no permission, a broken disk: what the user can fix.
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 
 
@@ -38,30 +38,30 @@ def replacing(path: str | Path) -> Iterator[Path]:
         why = refusal(error)
         if why is None or isinstance(error, InputError):
             raise
-        raise InputError(f"{path} cannot be written: {why}; mend that and run again.") from error
+        raise InputError(f"{path} cannot be written: {why}; fix this and run again.") from error
     finally:
-        # A disk that has become read-only keeps it; `leftovers` finds it later.
+        # It cannot be removed from a disk that has become read-only; `leftovers` finds it later.
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
 
 
 def reach_disk(folder: str | Path) -> None:
-    """Wait until the disk has the files in a folder."""
+    """Wait until the files in a folder are on disk."""
     for path in Path(folder).iterdir():
         with open(path, "rb") as written:
             os.fsync(written.fileno())
 
 
 def leftovers(path: str | Path) -> list[Path]:
-    """What processes that were killed while they wrote `path` have left beside it."""
-    found = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
-    # A folder is one of another name, which has a dot and a digit.
-    return [each for each in found if each.is_file()]
+    """The temporary files that processes left beside `path` when they were killed while writing it."""
+    temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
+    # A folder belongs to another path, whose name continues with a dot and a digit.
+    return [file for file in temporary if file.is_file()]
 
 
 def check_writable(path: str | Path) -> None:
     """Raise `InputError` where `path` cannot be written, before anything is computed for it."""
-    folder = next(each for each in Path(path).absolute().parents if each.exists())
+    folder = next(parent for parent in Path(path).absolute().parents if parent.exists())
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path} cannot be written: {folder} is read-only; make it writable and run again.")
 
@@ -69,7 +69,7 @@ def check_writable(path: str | Path) -> None:
 def refusal(error: BaseException | None) -> str | None:
     """Why the system refused to read or write, in its words (`No space left on device`); None for any other error.
 
-    Libraries that are not written in Python have these words in errors of their own.
+    Compiled libraries put these words into errors of their own.
     """
     while error is not None:
         for number in _REFUSALS:
@@ -81,7 +81,7 @@ def refusal(error: BaseException | None) -> str | None:
 
 @contextmanager
 def undamaged(path: str | Path, otherwise: str) -> Iterator[None]:
-    """Around the reading of a result: what goes wrong there is an `InputError` that names the file.
+    """Wrap the reading of a result, so that any error becomes an `InputError` that names the file.
 
     otherwise: what the file is if it is not damaged, such as `no feature file`.
     """
@@ -91,7 +91,7 @@ def undamaged(path: str | Path, otherwise: str) -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         raise InputError(f"{path} is not there; let the workflow make it.") from error
-    except Exception as error:  # Each library has errors of its own for what it can make no sense of.
+    except Exception as error:  # Each library has errors of its own for files it cannot parse.
         raise InputError(f"{path} is damaged or {otherwise} ({one_line(error)}); delete it and run again.") from error
 
 
@@ -114,7 +114,7 @@ def write_json(path: str | Path, data: Any) -> None:
 def read_json(path: str | Path) -> Any:
     """Read a JSON file. Raises `InputError` that names the file and the line where it is broken."""
     try:
-        # A byte-order mark, as some editors write it, is no part of the data.
+        # Some editors write a byte-order mark, which is not part of the data.
         return json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
@@ -144,7 +144,7 @@ def read_json_lines(path: str | Path) -> list[dict]:
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
             if not isinstance(row, dict):
-                raise InputError(f"{path}, line {number} is no JSON object.")
+                raise InputError(f"{path}, line {number} is not a JSON object.")
             rows.append(row)
     if not rows:
         raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
@@ -152,7 +152,7 @@ def read_json_lines(path: str | Path) -> list[dict]:
 
 
 def write_csv(path: str | Path, table: "DataFrame") -> None:
-    """Write a table as a whole CSV file, figures to nine digits: equal tables give equal bytes."""
+    """Write a table as a whole CSV file, numbers to nine digits: equal tables give equal bytes."""
     write_text(path, table.to_csv(index=False, float_format="%.9g", lineterminator="\n"))
 
 
@@ -165,11 +165,11 @@ def sha256_file(path: str | Path) -> str:
 def sha256_path(path: str | Path) -> str:
     """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes.
 
-    Hidden files do not count: Snakemake puts one into a folder that a job has made.
+    Hidden files do not count, since Snakemake puts one into every folder that a job makes.
     """
     path = Path(path)
     if not path.is_dir():
         return sha256_file(path)
-    found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
-    files = {file.relative_to(path).as_posix(): sha256_file(file) for file in found}
+    visible = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    files = {file.relative_to(path).as_posix(): sha256_file(file) for file in visible}
     return hashlib.sha256(canonical_json(files).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Progress on long work, with an estimate of the time left."""
+"""Progress of long work, with an estimate of the time left."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""Seeds for random choices: one per use, none shared, none global."""
+"""Seeds for random choices: one for each use, none shared, none global."""
 
 import hashlib
 

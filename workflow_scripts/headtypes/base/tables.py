@@ -1,4 +1,4 @@
-"""Tables on disk, read with one sentence for a file that is damaged, and Parquet with checksums."""
+"""Tables on disk, CSV and Parquet, with one sentence for a file that is damaged."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,9 +9,9 @@ from headtypes.base.files import replacing, undamaged
 
 
 def read_csv(path: str | Path, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
-    """Read a CSV of ours.
+    """Read a CSV file that the workflow wrote.
 
-    otherwise: as in `files.undamaged`; columns: those that there must be; rows: the fewest; options: of
+    otherwise: as in `files.undamaged`; columns: those it must have; rows: the least number; options: of
         `pandas.read_csv`.
     Raises `InputError` where the file is damaged, or has fewer rows, or lacks a column.
     """
@@ -20,7 +20,7 @@ def read_csv(path: str | Path, otherwise: str, columns: Iterable[str], rows: int
 
 
 def read_parquet(path: str | Path, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
-    """Read what `write_parquet` wrote, with or without rows; otherwise as `read_csv`."""
+    """Read what `write_parquet` wrote, with or without rows; `otherwise` as in `read_csv`."""
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 

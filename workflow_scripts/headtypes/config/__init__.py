@@ -1,1 +1,1 @@
-"""The configuration: what each key may hold, and one sentence for what cannot be."""
+"""The configuration: what each key may hold, and one sentence for whatever it may not."""

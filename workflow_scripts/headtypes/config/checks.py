@@ -1,4 +1,4 @@
-"""That the entries of a configuration fit together: one line that names the key where they do not.
+"""Checks that the entries of a configuration fit together; where they do not, one line names the key.
 
 Every function raises `InputError`.
 """
@@ -18,21 +18,21 @@ from headtypes.types.names import ALL, TYPE_NAME
 
 
 def check_selection(config: Config) -> None:
-    """Everything selected is there."""
+    """Everything selected exists."""
     for registry in ("tasks", "models", "conditions"):
         for name in getattr(config.select, registry) or ():
             check_known(f"select.{registry}", name, getattr(config, registry))
 
 
 def check_names(config: Config) -> None:
-    """No entry has the name of the folder that all results are in, by which they are told from other files."""
+    """No entry is named as the folder of results, by which results are recognised."""
     for registry in ("models", "tasks", "partitions", "conditions"):
         if "results" in getattr(config, registry):
-            raise InputError(f"config: {registry}.results: the folder of all results has this name; rename it.")
+            raise InputError(f"config: {registry}.results: the folder of results has this name; rename the entry.")
 
 
 def check_models(config: Config) -> None:
-    """Models name tasks and models that are there, descend from none of their own line, and can learn and answer."""
+    """Models name tasks and models that exist, do not descend from themselves, and can learn and answer their tasks."""
     for name, model in config.models.items():
         for task in model.tasks:
             check_known(f"models.{name}.tasks", task, config.tasks)
@@ -51,17 +51,17 @@ def check_models(config: Config) -> None:
 
 
 def check_partitions(config: Config) -> None:
-    """Partitions that the user brings have names of their own, and features."""
+    """The user's partitions have names of their own, and features."""
     clustered = {name for model in config.models.values() for task in model.tasks for name in clusterings(config, task)}
-    for name, brought in config.partitions.items():
+    for name, entry in config.partitions.items():
         if name in clustered:
             raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
-        check_known(f"partitions.{name}.model", brought.model, config.models)
-        check_known(f"partitions.{name}.task", brought.task, config.tasks)
-        if brought.task not in config.models[brought.model].tasks:
+        check_known(f"partitions.{name}.model", entry.model, config.models)
+        check_known(f"partitions.{name}.task", entry.task, config.tasks)
+        if entry.task not in config.models[entry.model].tasks:
             raise InputError(
-                f"config: partitions.{name}.task: models.{brought.model} has no features on {brought.task}; "
-                f"add it to models.{brought.model}.tasks."
+                f"config: partitions.{name}.task: models.{entry.model} has no features on {entry.task}; "
+                f"add it to models.{entry.model}.tasks."
             )
     for name in config.select.partitions or ():
         check_known("select.partitions", name, clustered | set(config.partitions))
@@ -75,9 +75,9 @@ def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
 
 
 def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -> None:
-    """The local files, folders and packages of these models and tasks are there."""
+    """The local files, folders and packages of these models and tasks exist."""
     models = dict.fromkeys([*models, *(base for name in models for base in _bases(config, name))])
-    made = [config.models[name].source.finetuned for name in models]
+    finetuned = [config.models[name].source.finetuned for name in models]
     for name in models:
         source = config.models[name].source
         key = f"models.{name}.source"
@@ -95,13 +95,13 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
     for name in tasks:
         if (file := config.tasks[name].source.file) is not None:
             _check_file(f"tasks.{name}.source.file", file)
-    for name in [each.task for each in made if each is not None]:
+    for name in [settings.task for settings in finetuned if settings is not None]:
         if (file := config.tasks[name].source.training_file) is not None:
             _check_file(f"tasks.{name}.source.training_file", file)
 
 
 def check_tasks(config: Config) -> None:
-    """No task has the name of a file about another one."""
+    """No task has the name of a file about another task."""
     for name in config.tasks:
         for part in ("agreement", "best"):
             if f"{name}.{part}" in config.tasks:
@@ -109,14 +109,14 @@ def check_tasks(config: Config) -> None:
 
 
 def check_readings(config: Config) -> None:
-    """No reading has the name of another column of their table."""
+    """No reading has the name of another column of the table of readings."""
     for name in config.readings:
         if name in ("ablation", "place", "claim"):
             raise InputError(f"config: readings.{name}: the table of readings has a column of this name; rename it.")
 
 
 def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> None:
-    """Each of these conditions is possible: some one partition has all the types that it names.
+    """For each of these conditions, at least one partition has all the types that it names.
 
     kinds: the types of each partition.
     """
@@ -143,8 +143,8 @@ def clusterings(config: Config, task: str) -> dict[str, tuple[str, int]]:
 
 def parent_of(config: Config, model: str) -> str | None:
     """The model that this one was fine-tuned from."""
-    made = config.models[model].source.finetuned
-    return made.base if made else config.models[model].parent
+    finetuned = config.models[model].source.finetuned
+    return finetuned.base if finetuned else config.models[model].parent
 
 
 def types_of(condition: Iterable[str]) -> list[str]:
@@ -163,26 +163,26 @@ def check_known(key: str, name: str, registry: Iterable[str]) -> None:
 def _check_descent(config: Config, name: str) -> None:
     seen = [name]
     while (parent := parent_of(config, seen[-1])) is not None:
-        made = config.models[seen[-1]].source.finetuned
-        key = f"models.{seen[-1]}.{'source.finetuned.base' if made else 'parent'}"
+        finetuned = config.models[seen[-1]].source.finetuned
+        key = f"models.{seen[-1]}.{'source.finetuned.base' if finetuned else 'parent'}"
         check_known(key, parent, config.models)
         if parent in seen:
             raise InputError(f"config: {key}: {' -> '.join([*seen, parent])} is a circle.")
         seen.append(parent)
 
 
-def _check_finetuning(config: Config, name: str, made: Finetuned) -> None:
+def _check_finetuning(config: Config, name: str, finetuned: Finetuned) -> None:
     key = f"models.{name}"
-    if config.models[name].parent not in (None, made.base):
-        raise InputError(f"config: {key}.parent: it is fine-tuned from {made.base}; leave parent out.")
-    check_known(f"{key}.source.finetuned.task", made.task, config.tasks)
-    task = config.tasks[made.task]
+    if config.models[name].parent not in (None, finetuned.base):
+        raise InputError(f"config: {key}.parent: it is fine-tuned from {finetuned.base}; leave parent out.")
+    check_known(f"{key}.source.finetuned.task", finetuned.task, config.tasks)
+    task = config.tasks[finetuned.task]
     if task.source.file is not None and task.source.training_file is None:
         raise InputError(
-            f"config: {key}.source.finetuned.task: {made.task} has no training data; "
-            f"name them in tasks.{made.task}.source.training_file."
+            f"config: {key}.source.finetuned.task: {finetuned.task} has no training data; "
+            f"name them in tasks.{finetuned.task}.source.training_file."
         )
-    _check_answerable(config, f"{key}.source.finetuned.task: {made.task}", made.task)
+    _check_answerable(config, f"{key}.source.finetuned.task: {finetuned.task}", finetuned.task)
 
 
 def _check_answerable(config: Config, what: str, name: str) -> None:
@@ -195,9 +195,9 @@ def _check_answerable(config: Config, what: str, name: str) -> None:
 
 
 def _bases(config: Config, model: str) -> list[str]:
-    """The models that have to be there before this one can be made."""
-    made = config.models[model].source.finetuned
-    return [made.base, *_bases(config, made.base)] if made else []
+    """The models that this one is fine-tuned from, the nearest first."""
+    finetuned = config.models[model].source.finetuned
+    return [finetuned.base, *_bases(config, finetuned.base)] if finetuned else []
 
 
 def _variables_set(key: str, path: str) -> None:
@@ -213,7 +213,7 @@ def _check_file(key: str, file: str) -> None:
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
-    """The types named in a partition that the user brings, sorted."""
+    """The types in a file of a partition, sorted."""
     _check_file(key, file)
     try:
         with open(file, encoding="utf-8-sig", newline="") as rows:

@@ -1,4 +1,4 @@
-"""One line for a configuration that cannot be: the key, what is allowed there, what was probably meant."""
+"""One line about an invalid configuration: the key, what is allowed there, what was probably meant."""
 
 import re
 from types import NoneType, UnionType
@@ -18,9 +18,9 @@ _UNKNOWN = ("extra_forbidden", "invalid_key")
 _UNQUOTED = "; write it without quotes, and into a file for --configfile where --config gave it"
 # What to do where the value is text.
 _FOR_TEXT = {
-    # YAML takes 1e-4 for text.
+    # YAML reads 1e-4 as text.
     "float_type": "; write a decimal point, as in 1.0e-4",
-    # And Snakemake everything in a mapping that --config gives.
+    # Snakemake reads everything in a mapping given by --config as text.
     "int_type": _UNQUOTED,
     "bool_type": _UNQUOTED,
 }
@@ -33,11 +33,11 @@ def sentence(error: ValidationError, root: type[BaseModel]) -> str:
     root: the model that was validated, to list the keys that it allows.
     """
     by_key: dict[tuple, list[dict]] = {}
-    # A key that is not known comes first: it may be the one that another problem misses.
+    # An unknown key comes first: it may be a misspelling of a key that another problem says is missing.
     for problem in sorted(error.errors(include_url=False), key=lambda problem: problem["type"] not in _UNKNOWN):
         by_key.setdefault(_keys(problem, root)[0], []).append(problem)
     problems, others = next(iter(by_key.values())), len(by_key) - 1
-    # One key has several problems where it may hold one of several kinds of value.
+    # A key that may hold one of several kinds of value has a problem for each.
     text = _explain(problems[0], root)
     for problem in problems[1:]:
         text = f"{text.rstrip('.')}; or {_lower(problem['msg'])}."
@@ -75,23 +75,23 @@ def _explain(problem: dict, root: type[BaseModel]) -> str:
 def _keys(problem: dict, root: type[BaseModel]) -> tuple[tuple[str, ...], Any]:
     """The keys that lead to a problem, and the model or mapping that holds the last of them.
 
-    What pydantic adds to them, a mark for each branch of a union and for a problem of a key itself, is left out.
+    The marks that pydantic adds for branches of a union and for problems of a key itself are left out.
     """
-    keys, holder, here = [], None, root
+    keys, holder, current = [], None, root
     for part in problem["loc"]:
         if part == "[key]" and problem["type"] not in _UNKNOWN:
             continue
-        if get_origin(here) is dict:
-            below = get_args(here)[1]
-        elif isinstance(here, type) and issubclass(here, BaseModel):
-            field = here.model_fields.get(part)
+        if get_origin(current) is dict:
+            below = get_args(current)[1]
+        elif isinstance(current, type) and issubclass(current, BaseModel):
+            field = current.model_fields.get(part)
             below = _without_none(field.annotation) if field else None
         elif isinstance(part, int):
             below = None
         else:
             continue
         keys.append(str(part) if str(part).isprintable() else repr(part))
-        holder, here = here, below
+        holder, current = current, below
     return tuple(keys), holder
 
 

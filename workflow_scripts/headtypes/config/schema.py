@@ -1,4 +1,4 @@
-"""The configuration: its keys, what each may hold, and one clear line for what cannot be.
+"""The configuration: its keys, what each may hold, and one clear line for whatever it may not.
 
 `schemas/config.schema.json` is generated from these models (`python -m headtypes.config.schema`), for editors.
 """
@@ -22,7 +22,7 @@ Method = Literal[*METHODS]
 
 
 class Task(Strict):
-    """A data set and how much of it is looked at."""
+    """A data set, and how much of it is used."""
 
     kind: TaskKind = "question_answering"
     source: TaskSource
@@ -30,7 +30,7 @@ class Task(Strict):
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
-    """Questions, or pairs, that each ablation is evaluated on."""
+    """Questions or pairs on which each ablation is evaluated."""
 
     @model_validator(mode="after")
     def _check(self):
@@ -53,7 +53,7 @@ class Model(Strict):
     evaluate: Name | None = None
     """Task that the model was fine-tuned for; its heads are ablated there."""
     published: dict[Paper, Name] = {}
-    """Papers that this model stands beside, each with the row of the paper's tables: of guan2020, a row of Table 1."""
+    """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1)."""
 
 
 class Clustering(Strict):
@@ -64,20 +64,20 @@ class Clustering(Strict):
     distance_bins: Literal[1, 2, 4, 8, 16, 32, 64] = 16
     """Distance bins of the feature; any divisor of 64, without a new extraction."""
     scale: bool = False
-    """Whether each column is brought to unit variance first."""
+    """Whether each column is scaled to unit variance first."""
     restarts: Annotated[int, Field(ge=1)] = 50
     """Initialisations of which the best is kept."""
 
 
 class Stability(Strict):
-    """How far the types depend on the heads and samples seen (von Luxburg 2010)."""
+    """How much the types depend on which heads and samples are used (von Luxburg 2010)."""
 
     models: Annotated[int, Field(ge=2)] = 10
     """Clusterings, each fitted on a random half."""
 
 
 class Partition(Strict):
-    """A division of heads into types that the user brings."""
+    """A division of heads into types, read from a file of the user's."""
 
     file: LocalPath
     """CSV with the columns layer, head (both from 0) and type."""
@@ -91,7 +91,7 @@ class Windows(Strict):
 
     max_seq_length: Annotated[int, Field(ge=16)] = 384
     doc_stride: Annotated[int, Field(ge=1)] = 128
-    """Tokens by which each window starts after the one before."""
+    """Tokens between the starts of two windows."""
     max_query_length: Annotated[int, Field(ge=1)] = 64
     max_answer_length: Annotated[int, Field(ge=1)] = 30
 
@@ -120,12 +120,12 @@ Ablation = create_model(
 
 
 class Controls(Strict):
-    """The conditions of Table 2 on heads drawn at random, as many in each layer, so that number is told from kind."""
+    """The conditions of Table 2 on random heads, as many in each layer: is it the type, or the number?"""
 
     draws: Annotated[int, Field(ge=0)] = 10
     """Random draws of each condition; 0 for none."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
-    """Questions, or pairs, of those of the task."""
+    """How many of the task's questions or pairs."""
 
 
 class Curves(Strict):
@@ -134,11 +134,11 @@ class Curves(Strict):
     orders: Annotated[int, Field(ge=0)] = 3
     """Random orders beside that of importance; 0 for no curves at all."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
-    """Questions, or pairs, of those of the task."""
+    """How many of the task's questions or pairs."""
 
 
 class Compute(Strict):
-    """What fixes the arithmetic of a forward pass."""
+    """What determines the arithmetic of a forward pass."""
 
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     batch_tokens: Annotated[int, Field(ge=512)] = 4096
@@ -146,7 +146,7 @@ class Compute(Strict):
 
 
 class Jobs(Strict):
-    """How work is divided; no result depends on it."""
+    """How work is divided into jobs; no result depends on it."""
 
     shards: Annotated[int, Field(ge=1, le=1000)] = 1
     """Jobs that share one extraction or evaluation, so that a job that is killed loses no more than its share."""
@@ -165,7 +165,7 @@ class Config(Strict):
     """The whole configuration."""
 
     seed: Annotated[int, Field(ge=0)] = 2020
-    """Every random choice derives from this, the stage and what it is about."""
+    """Every random choice derives from this, from the stage and from what the choice is about."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
     models: Annotated[dict[Name, Model], Field(min_length=1)]
     clustering: Clustering = Clustering()
@@ -174,7 +174,7 @@ class Config(Strict):
     windows: Windows = Windows()
     ablation: Ablation = Ablation()
     readings: dict[Name, Ablation] = {}
-    """Further readings, each laid over `ablation`: conditions that one can change are evaluated under it as well."""
+    """Further readings, each laid over `ablation`: a condition that a reading changes is evaluated under it as well."""
     conditions: dict[Name, dict[Name, Operation]] = {}
     """Name of a condition: what is done to the heads of each type, or to one head (layer-head, both counted from 1);
     heads not named are kept."""

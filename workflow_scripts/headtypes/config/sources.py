@@ -20,7 +20,7 @@ Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 
 
 def _expand(path: str) -> str:
-    # A variable that is not set stays as it is: only an entry that is selected needs it, and the plan tells.
+    # A variable that is not set stays as it is: only selected entries need theirs, and the plan checks them.
     expanded = os.path.expanduser(os.path.expandvars(path))
     if expanded.splitlines() != [expanded] or "\0" in expanded:
         raise ValueError("a path is one line of text")
@@ -49,8 +49,7 @@ class Strict(BaseModel):
 def _exactly_one(part: Strict, *keys: str) -> None:
     given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
-        found = " and ".join(given) if given else "none"
-        raise ValueError(f"needs exactly one of {', '.join(keys)}; found {found}")
+        raise ValueError(f"needs exactly one of {', '.join(keys)}; found {' and '.join(given) or 'none'}")
 
 
 def _only_with(part: Strict, origin: str, *keys: str) -> None:
@@ -60,7 +59,7 @@ def _only_with(part: Strict, origin: str, *keys: str) -> None:
 
 
 class Finetuned(Strict, Learning):
-    """A model that the workflow makes; the defaults are those of Devlin et al. 2019 for SQuAD."""
+    """A model that the workflow fine-tunes; the defaults are those of Devlin et al. 2019 for SQuAD."""
 
     base: Name
     """Model that is fine-tuned."""
@@ -78,7 +77,7 @@ class ModelSource(Strict):
     folder: LocalPath | None = None
     """Local folder as `save_pretrained` writes it; `~` and environment variables are expanded."""
     package: Annotated[Text, AfterValidator(_module)] | None = None
-    """Installed Python package that carries the model's files, by the name that it is imported under."""
+    """Installed Python package that contains the model's files, by its import name."""
     subfolder: Text = "."
     """Folder of the model's files inside the package."""
     sha256: Sha256 | None = None
@@ -86,7 +85,7 @@ class ModelSource(Strict):
     pickle: bool = False
     """Whether the weights may be a pickle (pytorch_model.bin) where there are no safetensors; a pickle can run code."""
     finetuned: Finetuned | None = None
-    """Made by the workflow from another model."""
+    """Fine-tuned by the workflow from another model."""
 
     @model_validator(mode="after")
     def _check(self):
@@ -94,7 +93,7 @@ class ModelSource(Strict):
         _only_with(self, "hub", "revision")
         _only_with(self, "package", "subfolder")
         if self.finetuned is not None and self.pickle:
-            raise ValueError("the key pickle belongs to a source with files; models made here are safetensors")
+            raise ValueError("the key pickle belongs to a source with files; fine-tuning writes safetensors")
         return self
 
 
@@ -128,7 +127,7 @@ class TaskSource(Strict):
     world: Literal[*WORLDS] | None = None
     """Generated world of fictional people, places, works and events."""
     size: Annotated[int, Field(ge=1)] = 1000
-    """Questions or pairs of the generated world that are held out."""
+    """Held-out questions or pairs of the generated world."""
     training_size: Annotated[int, Field(ge=1)] = 4000
     """Questions or pairs of the generated world that models are fine-tuned on."""
 

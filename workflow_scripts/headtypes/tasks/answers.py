@@ -1,7 +1,4 @@
-"""What a model answers to a task and how good that is, and the scores on disk.
-
-One line for each kind of task that a model can be evaluated on.
-"""
+"""What a model answers and how good that is, for each kind of task on which models can be evaluated."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,30 +19,33 @@ from headtypes.tasks.windows import Windows
 class Answers(Protocol):
     """A model's answers to the rows of a task.
 
-    columns: names of what is read of every window.
+    columns: names of the values that are read from the model's output for each window.
     """
 
     columns: tuple[str, ...]
 
     @classmethod
     def of(cls, rows: Sequence, windows: Windows, record: ModelRecord, **settings: int) -> "Answers":
-        """Those of a fetched model to rows, and to the windows that were built of them.
+        """The answers of a fetched model to rows, given the windows that were built from them.
 
         settings: the kind's `answer_keys`.
         """
 
     def read(self, output, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """What counts of a model's output for a batch: an array [window] for each of `columns`.
+        """Read the values from the model's output for a batch: an array [window] for each of `columns`.
 
-        sentences: the sentence of each token of each window, as `windows.Windows` has them.
+        sentences: the sentence of each token, [token] for each window, numbered as in `windows.Windows`.
         """
 
-    def score(self, found: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
-        """The answers by id, and one row of scores for each, from what was read of all windows in their order."""
+    def score(self, values: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
+        """The answers by id, and a table of scores with one row for each.
+
+        values: those of all windows, in their order, one array [window] for each of `columns`.
+        """
 
     @staticmethod
     def summary(scores: pd.DataFrame) -> dict[str, float | int]:
-        """The metrics in percent, and the number of answers, from the scores of each."""
+        """The metrics in percent, and the number of answers, from the table of scores."""
 
 
 ANSWERS: dict[str, type[Answers]] = {
@@ -55,6 +55,6 @@ ANSWERS: dict[str, type[Answers]] = {
 
 
 def write_scores(path: str | Path, scores: pd.DataFrame, provenance: dict) -> None:
-    """Write the scores of each answer, and what made them, as a whole Parquet file with checksums."""
+    """Write a table of scores with its provenance as a Parquet file with checksums."""
     scores.attrs["provenance"] = provenance
     write_parquet(path, scores)

@@ -1,4 +1,4 @@
-"""Samples as a model reads them: token ids, types of the segments, and kinds of the special tokens."""
+"""Samples as a model reads them: token ids, token types, and the kinds of special tokens."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ class Encoded:
 
     input_ids:   token ids, special tokens included, no padding.
     token_types: segment of each token, or None for a model without segments.
-    kinds:       [token] int8 kind of each token, as `tokens.SPECIAL_KINDS` counts them; 0 for an ordinary one.
-    truncated:   [sample] bool, whether the sample was longer than that.
+    kinds:       [token] int8 kind of each token, numbered as in `tokens.SPECIAL_KINDS`; 0 for an ordinary one.
+    truncated:   [sample] bool, whether the sample was too long and has been cut.
     """
 
     input_ids: list[list[int]]
@@ -34,17 +34,17 @@ class Encoded:
 
 
 def encode_samples(samples: list[Sample], tokenizer, kind: str, max_length: int) -> Encoded:
-    """Encode samples, cut to the longest input that the model takes as the tokenizer cuts them.
+    """Encode samples, and let the tokenizer cut those that are longer than the model allows.
 
-    kind:    of the task, one of `kinds.KINDS`, which says what is cut: the context and never the question, or the
-        longer sentence.
+    kind:       one of `kinds.KINDS`; it determines what is cut: the context but not the question, or the longer
+        sentence.
     max_length: tokens of the longest input that the model takes.
     Raises `InputError` that names a sample which cannot be cut to it.
     """
     first = [sample.first for sample in samples]
     second = [sample.second for sample in samples]
     texts = (first, second) if all(text is not None for text in second) else (first,)
-    # The tokenizer's own file may carry a truncation and a padding, so both are always set.
+    # The tokenizer's own file may specify truncation and padding, so both are always set.
     whole = tokenizer(*texts, truncation=False, padding=False, verbose=False)
     input_ids, token_types = whole["input_ids"], whole.get("token_type_ids")
     truncated = np.array([len(ids) > max_length for ids in input_ids])
@@ -53,7 +53,7 @@ def encode_samples(samples: list[Sample], tokenizer, kind: str, max_length: int)
         text = [part[index] for part in texts]
         try:
             cut = tokenizer(*text, truncation=strategy, max_length=max_length, padding=False)
-        except Exception as error:  # The tokenizers library has no class of its own for this.
+        except Exception as error:  # The tokenizers library has no specific class for this.
             raise InputError(_NO_ROOM.format(samples[index].id, max_length)) from error
         if len(cut["input_ids"]) > max_length:
             raise InputError(_NO_ROOM.format(samples[index].id, max_length))

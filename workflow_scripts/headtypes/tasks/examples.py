@@ -1,6 +1,6 @@
-"""What a model with a head reads of a task, and what it should answer: for evaluation, importance and fine-tuning.
+"""What a model reads and what it should answer, for each kind of task on which models can be evaluated.
 
-One line for each kind of task that a model can be evaluated on.
+Used by evaluation, importance and fine-tuning.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from headtypes.tasks.windows import Windows
 
 
 class Examples(Protocol):
-    """How rows of a kind become what a model reads and what it should answer.
+    """Turns rows of a kind into what a model reads and what it should answer.
 
-    target_names: the argument of the model's `forward` that takes each column of the targets.
+    target_names: arguments of the model's `forward` that take the columns of the targets.
     """
 
     target_names: tuple[str, ...]
@@ -37,13 +37,13 @@ class Examples(Protocol):
         """
 
     def targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
-        """The right class of each of the head's softmaxes, such as start and end token: [window, class] int.
+        """The correct class of each of the head's softmaxes, such as start and end token: [window, softmax] int.
 
-        record: the model, which has learned the task. A row that is negative belongs to a window without an answer.
+        record: the model, which has been trained on the task. Rows of windows without an answer are negative.
         """
 
     def learned(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """The targets that a new model learns, none of them negative, and the labels' names where it has labels."""
+        """The targets from which a new model learns, none of them negative, and the names of its labels, if any."""
 
 
 EXAMPLES: dict[str, Examples] = {
@@ -58,7 +58,7 @@ def prepare_windows(
     """Encode a task's rows for a model with a head.
 
     rows, kind: of a kind of `EXAMPLES`.
-    max_length, max_seq_length, shape: as in `Examples.windows`; what the kind has no use for is left out.
+    max_length, max_seq_length, shape: as in `Examples.windows`; keys that the kind does not have are ignored.
     """
     shape = {key: value for key, value in shape.items() if key in KINDS[kind].window_keys}
     return EXAMPLES[kind].windows(rows, tokenizer, max_length=max_length, max_seq_length=max_seq_length, **shape)

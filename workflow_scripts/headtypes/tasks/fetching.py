@@ -1,4 +1,4 @@
-"""A task's data, taken from where they are and brought into the form of the task's kind."""
+"""Fetching a task's data, from wherever they are, as rows of the task's kind."""
 
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.sources import read_file, read_hub
@@ -10,9 +10,10 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 
     kind:    one of `kinds.KINDS`.
     source:  as in the configuration: hub with name, revision and split; or file; or world with seed, split and size.
-    columns: names of columns, for a kind that has them (`protocol.Kind.of_file`).
-    returns  the rows, of the kind's class, and where they come from: task, source, revision as resolved, rows.
-    Raises `InputError` where the data cannot be read or are not in the form that the kind asks for.
+    columns: names of columns, for a kind that needs them (`protocol.Kind.of_file`).
+    returns  the rows, of the kind's class; and where they come from: task, source, revision as resolved, number of
+        rows.
+    Raises `InputError` if the data cannot be read or do not have the form that the kind requires.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "world" in source:

@@ -1,4 +1,4 @@
-"""The kinds of task: one line for each. The configuration's keys derive from them."""
+"""The registry of the kinds of task, from which the configuration derives its keys."""
 
 from pathlib import Path
 
@@ -16,11 +16,11 @@ WORLDS = tuple(world for kind in KINDS.values() for world in kind.worlds)
 
 
 def kinds_with(key: str) -> list[str]:
-    """The names of the kinds that a key of a task's configuration belongs to; all, for a key that every task has."""
+    """Names of the kinds that have some key in the configuration of their tasks; all kinds, for a common key."""
     having = [name for name, kind in KINDS.items() if key in kind.keys]
     return having or list(KINDS)
 
 
 def read_rows(path: str | Path, kind: str) -> list:
-    """Read the rows of a task of some kind, as `records.write_records` wrote them; errors as `records.read_records`."""
+    """Read the rows of a task of some kind, as `records.write_records` wrote them; errors as in `read_records`."""
     return read_records(path, KINDS[kind].row)

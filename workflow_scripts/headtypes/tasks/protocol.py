@@ -1,10 +1,10 @@
-"""What a kind of task says of itself; `kinds` has the kinds there are.
+"""The protocol of a kind of task; `kinds` is the registry.
 
-A kind is a folder beside this file. Its `kind.py` holds a subclass of `Kind`: how its data become rows and its rows
-become samples, and what the configuration needs to know. That is all that attention is measured with. A kind that a
-model can be evaluated on has two further modules, `examples.py` (`examples.Examples`: what the model reads and should
-answer) and `answers.py` (`answers.Answers`: what it does answer, and how good that is). The three stand apart because
-jobs depend on the code that they reach: an edit of how answers are scored must not train a model again.
+A kind is a folder beside this file. Its `kind.py` holds a subclass of `Kind`: how data become rows and rows become
+samples, and what the configuration needs to know. Nothing more is needed to measure attention. A kind on which models
+can be evaluated has two more modules: `examples.py` (`examples.Examples`), what a model reads and what it should
+answer; and `answers.py` (`answers.Answers`), what it does answer and how good that is. These are separate modules
+because a job runs again when code that it imports changes: a change in the scoring must not train a model again.
 """
 
 from abc import ABC, abstractmethod
@@ -16,18 +16,20 @@ from headtypes.tasks.records import Sample
 
 
 class Kind(ABC):
-    """A kind of task. The configuration reads it whenever a plan is made, so no heavy library is imported for it.
+    """A kind of task.
+
+    The configuration imports it whenever jobs are planned, so it must not import heavy libraries (NumPy included).
 
     name:       as in the configuration.
-    row:        the class of its rows, of `records`.
-    form:       what a file of its data is read as: `json`, or `table` with named columns (`sources.read_file`).
-    worlds:     the data sets of the generated world that are of this kind (`world.tasks.DATA_SETS`).
-    keys:       keys of a task's configuration that no other kind has.
-    labels_in_columns: whether labels are found by the configuration's `columns.label`.
-    truncation: what of a sample that is too long is cut, as a tokenizer calls it.
-    head:       the head of the models that answer it (`models.loading.HEADS`); None where it cannot be evaluated.
-    window_keys, answer_keys: what of the configuration's `windows`, beside `max_seq_length`, shapes what a model
-        reads, and what it answers.
+    row:        the class of its rows, a dataclass as those of `records`.
+    form:       how a file of its data is read: as `json`, or as a `table` with named columns (`sources.read_file`).
+    worlds:     data sets of the generated world that are of this kind (`world.tasks.DATA_SETS`).
+    keys:       keys of a task in the configuration that are only for this kind.
+    labels_in_columns: whether the configuration's `columns.label` says where labels are.
+    truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
+    head:       the head of the models that answer it (`models.loading.HEADS`); None if no model can be evaluated on it.
+    window_keys, answer_keys: keys of the configuration's `windows` that determine what a model reads (in addition to
+        `max_seq_length`), and what it answers.
     """
 
     name: ClassVar[str]
@@ -43,16 +45,16 @@ class Kind(ABC):
 
     @abstractmethod
     def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
-        """The rows of a file's data.
+        """The rows in the data of a file.
 
-        data:    what `sources.read_file` made of it.
+        data:    as `sources.read_file` returns them.
         where:   the file, for messages; key: the task's `columns` in the configuration, likewise.
-        columns: {field of a row: column of a table}, where the kind has such a key.
-        Raises `InputError` where the data are not in the form that the kind asks for.
+        columns: {field of a row: column of a table}, if the kind has this key.
+        Raises `InputError` if the data do not have the form that the kind requires.
         """
 
     def of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
-        """The rows of a dataset of the Hub, where the kind can be had from there; otherwise as `of_file`."""
+        """The rows of a dataset of the Hub, if the kind supports these; otherwise as `of_file`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def of_world(self, data: Any, world: str, split: str) -> list:
@@ -61,7 +63,7 @@ class Kind(ABC):
 
     @abstractmethod
     def samples(self, rows: Sequence, draw: Callable[[int], Sequence[int]]) -> list[Sample]:
-        """Some of the inputs that the rows hold.
+        """Draw some of the inputs that the rows contain.
 
-        draw: from the number of all inputs, the places of those that are wanted, rising.
+        draw: takes the number of inputs there are, and returns the places of those that are wanted, in rising order.
         """

@@ -13,7 +13,7 @@ from headtypes.base.files import write_json_lines
 
 
 class _Strict:
-    """A record whose fields are all there, have their types, and are the only ones."""
+    """A record that is read only if it has all fields, of the right types, and no others."""
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -24,7 +24,7 @@ Record = TypeVar("Record", bound=_Strict)
 
 @dataclass(frozen=True, slots=True)
 class Sample(_Strict):
-    """One input of a model: one text, or two that it reads together."""
+    """One input of a model: one text, or two texts that it reads together."""
 
     id: str
     first: str
@@ -33,7 +33,7 @@ class Sample(_Strict):
 
 @dataclass(frozen=True, slots=True)
 class Question(_Strict):
-    """A question about a context, with the answers that people gave and the character at which each starts there.
+    """A question about a context, with reference answers and the character of the context at which each starts.
 
     article: the title of the article that the context is part of.
     """
@@ -48,7 +48,7 @@ class Question(_Strict):
 
 @dataclass(frozen=True, slots=True)
 class Pair(_Strict):
-    """Two sentences, or longer texts, and their label, None where the data have none."""
+    """Two sentences, or longer texts, and their label; None if the data have no labels."""
 
     id: str
     first: str
@@ -57,7 +57,7 @@ class Pair(_Strict):
 
 
 def write_records(path: str | Path, records: Sequence[_Strict]) -> None:
-    """Write records of one class as JSON Lines, their fields in order."""
+    """Write records of one class as JSON Lines, with their fields in order."""
     names = [field.name for field in fields(records[0])] if records else []
     write_json_lines(path, [{name: getattr(record, name) for name in names} for record in records])
 
@@ -65,8 +65,8 @@ def write_records(path: str | Path, records: Sequence[_Strict]) -> None:
 def read_records(path: str | Path, record: type[Record]) -> list[Record]:
     """Read what `write_records` wrote.
 
-    record: the class of the records, one of this module's.
-    Raises `InputError` that names a damaged line and its field, or a file without rows.
+    record: the class of the records.
+    Raises `InputError` that names the line and the field that are damaged, or a file without rows.
     """
     adapter, records = _adapter(record), []
     with open(path, "rb") as lines:

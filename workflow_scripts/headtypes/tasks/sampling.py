@@ -1,4 +1,4 @@
-"""Draws from a task's rows: inputs for the features, and questions for evaluation."""
+"""Random samples of a task's rows: inputs for the features, and questions for evaluation."""
 
 from collections.abc import Sequence
 
@@ -9,15 +9,16 @@ from headtypes.tasks.records import Sample
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Draw inputs for the features, without replacement, in the order of the data; all where there are fewer.
+    """Draw inputs for the features without replacement, and keep the order of the data.
 
-    rows: of the class of the kind, one of `kinds.KINDS`.
+    rows, kind: of one of `kinds.KINDS`.
+    samples:    how many; all of them if there are fewer.
     """
     return KINDS[kind].samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Draw questions, or pairs, for evaluation, without replacement, in the order of the data; or take all."""
+    """Draw questions, or pairs, for evaluation without replacement, and keep their order; or take "all"."""
     return rows if questions == "all" else [rows[place] for place in _draw(len(rows), questions, seed)]
 
 

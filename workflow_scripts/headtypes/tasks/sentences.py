@@ -1,10 +1,10 @@
-"""Sentences of a text, and which token lies in which."""
+"""The sentences of a text, and which of them each token belongs to."""
 
 import numpy as np
 from sentencex import get_sentence_boundaries
 
-# sentencex 1.0.32 panics on a capital, white space of more than one byte and a full stop in a row. One space
-# takes the place of one character, so the offsets stay.
+# sentencex 1.0.32 panics on a capital letter followed by white space of more than one byte and a full stop. Each such
+# character is replaced by one space, so offsets stay valid.
 _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
 
 
@@ -12,7 +12,7 @@ def split_sentences(text: str) -> np.ndarray:
     """Split English text into sentences.
 
     returns   int32 [sentence, 2], start and end of each in characters (code points) of `text`. White space
-              after a sentence belongs to it; a stretch of nothing but white space is no sentence.
+              after a sentence belongs to it; white space alone is not a sentence.
     """
     pieces = get_sentence_boundaries("en", text.translate(_WIDE_SPACE))
     spans = [(piece["start_index"], piece["end_index"]) for piece in pieces if not piece["text"].isspace()]
@@ -24,6 +24,7 @@ def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
 
     offsets     int [token], first character of each token.
     boundaries  int [sentence, 2] as `split_sentences` returns them.
-    returns     int32 [token], from 0; between two sentences the preceding one, before the first the first.
+    returns     int32 [token], from 0; a token between two sentences belongs to the first of them, a token before all
+                sentences to the first.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)

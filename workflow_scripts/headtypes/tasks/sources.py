@@ -14,7 +14,7 @@ from headtypes.base.files import read_json, read_json_lines, sha256_file
 
 def _delimited(path: str, **form) -> pd.DataFrame:
     with warnings.catch_warnings():
-        # Without these two, a field too many in every line would shift the columns, or be dropped.
+        # Without this and index_col, a surplus field in every line would shift the columns, or be dropped.
         warnings.simplefilter("error", pd.errors.ParserWarning)
         return pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False, **form)
 
@@ -31,10 +31,10 @@ _TABLES = {
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     """Read a file of data.
 
-    form: `json`; or `table`, as a DataFrame, for TSV, CSV, JSONL and Parquet, told apart by their suffix.
+    form: `json`; or `table`: TSV, CSV, JSONL or Parquet, depending on the suffix, as a DataFrame.
     key:  of the file in the configuration, for messages.
-    returns the data, and where they come from: file, sha256, revision (none).
-    Raises `InputError` where the file is not there or cannot be read.
+    returns the data, and their origin: file, sha256, revision (None).
+    Raises `InputError` if the file does not exist or cannot be read.
     """
     if not Path(path).is_file():
         raise InputError(f"{key}: there is no file {path}.")
@@ -43,19 +43,19 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
 
 
 def read_hub(source: dict, key: str) -> tuple[Dataset, dict]:
-    """Load a dataset of the Hub, downloading it where it is not in the cache.
+    """Load a dataset of the Hub, downloading it if it is not in the cache.
 
-    source: hub and split and, where the configuration has them, name and revision.
+    source: hub, split and, if given in the configuration, name and revision.
     key:    of the source in the configuration, for messages.
-    returns the dataset, and where it comes from: hub, name, split, and the revision as resolved.
-    Raises `InputError` where it cannot be loaded.
+    returns the dataset, and its origin: hub, name, split, and the revision as resolved.
+    Raises `InputError` if it cannot be loaded.
     """
     hub, name, revision = source["hub"], source.get("name"), source.get("revision")
     try:
         if revision is None:
             revision = HfApi().dataset_info(hub).sha
         data = load_dataset(hub, name, revision=revision, split=source["split"])
-    except Exception as error:  # The Hub's client and its readers have many.
+    except Exception as error:  # The Hub's client and the readers raise many kinds.
         raise InputError(
             f"{key}: {hub} ({', '.join(filter(None, (name, revision, source['split'])))}) cannot be loaded: "
             f"{one_line(error)}. Connect to the Hub once, check name, revision and split, or give a local file."
@@ -66,7 +66,7 @@ def read_hub(source: dict, key: str) -> tuple[Dataset, dict]:
 def _read_table(path: str) -> pd.DataFrame:
     suffix = Path(path).suffix.lower()
     if suffix not in _TABLES:
-        raise InputError(f"{path}: a table is read from {', '.join(_TABLES)}; found {suffix or 'no suffix'}.")
+        raise InputError(f"{path}: a table must be one of {', '.join(_TABLES)}; found {suffix or 'no suffix'}.")
     try:
         return _TABLES[suffix](path)
     except (ValueError, TypeError, AttributeError, OSError, pd.errors.ParserWarning) as error:

@@ -1,10 +1,10 @@
-"""Kinds of tokens: the four special ones of the distance feature (Guan et al. 2020, section 3), and all others."""
+"""Kinds of tokens: the four special ones of the distance feature (Guan et al. 2020, section 3), and ordinary ones."""
 
 import numpy as np
 
-# A token's kind is 0 for an ordinary one, else its position here, counted from 1.
+# The kind of a token is its position here, counted from 1, and 0 for an ordinary token.
 SPECIAL_KINDS = ("cls", "sep", "comma", "period")
-# Marks by which tokenizers show that a token begins a word, or does not.
+# By these marks, tokenizers show whether a token begins a word.
 _BOUNDARY_MARKS = ("##", "Ġ", "▁")
 
 
@@ -12,7 +12,7 @@ def token_kinds(tokenizer) -> np.ndarray:
     """The kind of every token of the vocabulary: [token id] int8, 0 or a number of `SPECIAL_KINDS` from 1.
 
     `[CLS]` and `[SEP]` are the tokenizer's cls_token and sep_token; where it has none, its bos_token and eos_token if
-    it adds them to a text; a token that is both counts as `[CLS]`. Comma and period are the tokens whose surface,
+    it adds them to a text; a token that is both is `[CLS]`. Comma and period are the tokens whose surface,
     without a word-boundary mark, is that character.
     """
     vocabulary = tokenizer.get_vocab()

@@ -1,4 +1,4 @@
-"""Windows of encoded questions and pairs: what a model with a head reads, with sentences and character offsets."""
+"""Windows of encoded questions and pairs, with the sentence and the character offsets of each token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,7 @@ _CHUNK = 2**16
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of all questions in a row, by question, then by position; of a sentence pair, which counts as a question
-    here, there is one.
+    """Windows of all questions, by question, then by position. A sentence pair counts as a question with one window.
 
     Window `w` has the tokens offsets[w]:offsets[w + 1].
 
@@ -41,7 +40,7 @@ class Windows:
     question_ids: list[str]
 
     def tokens(self, window: int) -> slice:
-        """Where a window's tokens stand in the arrays of tokens."""
+        """Where a window's tokens are in the arrays of tokens."""
         return slice(self.offsets[window], self.offsets[window + 1])
 
     def __len__(self) -> int:
@@ -49,7 +48,7 @@ class Windows:
         return len(self.question)
 
     def of_questions(self, questions: np.ndarray) -> "Windows":
-        """The windows of some questions, [question] rising places in `question_ids`."""
+        """The windows of some questions, given by their places in `question_ids`, [question] in rising order."""
         chosen = np.flatnonzero(np.isin(self.question, questions))
         tokens = np.concatenate([np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen])
         arrays = {name: getattr(self, name) for name in TOKEN_ARRAYS}
@@ -62,9 +61,9 @@ class Windows:
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Start and end in `text` of a token without the space that some tokenizers count to a word's first token.
+    """Start and end in `text` of a token, without the space that some tokenizers include in a word's first token.
 
-    With it the token would stand in the preceding sentence, and the space in the answer.
+    With the space, the token would belong to the preceding sentence, and answers would start with it.
     """
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
@@ -73,7 +72,7 @@ def without_space(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
-    """Draw some of the questions with their windows, in their order; all where "all" or no more are asked for."""
+    """Draw some of the questions with their windows, in their order; all of them for "all", or if there are no more."""
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
@@ -81,16 +80,16 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
 
 
 def check_same(rows: Sequence, windows: Windows) -> None:
-    """Raise `InputError` where the windows were built of other questions or pairs than these."""
+    """Raise `InputError` if the windows were built from other questions or pairs than these."""
     if [row.id for row in rows] != windows.question_ids:
-        raise InputError("The windows were built of other questions or pairs than these; build them again.")
+        raise InputError("The windows were built from other questions or pairs than these; build them again.")
 
 
 def write_windows(path: str | Path, windows: Windows, provenance: dict) -> None:
-    """Write windows as HDF5: one compressed data set with checksums per array, and what made them."""
+    """Write windows and their provenance as HDF5: one compressed data set with checksums for each array."""
     arrays = {name: getattr(windows, name) for name in (*TOKEN_ARRAYS, "offsets", "question")}
     arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
-    # The format of HDF5 1.10 has checksums on its own structures too.
+    # The format of HDF5 1.10 also has checksums of its own structures.
     with replacing(path) as temporary, h5py.File(temporary, "w", libver=("v110", "v110")) as file:
         file.attrs["provenance"] = canonical_json(provenance)
         for name, array in arrays.items():
@@ -102,7 +101,7 @@ def write_windows(path: str | Path, windows: Windows, provenance: dict) -> None:
 def read_windows(path: str | Path) -> Windows:
     """Read what `write_windows` wrote.
 
-    Raises `InputError` where the file is damaged or is not one of windows.
+    Raises `InputError` if the file is damaged or contains no windows.
     """
     with undamaged(path, "no file of windows"):
         with h5py.File(path) as file:

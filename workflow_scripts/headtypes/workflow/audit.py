@@ -1,4 +1,4 @@
-"""Whether the results on disk are those of a configuration, by what stands beside them alone."""
+"""Whether the results on disk belong to a configuration, judged by their records of provenance alone."""
 
 import shutil
 from collections import Counter
@@ -12,7 +12,7 @@ from headtypes.base.progress import progress
 from headtypes.workflow.jobs import Job, changes
 from headtypes.workflow.provenance import RESULTS, beside, folder_of_records, is_shard, recorded, results_folder
 
-# Made on demand from the results, by another command.
+# What `snakemake --report` writes.
 _ON_DEMAND = "report.html"
 
 
@@ -20,8 +20,8 @@ _ON_DEMAND = "report.html"
 class Finding:
     """A result that is not as it should be.
 
-    state: missing; foreign (made by nobody knows whom, or not of this configuration); damaged (changed since it was
-        made); or stale (made by another spec or code, or from other inputs than the present ones).
+    state: missing; foreign (without a record, or of another configuration); damaged (changed since it was made); or
+        stale (made with another spec or code, or from other inputs, than the present ones).
     """
 
     path: str
@@ -30,9 +30,9 @@ class Finding:
 
 
 def audit(jobs: Iterable[Job]) -> list[Finding]:
-    """Check every result of the jobs, producers before consumers, and all other files of the results folder.
+    """Check every result of the jobs, given producers first, and all other files of the results folder.
 
-    Every file is read once. What comes from a result that is not as it should be is stale itself.
+    Every file is read once. A result made from one that is not as it should be is stale itself.
     """
     jobs = [job for job in jobs if not all(map(is_shard, job.outputs))]
     check = _Check()
@@ -41,42 +41,42 @@ def audit(jobs: Iterable[Job]) -> list[Finding]:
             for path in job.outputs:
                 check(path, job)
                 bar.update(1)
-    return [*check.found.values(), *_foreign(jobs)]
+    return [*check.findings.values(), *_foreign(jobs)]
 
 
 def remove(findings: Iterable[Finding]) -> list[str]:
-    """Remove what is stale or damaged, and what stands beside it; return the paths."""
-    gone = [finding.path for finding in findings if finding.state in ("stale", "damaged")]
-    for path in map(Path, gone):
+    """Remove stale and damaged results and their records; return the paths of the results."""
+    removed = [finding.path for finding in findings if finding.state in ("stale", "damaged")]
+    for path in map(Path, removed):
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink()
         beside(path).unlink(missing_ok=True)
-    return gone
+    return removed
 
 
 class _Check:
-    """Checks results one after the other, and keeps what it found and read for those that come from them."""
+    """Checks results one by one, and remembers findings and digests for the results made from them."""
 
     def __init__(self):
-        self.found: dict[str, Finding] = {}
+        self.findings: dict[str, Finding] = {}
         self._sha256 = cache(sha256_path)
 
     def __call__(self, path: str, job: Job) -> None:
         state, why = self._state(path, job)
         if state:
-            self.found[path] = Finding(path, state, why)
+            self.findings[path] = Finding(path, state, why)
 
     def _state(self, path: str, job: Job) -> tuple[str, str]:
         if not Path(path).exists():
             return "missing", "it is not there"
-        was = recorded(path)
-        if was is None:
-            return "foreign", "nothing says what made it"
-        if self._sha256(path) != was["sha256"]:
+        record = recorded(path)
+        if record is None:
+            return "foreign", "there is no record of what made it"
+        if self._sha256(path) != record["sha256"]:
             return "damaged", "it has changed since it was made"
-        why = [*changes(job, was), *self._input_changes(job, was["inputs"])]
+        why = [*changes(job, record), *self._input_changes(job, record["inputs"])]
         return ("stale", "; ".join(why)) if why else ("", "")
 
     def _input_changes(self, job: Job, read: dict[str, str]) -> Iterator[str]:
@@ -89,18 +89,18 @@ class _Check:
             yield "it was made from other results"
             return
         for path in inside:
-            if path in self.found:
-                yield f"{path} is {self.found[path].state}"
+            if path in self.findings:
+                yield f"{path} is {self.findings[path].state}"
             elif self._sha256(path) != read[path]:
                 yield f"it was made from another {path}"
-        # Files of the user's may lie elsewhere on this machine: they count by what they hold.
+        # The user's files may lie in another place on this machine, so they are compared by content.
         outside = [path for path in job.inputs if not is_result(path)]
-        gone = [path for path in outside if not Path(path).exists()]
+        absent = [path for path in outside if not Path(path).exists()]
         before = Counter(digest for path, digest in read.items() if not is_result(path))
-        if gone:
-            yield f"{gone[0]} is not there"
+        if absent:
+            yield f"{absent[0]} is not there"
         elif Counter(map(self._sha256, outside)) != before:
-            yield f"it was made from other contents of {', '.join(outside) or 'files that are no longer named'}"
+            yield f"the contents of {', '.join(outside) or 'files that are no longer inputs'} have changed"
 
 
 def _foreign(jobs: list[Job]) -> Iterator[Finding]:
@@ -115,6 +115,6 @@ def _foreign(jobs: list[Job]) -> Iterator[Finding]:
             or not known.isdisjoint((path, *path.parents))
         ):
             continue
-        made = path.name.endswith("benchmark.tsv") or recorded(path) is not None
-        why = "it belongs to another configuration" if made else "nothing says what made it"
+        ours = path.name.endswith("benchmark.tsv") or recorded(path) is not None
+        why = "it belongs to another configuration" if ours else "there is no record of what made it"
         yield Finding(str(path), "foreign", why)

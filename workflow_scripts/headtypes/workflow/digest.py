@@ -1,4 +1,4 @@
-"""A digest of the code that a rule runs, so that a change of it is seen and a change of its looks is not."""
+"""A digest of the code that a rule runs: what it does counts, and how it is written does not."""
 
 import ast
 import hashlib
@@ -8,7 +8,7 @@ from pathlib import Path
 from headtypes.base.files import canonical_json
 from headtypes.workflow.packages import NUMERIC_PACKAGES, version
 
-# What a package's numbers rest on without our code importing it.
+# Packages that a package's numbers depend on, though our code may not import them.
 _UNDERNEATH = {
     "datasets": ("pyarrow",),
     "pandas": ("numpy", "pyarrow"),
@@ -116,12 +116,12 @@ def _drop_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.Asyn
 
 def _modules(name: str, root: Path) -> list[Path]:
     """The files that importing a dotted name runs, as far as they lie under `root`: packages, then the module."""
-    found, folder = [], root
+    files, folder = [], root
     for part in name.split("."):
         folder = folder / part
         candidates = (folder / "__init__.py", folder.with_suffix(".py"))
         existing = next((file for file in candidates if file.is_file()), None)
         if existing is None:
             break
-        found.append(existing)
-    return found
+        files.append(existing)
+    return files

@@ -22,7 +22,7 @@ class _Tee:
     def write(self, text: str) -> int:
         self._stream.write(text)
         self._stream.flush()
-        # What is said where the disk is full has been seen all the same.
+        # Where the disk is full, the text has at least been shown.
         with suppress(OSError):
             self._log.write(text.encode())
         return len(text)
@@ -38,9 +38,9 @@ class _Tee:
 def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
 
-    provenance: what makes the outputs, for formats that can hold it (`headtypes.workflow.provenance`); when the
-        job has ended well, it stands beside all of them.
-    An `InputError` ends the job with its sentence alone, and so does a system that refuses to read or write; any other
+    provenance: what makes the outputs, for formats that can hold it (`headtypes.workflow.provenance`); it is recorded
+        for all of them when the job has ended well.
+    An `InputError` ends the job with its message alone, and so does a refusal of the system to read or write; any other
     error leaves its traceback in the log.
     """
     inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
@@ -49,7 +49,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
         try:
             log = opened.enter_context(_log(snakemake.log[0]))
         except OSError as error:
-            sys.exit(f"{title}: {snakemake.log[0]} cannot be written: {error.strerror}; mend that and run again.")
+            sys.exit(f"{title}: {snakemake.log[0]} cannot be written: {error.strerror}; fix this and run again.")
         opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
         opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
         try:
@@ -68,7 +68,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
         except Exception as error:
             if why := refusal(error):
                 path = getattr(error, "filename", None) or " or ".join(outputs)
-                print(f"{title}: {path} cannot be read or written: {why}; mend that and run again.", file=sys.stderr)
+                print(f"{title}: {path} cannot be read or written: {why}; fix this and run again.", file=sys.stderr)
             else:
                 traceback.print_exc()
             sys.exit(1)
@@ -81,7 +81,7 @@ def _log(path: str) -> BinaryIO:
 
 
 def warn(provenance: dict, sentences: Iterable[str]) -> None:
-    """Show the user what the result of a job should be read with; provenance: as `job` yields it."""
+    """Show the user what to keep in mind when reading the result of a job; provenance: as `job` yields it."""
     for sentence in sentences:
         print(f"warning: {_title(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""A job of the plan, and what sets it apart from the job that made the results on disk."""
+"""A job of the plan, and how it differs from the job that made the results on disk."""
 
 import json
 from collections.abc import Iterator
@@ -55,14 +55,14 @@ def remember_code(results: Path, script: Path) -> None:
         write_json(path, code_parts(script))
 
 
-def changes(job: Job, was: dict) -> list[str]:
-    """What of a job differs from the job that made a result, in words; nothing where they are the same.
+def changes(job: Job, record: dict) -> list[str]:
+    """How a job differs from the one that made a result, in words; empty where it does not.
 
-    was: what stands beside the result (`provenance.recorded`).
+    record: the result's record of provenance (`provenance.recorded`).
     """
-    if (was["rule"], was["wildcards"]) != (job.rule, job.wildcards):
-        return [f"made by {was['rule']}, not by {job.rule}"]
-    return spec_changes(json.loads(job.spec), was["spec"]) + code_changes(job, was["code"])
+    if (record["rule"], record["wildcards"]) != (job.rule, job.wildcards):
+        return [f"made by {record['rule']}, not by {job.rule}"]
+    return spec_changes(json.loads(job.spec), record["spec"]) + code_changes(job, record["code"])
 
 
 def spec_changes(now: dict, then: dict) -> list[str]:

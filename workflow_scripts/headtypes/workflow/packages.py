@@ -1,4 +1,4 @@
-"""The packages that results rest on, and their versions."""
+"""The packages that results depend on, and their versions."""
 
 import importlib.metadata
 from functools import cache

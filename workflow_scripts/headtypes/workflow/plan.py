@@ -1,4 +1,4 @@
-"""What a configuration asks for: the models, features, partitions and ablations, and that they fit together."""
+"""What a configuration asks for: models, features, partitions and ablations that fit together."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class PartitionPlan:
     method: str | None = None
     k: int | None = None
     file: str | None = None
-    """CSV that the user brings, instead of a clustering method."""
+    """CSV file of the user's, instead of a clustering method."""
 
     @property
     def wildcards(self) -> dict[str, str]:
@@ -102,9 +102,9 @@ class Plan:
         check_tasks(config)
         check_readings(config)
         check_sources(config, self.models, self.tasks)
-        read = [each.types for each in self.partitions.values() if each.file is not None]
-        if len(read) == len(config.partitions):  # The types of a partition that is not selected are not known.
-            check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *read])
+        imported = [partition.types for partition in self.imported]
+        if len(imported) == len(config.partitions):  # The types of a partition that is not selected are unknown.
+            check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *imported])
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
         """Refuse a model that stands beside a row that a paper does not have.
@@ -132,11 +132,11 @@ class Plan:
             for name, (method, k) in clusterings(self.config, task).items()
             if self._wanted(name)
         ]
-        for name, brought in self.config.partitions.items():
-            if brought.model in self.models and brought.task in self.tasks and self._wanted(name):
-                types = types_in(f"partitions.{name}.file", brought.file)
-                planned.append(PartitionPlan(brought.model, name, brought.task, types, file=brought.file))
-        return {(each.model, each.name): each for each in planned}
+        for name, entry in self.config.partitions.items():
+            if entry.model in self.models and entry.task in self.tasks and self._wanted(name):
+                types = types_in(f"partitions.{name}.file", entry.file)
+                planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
+        return {(partition.model, partition.name): partition for partition in planned}
 
     @cached_property
     def clustered(self) -> list[PartitionPlan]:
@@ -145,7 +145,7 @@ class Plan:
 
     @cached_property
     def imported(self) -> list[PartitionPlan]:
-        """The partitions that the user brings."""
+        """The partitions that are read from a file of the user's."""
         return [partition for partition in self.partitions.values() if partition.method is None]
 
     @cached_property
@@ -166,23 +166,23 @@ class Plan:
     @cached_property
     def ablated(self) -> list[PartitionPlan]:
         """The partitions that some condition is evaluated on."""
-        names = dict.fromkeys((each.model, each.partition) for each in self.ablations)
+        names = dict.fromkeys((ablation.model, ablation.partition) for ablation in self.ablations)
         return [self.partitions[name] for name in names]
 
     @cached_property
     def tabulated(self) -> list[AblationPlan]:
         """The evaluations of Tables 2 and 3: those under the reading of `ablation`."""
-        return [each for each in self.ablations if each.reading is None]
+        return [ablation for ablation in self.ablations if ablation.reading is None]
 
     @cached_property
     def controlled(self) -> list[AblationPlan]:
         """The evaluations that have random heads as a control: those of Table 2."""
         return [
-            each
-            for each in self.tabulated
+            ablation
+            for ablation in self.tabulated
             if self.config.controls.draws
-            and self._is_of_table_2(each.condition)
-            and self.baseline(each.model, each.partition)
+            and self._is_of_table_2(ablation.condition)
+            and self.baseline(ablation.model, ablation.partition)
         ]
 
     @cached_property
@@ -207,9 +207,9 @@ class Plan:
         return baselines
 
     def operations(self, condition: str) -> dict[str, str]:
-        """What a condition does to whom: {type or head: operation}, without what would be kept anyway.
+        """What a condition does: {type or head: operation}, without those that are kept anyway.
 
-        A head that is kept stays named where its type may not be.
+        A head that is kept stays named where something else may be done to its type.
         """
         named = self.config.conditions[condition]
         spared = any(named[type_] != "keep" for type_ in types_of(named))
@@ -232,7 +232,7 @@ class Plan:
 
     @property
     def shards(self) -> int:
-        """Jobs that share what is not made yet; no result depends on it, so it is in no spec."""
+        """The number of jobs that share a result that is new; no result depends on it, so it is in no spec."""
         return self.config.jobs.shards
 
     @cached_property
@@ -241,8 +241,8 @@ class Plan:
         return list(dict.fromkeys(f"{partition.method}-k{partition.k}" for partition in self.clustered))
 
     def clustered_by(self, clustering: str) -> list[PartitionPlan]:
-        """The partitions of all models that were made in one way."""
-        return [each for each in self.partitions.values() if f"{each.method}-k{each.k}" == clustering]
+        """The partitions of all models that one way of clustering makes."""
+        return [partition for partition in self.clustered if f"{partition.method}-k{partition.k}" == clustering]
 
     def finetuned(self, model: str) -> Finetuned | None:
         """How the workflow makes a model; None where it does not."""

@@ -29,7 +29,7 @@ def remember_config(results: Path, config: Config) -> None:
 
 @dataclass
 class Work:
-    """What a rule has to do: its jobs, their seconds (NaN where none was ever measured), and why, {reason: jobs}."""
+    """What a rule has to do: the number of jobs, their seconds (NaN where unknown), and why, {reason: jobs}."""
 
     jobs: int = 0
     seconds: float = 0.0
@@ -37,38 +37,38 @@ class Work:
 
 
 def preview(jobs: Iterable[Job], configs: dict[Path, Config]) -> dict[str, Work]:
-    """The work of each rule that has something to run, in its order.
+    """The work of each rule that has jobs to run, in the order of the jobs.
 
     configs: the configuration of each folder of results.
-    Times are by each job's own benchmark, else by the mean of its rule's. Reasons go down to the leaf of the
-    configuration or the module.
+    A job's time is that of its last run, or else the mean of its rule. Reasons name the leaf of the configuration or
+    the module that has changed.
     """
     jobs = list(jobs)
     leaves = {results: _changed_leaves(results, config) for results, config in configs.items()}
     times = _mean_seconds(jobs)
     running = {path: job for job in jobs if job.runs for path in job.outputs}
-    found: dict[str, Work] = {}
+    work_of: dict[str, Work] = {}
     for job in jobs:
         if job.runs:
-            work, own = found.setdefault(job.rule, Work()), _benchmark(job)
+            work, own = work_of.setdefault(job.rule, Work()), _benchmark(job)
             work.jobs += 1
             work.seconds += times.get(job.rule, math.nan) if own is None else own
             work.why.update(_reasons(job, leaves[job.results], running))
-    return found
+    return work_of
 
 
-def preview_text(found: dict[str, Work], cores: int) -> str:
-    """The preview as a person reads it: a line per rule, each followed by its reasons with their numbers of jobs."""
-    if not found:
+def preview_text(work_of: dict[str, Work], cores: int) -> str:
+    """The preview as text: a line per rule, followed by its reasons and how many jobs have them."""
+    if not work_of:
         return "Nothing to be done."
     lines = [f"{'rule':24} {'jobs':>6} {'time':>9}"]
-    for rule, work in found.items():
+    for rule, work in work_of.items():
         lines.append(f"{rule:24} {work.jobs:6,} {_duration(work.seconds):>9}")
         lines += [f"  {count:,} x {reason}" for reason, count in work.why.most_common()]
-    jobs = sum(work.jobs for work in found.values())
-    seconds = sum(work.seconds for work in found.values() if not math.isnan(work.seconds))
+    jobs = sum(work.jobs for work in work_of.values())
+    seconds = sum(work.seconds for work in work_of.values() if not math.isnan(work.seconds))
     lines.append(f"{jobs:,} jobs, {_duration(seconds)} of work: {_duration(seconds / cores)} on {cores} cores.")
-    unmeasured = [rule for rule, work in found.items() if math.isnan(work.seconds)]
+    unmeasured = [rule for rule, work in work_of.items() if math.isnan(work.seconds)]
     if unmeasured:
         lines.append(f"Not measured, so not counted: {', '.join(unmeasured)}.")
     return "\n".join(lines)
@@ -83,20 +83,20 @@ def _reasons(job: Job, leaves: dict[str, Callable[[Job], bool]], running: dict[s
     before = list(dict.fromkeys(running[path].rule for path in job.inputs if path in running))
     if missing:
         return ["new"] if len(missing) == len(job.outputs) else [f"{missing[0]} is missing"]
-    was = recorded(job.outputs[0])
-    own = [] if was is None else _named(job, was, leaves)
+    record = recorded(job.outputs[0])
+    own = [] if record is None else _named(job, record, leaves)
     follows = [f"after {', '.join(before)}"] if before else []
     return own or follows or list(job.reasons)
 
 
-def _named(job: Job, was: dict, leaves: dict[str, Callable[[Job], bool]]) -> list[str]:
-    """What has changed, a leaf of the configuration wherever one alone accounts for a change of the spec."""
-    found = changes(job, was)
+def _named(job: Job, record: dict, leaves: dict[str, Callable[[Job], bool]]) -> list[str]:
+    """What has changed, by the leaves of the configuration that each account for a change of the spec."""
+    all_changes = changes(job, record)
     responsible = [leaf for leaf, changes_spec in leaves.items() if changes_spec(job)]
     if not responsible:
-        return found
-    of_spec = spec_changes(json.loads(job.spec), was["spec"])
-    return responsible + [each for each in found if each not in of_spec]
+        return all_changes
+    of_spec = spec_changes(json.loads(job.spec), record["spec"])
+    return responsible + [change for change in all_changes if change not in of_spec]
 
 
 def _config_file(results: Path) -> Path:
@@ -104,19 +104,19 @@ def _config_file(results: Path) -> Path:
 
 
 def _changed_leaves(results: Path, config: Config) -> dict[str, Callable[[Job], bool]]:
-    """The leaves that differ from the last complete run: in words, and whether one alone changes a job's spec."""
+    """The leaves that differ from the last complete run: {in words: whether it alone changes the spec of a job}."""
     file = _config_file(results)
     if not file.is_file():
         return {}
     now = _given(config)
-    found = {}
+    leaves = {}
     for path, old, new in differing(read_json(file), now):
         words = f"{path.replace('/', '.')}: {_shown(old)}, now {_shown(new)}"
         try:
-            found[words] = _changes_spec(Plan(read_config(_with(now, path.split("/"), old))))
+            leaves[words] = _changes_spec(Plan(read_config(_with(now, path.split("/"), old))))
         except InputError:
-            continue  # The old value does not fit into the new configuration by itself.
-    return found
+            continue  # The old value does not fit the rest of the new configuration.
+    return leaves
 
 
 def _shown(value: object) -> str:
@@ -128,20 +128,20 @@ def _changes_spec(before: Plan) -> Callable[[Job], bool]:
         try:
             return canonical_json(STAGES[job.stage](before, **job.wildcards)) != job.spec
         except KeyError:
-            return False  # There was no such job.
+            return False  # There was no such job before.
 
     return changed
 
 
 def _given(config: Config) -> dict:
-    """What the user gave: a default that is written out is not always allowed."""
+    """What the user gave; some defaults may not be written out."""
     return config.model_dump(mode="json", exclude_unset=True)
 
 
 def _with(part: dict, path: list[str], value: object) -> dict:
     key, *rest = path
     if not rest and value is None:
-        return {name: each for name, each in part.items() if name != key}
+        return {name: kept for name, kept in part.items() if name != key}
     return {**part, key: _with(part.get(key) or {}, rest, value) if rest else value}
 
 

@@ -1,7 +1,8 @@
 """What a job asks for: memory, time and a GPU, from the size of the model, of its texts, and of a batch.
 
-Every estimate is above what was measured (below) and not many times above: what a job does not use, another cannot get.
-A job that needed more is tried again with more (`grown`). No result depends on any of it, so none of it is in a spec.
+Every estimate lies above what was measured (below), but not many times above: memory that a job reserves and does not
+use is lost to others. A job that needed more is tried again with more (`grown`). No result depends on any of this, so
+none of it is in a spec.
 
 Measured on a CPU, in MB: MiniLM (6 layers, 22.6 million numbers, batches of 4,096 tokens) on 300 questions of up to
 120 tokens: extraction 670, evaluation 830, importance 1,260, fine-tuning 2,080; on the 10,570 questions of SQuAD, in
@@ -21,18 +22,18 @@ from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.registry import STAGES
 
 _MB = 1e6
-# What Python takes with torch and Transformers, and without; and CUDA's libraries.
+# Memory of Python with torch and Transformers, and without them; and of CUDA's libraries.
 _BASE_MB, _BASE_WITHOUT_MODEL_MB, _CUDA_MB = 500, 300, 2500
-# Snakemake itself, which on a cluster runs in the job, too.
+# Memory of Snakemake itself, which on a cluster runs inside the job too.
 _SNAKEMAKE_MB = 300
-# Of questions, windows and answers as Python holds them, per token; and where texts are but encoded.
+# Per token: questions, windows and answers as Python holds them; and texts that are only encoded.
 _BYTES_OF_TEXT, _BYTES_OF_ENCODED_TEXT = 600, 100
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-# Of UTF-8 text; SQuAD's JSON has 5.8.
+# UTF-8 text; SQuAD's JSON has 5.8.
 _BYTES_PER_TOKEN = 4
-# Operations in a second of a slow or shared core, a third of what a free one did; and of a GPU of 2017.
+# Operations per second of a slow or shared core, a third of what a free one did, and of a GPU of 2017.
 _CPU_SPEED, _GPU_SPEED = 20e9, 2e12
-# To load libraries, weights and texts.
+# Time to load libraries, weights and texts.
 _START_MINUTES = 10
 _MARGIN = 1.5
 
@@ -45,7 +46,7 @@ class Needs(NamedTuple):
 
 
 class ModelSize(NamedTuple):
-    """The size of a model, as `sources.fetch_model` records it; parameters: how many numbers its weights are."""
+    """The size of a model, as `fetch_model` records it; parameters: the number of its weights."""
 
     layers: int
     heads: int
@@ -54,7 +55,7 @@ class ModelSize(NamedTuple):
     max_length: int = 512
 
 
-# Of a model whose record cannot be read, which the job itself will tell: BERT-large's.
+# For a model whose record cannot be read, which the job itself will report: BERT-large's.
 UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
@@ -78,7 +79,7 @@ def grown(value: int, attempt: int) -> int:
 def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = False) -> Needs:
     """What a job of a rule asks for.
 
-    wildcards, inputs: what the job has of them, by their names; inputs can be gone through, too.
+    wildcards, inputs: the job's own, as attributes; inputs can also be iterated over.
     on_gpu: whether it computes on a GPU.
     Raises `FileNotFoundError` where an input is not there yet.
     """
@@ -89,9 +90,9 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
         size_mb = sum(Path(file).stat().st_size for file in inputs) / _MB
         return tables(size_mb, _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB)
     if stage.computes == "training":
-        made = plan.finetuned(wildcards.model)
-        texts = texts_of(getattr(inputs, stage.reads)).cut(made.max_seq_length)
-        return training(model_size(inputs.base), texts, made.batch_size, made.epochs, on_gpu)
+        settings = plan.finetuned(wildcards.model)
+        texts = texts_of(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
+        return training(model_size(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
     model = model_size(inputs.model)
     if stage.reads == "questions":
         texts = texts_of(inputs.questions, windows).cut(windows.max_seq_length)
@@ -110,10 +111,10 @@ def runs_model(rule: str, inputs: Any) -> bool:
 
 
 def model_size(record: str | Path) -> ModelSize:
-    """The size of a model, from the record that `sources.fetch_model` made of it."""
+    """The size of a model, from the record that `fetch_model` wrote."""
     try:
-        found = read_json(record)
-        return ModelSize(*(found[name] for name in ModelSize._fields))
+        fields = read_json(record)
+        return ModelSize(*(fields[name] for name in ModelSize._fields))
     except (InputError, KeyError):
         return UNKNOWN
 
@@ -133,7 +134,7 @@ def _texts_of(rows: str, _changed: int, _size: int, windows: Windows | None) -> 
 
 
 def _in_windows(length: int, windows: Windows) -> int:
-    """Tokens of all windows of a text, which overlap but for what each advances."""
+    """Tokens of all windows of a text; each window starts `doc_stride` tokens after the one before."""
     further = math.ceil(max(0, length - windows.max_seq_length) / windows.doc_stride)
     return min(length, windows.max_seq_length) + further * windows.max_seq_length
 
@@ -141,12 +142,12 @@ def _in_windows(length: int, windows: Windows) -> int:
 def forward(
     model: ModelSize, texts: Texts, batch_tokens: int, precision: str, passes: float = 1, on_gpu: bool = False
 ) -> Needs:
-    """Needs of a job that runs a model over texts, and keeps nothing of a layer beyond the next.
+    """Needs of a job that runs a model over texts and keeps no layer's activations.
 
     batch_tokens: padded tokens of a batch; passes: how often all texts are read.
 
-    At a time there are a token's inputs and outputs of a layer's widest part (some 16 vectors). Attention is reduced in
-    blocks that do not grow with the length.
+    What is held at a time are the inputs and outputs of a layer's widest part, some 16 vectors per token. Attention is
+    reduced in blocks that do not grow with the length.
     """
     batch = max(batch_tokens, texts.longest) * 16 * model.width
     operations = passes * _operations(model, texts)
@@ -176,7 +177,7 @@ def encoding(texts: Texts) -> Needs:
 
 
 def tables(size_mb: float, base_mb: float = _BASE_WITHOUT_MODEL_MB) -> Needs:
-    """Needs of a job that runs no model and reads files of some size; features, the largest, it holds a few times."""
+    """Needs of a job that runs no model and reads files of this size, of which it may hold a few copies."""
     return Needs(_memory(base_mb + 10 * size_mb), 60)
 
 
@@ -195,14 +196,14 @@ def _kept(model: ModelSize, length: int) -> float:
 def _operations(model: ModelSize, texts: Texts) -> float:
     """Multiplications and additions of a forward pass over texts (Kaplan et al. 2020, section 2.1)."""
     weights = 12 * model.layers * model.width**2
-    # Twice theirs of attention, which is that of a model whose tokens see but those before them.
+    # Twice their term for attention, which is for causal models, whose tokens see only those before them.
     return 2 * texts.tokens * (weights + 2 * model.layers * texts.longest * model.width)
 
 
 def _needs(model: ModelSize, batch: float, precision: int, text: float, operations: float, on_gpu: bool) -> Needs:
-    """The sum of it; batch: numbers, which are on the GPU where there is one; text: bytes.
+    """Memory and time in all; batch: numbers, which are on the GPU where there is one; text: bytes.
 
-    The weights are there twice while they are loaded.
+    While weights are loaded, they are in memory twice.
     """
     size = (2 * model.parameters + (0 if on_gpu else batch)) * precision + text
     minutes = operations / (_GPU_SPEED if on_gpu else _CPU_SPEED) / 60

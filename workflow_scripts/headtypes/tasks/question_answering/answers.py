@@ -1,4 +1,4 @@
-"""What a model answers to questions: the best span over a question's windows."""
+"""A model's answer to a question: the best span in any of the question's windows."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from headtypes.tasks.windows import Windows
 
 
 class QuestionAnswers:
-    """The answers that a model gives to questions; an `answers.Answers`."""
+    """A model's answers to questions; implements `answers.Answers`."""
 
     columns = Spans._fields
 
@@ -36,9 +36,9 @@ class QuestionAnswers:
         start, end = (logits.float().cpu().numpy() for logits in (output.start_logits, output.end_logits))
         return best_spans(start, end, context, self._max_answer_length)
 
-    def score(self, found: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
-        """The answers, and the scores of `scoring.score_predictions`, from what was read of all windows."""
-        answers = answer_questions(self._questions, self._windows, Spans(*found))
+    def score(self, values: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
+        """The answers, and the scores of `scoring.score_predictions`, from the spans of all windows."""
+        answers = answer_questions(self._questions, self._windows, Spans(*values))
         return answers, score_predictions(self._questions, answers)
 
     @staticmethod

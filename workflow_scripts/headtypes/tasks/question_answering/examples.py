@@ -1,4 +1,4 @@
-"""Questions as examples: windows of question and context, and where in each the answer stands."""
+"""Questions as examples: windows of question and context, and the position of the answer in each."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from headtypes.tasks.windows import Windows, check_same
 
 
 class QuestionExamples:
-    """What a model reads of questions, and should answer; an `examples.Examples`."""
+    """What a model reads of questions and should answer; implements `examples.Examples`."""
 
     target_names = ("start_positions", "end_positions")
 
@@ -35,15 +35,15 @@ class QuestionExamples:
         return answer_positions(rows, windows)
 
     def learned(self, rows: Sequence[Question], windows: Windows) -> tuple[np.ndarray, None]:
-        """The same with the window's first token, `[CLS]`, where it lacks the answer, as in run_squad; no labels."""
+        """The same, but the first token (`[CLS]`) where a window lacks the answer, as in run_squad; and no labels."""
         return answer_positions(rows, windows).clip(0), None
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
     """First and last token of each question's first answer in every window: [window, 2] int64, within the window.
 
-    questions: those that `windows` were built of.
-    -1 where the window does not hold the whole answer.
+    questions: those that the windows were built from.
+    Both are -1 if the window does not contain the whole answer.
     """
     check_same(questions, windows)
     begin = np.array([question.answer_starts[0] for question in questions])

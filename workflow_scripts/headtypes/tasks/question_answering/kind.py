@@ -1,4 +1,4 @@
-"""Question answering as a kind of task: SQuAD v1.1 as rows, question and context as a sample."""
+"""Question answering as a kind of task: rows are questions of SQuAD v1.1, samples are question and context."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -31,8 +31,8 @@ def exact_match(prediction: str, answers: Collection[str]) -> float:
 def f1(prediction: str, answers: Collection[str]) -> float:
     """Overlap of the prediction's and an answer's words (multisets), 0..100; the largest of the answers.
 
-    Without a common word it is 0, also where nothing is left of either after normalisation: so the evaluator
-    of v1.1 has it, unlike that of v2. Rajpurkar et al. 2016, section 6.1.
+    Without a common word it is 0, even if nothing is left of either after normalisation, as in the evaluator of v1.1
+    and unlike that of v2. Rajpurkar et al. 2016, section 6.1.
     """
     predicted = normalize_answer(prediction).split()
     return 100.0 * max(_overlap(predicted, normalize_answer(answer).split()) for answer in answers)
@@ -46,11 +46,11 @@ def _overlap(predicted: list[str], answer: list[str]) -> float:
 def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
     """Score every question's predicted answer.
 
-    predictions  question id -> answer text; those of other questions do not count, as officially.
+    predictions  question id -> answer text; those of other questions are ignored, as in the official evaluator.
     returns      id, article, exact_match (0 or 100), f1 (0..100), one row per question in their order.
 
-    Raises `InputError` where a question has no prediction: the official evaluator counts such a question as
-    wrong, which would hide that a run is not whole.
+    Raises `InputError` if a question has no prediction: the official evaluator counts such a question as wrong, which
+    would hide that a run is incomplete.
     """
     missing = [question.id for question in questions if question.id not in predictions]
     if missing:

@@ -13,7 +13,7 @@ from headtypes.tasks.records import Question
 from headtypes.tasks.sentences import sentence_of, split_sentences
 from headtypes.tasks.windows import TOKEN_ARRAYS, Windows, without_space
 
-_ENCODED_AT_ONCE = 1024  # texts, so that the encodings of a large data set never exist together
+_ENCODED_AT_ONCE = 1024  # texts, so that not all encodings of a large data set are in memory at once
 
 
 class _Tokens(NamedTuple):
@@ -23,7 +23,7 @@ class _Tokens(NamedTuple):
 
 
 class _Template(NamedTuple):
-    """What a tokenizer puts before, between and after the two texts of a pair."""
+    """The special tokens that a tokenizer puts before, between and after the two texts of a pair."""
 
     ids: list[np.ndarray]
     types: list[np.ndarray]
@@ -42,12 +42,12 @@ def build_windows(
 ) -> Windows:
     """Encode questions with their contexts in sliding windows, as the original run_squad of BERT cuts them.
 
-    tokenizer        a fast one; it is left as it was, and its own truncation and padding do not count.
-    max_length            tokens of the longest input that the model takes, where it is known.
+    tokenizer        a fast one; it is not changed, and its own truncation and padding are ignored.
+    max_length       tokens of the longest input that the model takes, if known.
     max_seq_length   most tokens in a window, special tokens among them.
     doc_stride       tokens from the start of one window's context to that of the next (run_squad's
                      doc_stride; Hugging Face's `stride` is the overlap that remains).
-    max_query_length  a longer question is cut to its first tokens.
+    max_query_length most tokens of a question; of a longer one, only the first are kept.
 
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
     """
@@ -96,7 +96,7 @@ def build_windows(
 
 def _cuts(n_tokens: int, room: int, doc_stride: int) -> Iterator[slice]:
     """Stretches of a context of `n_tokens`; the last one reaches its end."""
-    # run_squad too advances by no more than the room, so that no token falls between two windows.
+    # Like run_squad, never advance by more than a window holds, so that no token is skipped.
     for start in range(0, max(n_tokens, 1), min(doc_stride, room)):
         yield slice(start, min(start + room, n_tokens))
         if start + room >= n_tokens:
@@ -126,10 +126,10 @@ def _window(template: _Template, question: np.ndarray, context: _Tokens, sentenc
 
 
 def _plain_backend(tokenizer: PreTrainedTokenizerBase) -> Tokenizer:
-    """Copy of the tokenizer without truncation and padding, which a tokenizer.json may bring along."""
+    """A copy of the tokenizer without the truncation and padding that a tokenizer.json may contain."""
     if not tokenizer.is_fast:
         raise InputError(
-            f"The tokenizer of {tokenizer.name_or_path or 'this model'} has no fast form, so it gives no "
+            f"The tokenizer of {tokenizer.name_or_path or 'this model'} has no fast version, so it gives no "
             "character offsets; question answering needs a model with a tokenizer.json."
         )
     backend = copy.deepcopy(tokenizer.backend_tokenizer)
@@ -140,7 +140,7 @@ def _plain_backend(tokenizer: PreTrainedTokenizerBase) -> Tokenizer:
 
 
 def _template(backend: Tokenizer) -> _Template:
-    """Read off an encoded pair which special tokens and types stand where."""
+    """Find the special tokens and token types from an encoded pair."""
     probe = backend.encode("a", "b")
     first = [index for index, sequence in enumerate(probe.sequence_ids) if sequence == 0]
     second = [index for index, sequence in enumerate(probe.sequence_ids) if sequence == 1]

@@ -30,10 +30,10 @@ def best_spans(
 
     start_logits, end_logits  float [window, token], any precision; padding may hold anything.
     context_mask              bool [window, token], true on the context, which is one stretch of tokens.
-    max_answer_length                longest span.
+    max_answer_length         tokens of the longest span.
 
-    Of equal spans the one that starts first wins, then the one that ends first. Sums are taken in double
-    precision, so that rounding makes no ties. Raises `InputError` where a logit of the context is not finite.
+    Of equal spans, the one that starts first is taken, then the one that ends first. Sums are computed in double
+    precision, so that rounding creates no ties. Raises `InputError` if a logit of the context is not finite.
     """
     if not all(np.isfinite(logits[context_mask]).all() for logits in (start_logits, end_logits)):
         raise InputError(
@@ -64,12 +64,12 @@ def best_spans(
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
     """Choose each question's answer: the best span over all its windows, cut from the context.
 
-    questions  those that `windows` were built of, in the same order.
+    questions  those that the windows were built from, in the same order.
     spans      of all windows, in their order.
     returns    question id -> text, in the order of the questions.
 
-    Of equal windows the first wins. (The original run_squad takes a start only from the window in which the
-    token has most context, and only among the twenty best starts and ends; here every span counts.)
+    Of equally good windows, the first is taken. (The original run_squad considers a start only in the window in which
+    the token has most context, and only the twenty best starts and ends; here every span is considered.)
     """
     check_same(questions, windows)
     best = np.full(len(questions), -np.inf)

@@ -38,7 +38,7 @@ def questions_of(data: Any, source: str | Path) -> list[Question]:
         ]
     except KeyError as error:
         raise InputError(
-            f"{source} is not in the layout of SQuAD v1.1: the key {error} is missing. Expected are 'data' "
+            f"{source} is not in the layout of SQuAD v1.1: the key {error} is missing. It must have 'data' "
             "with 'title' and 'paragraphs', these with 'context' and 'qas', and these with 'id', "
             "'question' and 'answers' ('text', 'answer_start')."
         ) from error
@@ -58,7 +58,7 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -
     source    the file or dataset, for the messages.
     returns   as `read_squad`.
 
-    Raises `InputError` where there are no questions, an id comes twice, a column is missing or is not text, a
+    Raises `InputError` if there are no questions, an id occurs twice, a column is missing or is not text, a
     question has no answer (SQuAD v2), or an answer is empty or is not what the context has at its start. The
     official data pass all of these.
     """
@@ -81,7 +81,7 @@ def _question(row: Mapping[str, Any], number: int, source: str | Path) -> Questi
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{source}, question {number} is not in the form of SQuAD v1.1: {type(error).__name__} {error}. "
-            "Expected are id, title, context, question and answers with equally many text and answer_start."
+            "It must have id, title, context, question and answers with equally many text and answer_start."
         ) from error
     for key, value in {"id": name, "title": article, "context": context, "question": text}.items():
         if not isinstance(value, str) or not value.strip():

@@ -1,4 +1,4 @@
-"""What a model answers to sentence pairs: the label with the largest logit."""
+"""A model's answer to a sentence pair: the label with the largest logit."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from headtypes.tasks.windows import Windows, check_same
 
 
 class PairAnswers:
-    """The labels that a model gives to sentence pairs; an `answers.Answers`."""
+    """A model's answers to sentence pairs; implements `answers.Answers`."""
 
     columns = ("label",)
 
@@ -39,9 +39,9 @@ class PairAnswers:
             )
         return (logits.argmax(1),)
 
-    def score(self, found: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
-        """The predicted labels, and the scores of `pair_scoring.score_pairs`, from what was read of all pairs."""
-        scores = score_pairs(self._ids, self._label, found[0], self._names)
+    def score(self, values: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
+        """The predicted labels, and the scores of `pair_scoring.score_pairs`, from the labels read for all pairs."""
+        scores = score_pairs(self._ids, self._label, values[0], self._names)
         return dict(zip(self._ids, scores["predicted"], strict=True)), scores
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Sentence pairs as examples: one window each, with sentences as questions and contexts have them, and its label."""
+"""Sentence pairs as examples: one window each, divided into sentences as questions and contexts are, and a label."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from headtypes.tasks.windows import Windows, without_space
 
 
 class PairExamples:
-    """What a model reads of sentence pairs, and should answer; an `examples.Examples`."""
+    """What a model reads of sentence pairs and should answer; implements `examples.Examples`."""
 
     target_names = ("labels",)
 
@@ -84,21 +84,21 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
     names: the model's labels in their order (`labels_of`); where a model has only Transformers' own, LABEL_0 and so
         on, they are read as numbers.
     where: the model, for messages.
-    Raises `InputError` where a pair has no label, or one that the model does not know.
+    Raises `InputError` if a pair has no label, or one that the model does not know.
     """
     places = {name.casefold(): place for place, name in enumerate(names)}
     if list(names) == [f"LABEL_{place}" for place in range(len(names))]:
         places = {str(place): place for place in range(len(names))}
-    found = [places.get(str(pair.label).casefold()) for pair in pairs]
-    if None in found:
-        pair = pairs[found.index(None)]
+    numbers = [places.get(str(pair.label).casefold()) for pair in pairs]
+    if None in numbers:
+        pair = pairs[numbers.index(None)]
         if pair.label is None:
             raise InputError(f"Pair {pair.id} has no label; name their column in columns.label of the task.")
         raise InputError(
             f"{where} knows the labels {', '.join(places)}, and pair {pair.id} has {pair.label!r}; evaluate a "
             "model that was fine-tuned for these labels."
         )
-    return np.array(found)
+    return np.array(numbers)
 
 
 def labels_of(record: ModelRecord) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sentence pairs as a kind of task: a table's columns as rows, the two sentences as a sample."""
+"""Sentence pairs as a kind of task: rows come from a table's columns, samples are the two sentences."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ class SentencePair(Kind):
     def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Pair]:
         """The pairs of a table (a pandas.DataFrame).
 
-        columns: of first and second and, where there are such, label and id.
+        columns: those of first and second and, if there are any, of label and id.
         """
         if data.empty:
             raise InputError(f"{where} has no rows.")

@@ -10,7 +10,7 @@ def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, na
     """Score the predicted label of every pair.
 
     label, predicted: [pair] int, places in `names`, the model's labels in their order.
-    returns  id, label and predicted (categories, so that a table of few pairs still knows all labels), and correct
+    returns  id, label and predicted (categories, so that even a table of few pairs has all labels), and correct
         (0 or 100), one row per pair.
     """
     return pd.DataFrame(
@@ -24,9 +24,9 @@ def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, na
 
 
 def summary(scores: pd.DataFrame) -> dict[str, float | int]:
-    """Accuracy in percent and the number of pairs; between the two also F1 where there are two labels.
+    """Accuracy in percent and the number of pairs; between the two, F1 if there are two labels.
 
-    F1 is that of the second label, in percent, as GLUE has it for MRPC; 0 where no pair has it and none is given it.
+    F1 is that of the second label, in percent, as in GLUE for MRPC; 0 if no pair has it and it is never predicted.
     """
     accuracy = {"accuracy": float(scores["correct"].mean())}
     labels = scores["label"].cat.categories

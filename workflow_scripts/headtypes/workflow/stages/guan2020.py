@@ -22,15 +22,15 @@ def tabulate_stability(plan: Plan) -> dict:
 @stage()
 def tabulate_ablations(plan: Plan) -> dict:
     """The partitions, the rows of Tables 2 and 3 and the controls, in the order of the rule's inputs."""
-    partitions = [(each.model, each.name) for each in plan.ablated]
-    controls = [(each.model, each.partition, each.name) for each in plan.controlled]
+    partitions = [(partition.model, partition.name) for partition in plan.ablated]
+    controls = [(ablation.model, ablation.partition, ablation.name) for ablation in plan.controlled]
     return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "controls": controls}
 
 
 @stage()
 def tabulate_readings(plan: Plan) -> dict:
     """The readings, and the evaluations under all of them, in the order of the rule's inputs."""
-    partitions = [(each.model, each.name) for each in plan.ablated]
+    partitions = [(partition.model, partition.name) for partition in plan.ablated]
     seed = derive_seed(plan.config.seed, "tabulate_readings")
     rows = _rows(plan, plan.ablations)
     return {"partitions": partitions, "rows": rows, "readings": plan.readings, "seed": seed}
@@ -41,14 +41,14 @@ def compare_with_guan(plan: Plan) -> dict:
     """Which results stand beside the paper's, in the order of the rule's inputs."""
     partitions = [
         {
-            "model": each.model,
-            "partition": each.name,
-            "task": each.task,
-            "method": each.method,
+            "model": partition.model,
+            "partition": partition.name,
+            "task": partition.task,
+            "method": partition.method,
             "distance_bins": plan.config.clustering.distance_bins,
-            "parent": plan.parent(each.model),
+            "parent": plan.parent(partition.model),
         }
-        for each in plan.partitions.values()
+        for partition in plan.partitions.values()
     ]
     seed = derive_seed(plan.config.seed, "compare_with_paper")
     return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "choices": plan.features, "seed": seed}
@@ -75,8 +75,8 @@ def plot_layers(plan: Plan, model: str, partition: str) -> dict:
 @stage()
 def tabulate_models(plan: Plan, clustering: str) -> dict:
     """Each model on each of its tasks, in the order of the rule's inputs, with its parent on the same task."""
-    made = plan.clustered_by(clustering)
-    names = {(each.model, each.task): f"{each.model} on {each.task}" for each in made}
+    partitions = plan.clustered_by(clustering)
+    names = {(entry.model, entry.task): f"{entry.model} on {entry.task}" for entry in partitions}
     parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
     # As pairs, since canonical JSON sorts keys, and the order is that of the figure.
     return {"parents": list(parents.items())}
@@ -97,12 +97,12 @@ def plot_maps(plan: Plan, model: str, partition: str) -> dict:
 def _rows(plan: Plan, ablations: list[AblationPlan]) -> list[dict]:
     return [
         {
-            "model": each.model,
-            "partition": each.partition,
-            "condition": each.name,
-            "base": each.condition,
-            "reading": each.reading,
-            "operations": plan.operations(each.condition),
+            "model": ablation.model,
+            "partition": ablation.partition,
+            "condition": ablation.name,
+            "base": ablation.condition,
+            "reading": ablation.reading,
+            "operations": plan.operations(ablation.condition),
         }
-        for each in ablations
+        for ablation in ablations
     ]

@@ -15,7 +15,7 @@ def fetch_training(plan: Plan, task: str) -> dict:
 @stage("training", reads="rows")
 def finetune_model(plan: Plan, model: str) -> dict:
     """The kind of the task, and how the model learns it."""
-    made = plan.finetuned(model)
-    settings = {name: value for name, value in given(made).items() if name not in ("base", "task")}
+    finetuned = plan.finetuned(model)
+    settings = {name: value for name, value in given(finetuned).items() if name not in ("base", "task")}
     seed = derive_seed(plan.config.seed, "finetune_model", model)
-    return {"kind": plan.config.tasks[made.task].kind, **settings, "seed": seed}
+    return {"kind": plan.config.tasks[finetuned.task].kind, **settings, "seed": seed}

@@ -1,0 +1,34 @@
+"""Examples of the documentation are what the software takes, and its list of files is complete."""
+
+import re
+
+import yaml
+
+from headtypes.config.schema import read_config
+from headtypes.workflow import paths
+from tests.support.places import ROOT
+
+
+def blocks(page: str) -> list[dict]:
+    """The blocks of YAML on a page."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+
+
+def test_the_examples_of_all_keys_are_a_configuration():
+    examples = blocks("docs/lookup/configuration.md")
+    parts = {key: part for example in examples for key, part in example.items()}
+    assert list(parts) == ["tasks", "models", "conditions", "partitions", "select"]
+    read_config(parts)
+
+
+def test_the_example_of_an_own_config_is_a_configuration():
+    example, further = blocks("docs/run/own-model.md")
+    read_config(example | further)
+
+
+def test_every_result_that_several_rules_use_is_in_the_list_of_files():
+    text = (ROOT / "docs/lookup/outputs.md").read_text(encoding="utf-8")
+    shared = [path for name, path in vars(paths).items() if name.isupper() and not name.endswith("_SHARD")]
+    assert "results/features/{model}/{task}.h5" in shared
+    assert [path for path in shared if path not in text] == []
