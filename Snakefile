@@ -28,7 +28,7 @@ onstart:
 
 
 onsuccess:
-    remember_config(folder_of_results(), plan.config)
+    remember_config(plan.config, folder_of_results())
 
 
 rule all:

@@ -30,7 +30,7 @@ UNCOUNTED = {
 }
 # How a Snakefile may speak of it: to check it, to keep it, and for the names of models and tasks.
 READINGS = re.compile(
-    r"\b(from headtypes \. config \.|read_config \( config \)|remember_config \( plan \. config \)"
+    r"\b(from headtypes \. config \.|read_config \( config \)|remember_config \( plan \. config ,"
     r"|plan \. config \. (models|tasks)\b)"
 )
 # The module that chooses one of several equal devices, which changes no result.

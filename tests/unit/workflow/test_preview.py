@@ -53,7 +53,7 @@ def run(raw) -> None:
         write_text(job.outputs[0], job.rule)
         made = provenance_of(job.rule, job.wildcards, json.loads(job.spec), job.code, job.inputs)
         record(made, verified(job.inputs), job.outputs, threads=1)
-    remember_config(RESULTS, read_config(raw))
+    remember_config(read_config(raw), RESULTS)
 
 
 def reasons(jobs, raw) -> dict[str, list[str]]:

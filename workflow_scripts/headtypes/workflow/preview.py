@@ -19,7 +19,7 @@ from headtypes.workflow.provenance import folder_of_records, recorded
 from headtypes.workflow.stages.registry import STAGES
 
 
-def remember_config(results: Path, config: Config) -> None:
+def remember_config(config: Config, results: Path) -> None:
     """Write the configuration of a run that ended well, so that a later change can be traced to its leaves.
 
     results: the folder of results.
