@@ -1,4 +1,4 @@
-from headtypes.base.files import write_csv
+from headtypes.base.table_files import write_csv
 from headtypes.features.columns import FINE_BINS
 from headtypes.features.feature_files import read_distance
 from headtypes.types.choice import compare_clusterings

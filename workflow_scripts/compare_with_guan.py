@@ -1,4 +1,5 @@
-from headtypes.base.files import write_csv, write_text
+from headtypes.base.files import write_text
+from headtypes.base.table_files import write_csv
 from headtypes.papers.comparison import tidy_table
 from headtypes.papers.guan2020.comparison import KEYS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import read_guan2020

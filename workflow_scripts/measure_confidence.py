@@ -1,4 +1,5 @@
-from headtypes.base.files import write_csv, write_json
+from headtypes.base.files import write_json
+from headtypes.base.table_files import write_csv
 from headtypes.features.feature_files import read_distance
 from headtypes.types.confidence import head_confidence
 from headtypes.types.partitions import read_partition

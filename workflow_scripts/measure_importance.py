@@ -1,5 +1,5 @@
 from headtypes.ablation.importance import measure_importance
-from headtypes.base.files import write_csv
+from headtypes.base.table_files import write_csv
 from headtypes.models.records import read_model_record
 from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.windows import read_windows

@@ -1,5 +1,5 @@
-from headtypes.base.files import write_csv
-from headtypes.base.intervals import condition_intervals, read_scores
+from headtypes.ablation.intervals import condition_intervals, read_scores
+from headtypes.base.table_files import write_csv
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):

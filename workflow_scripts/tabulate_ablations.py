@@ -1,6 +1,7 @@
 from headtypes.ablation.control_drops import read_control_drops
-from headtypes.base.files import read_json, write_csv, write_text
-from headtypes.base.intervals import read_intervals
+from headtypes.ablation.intervals import read_intervals
+from headtypes.base.files import read_json, write_text
+from headtypes.base.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import by_key
 from headtypes.papers.guan2020.tables import ablation_page, ablation_table

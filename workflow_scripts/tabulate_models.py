@@ -1,4 +1,4 @@
-from headtypes.base.files import write_csv
+from headtypes.base.table_files import write_csv
 from headtypes.types.descent import comparison_table
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job

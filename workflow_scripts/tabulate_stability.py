@@ -1,4 +1,5 @@
-from headtypes.base.files import read_json, write_csv, write_text
+from headtypes.base.files import read_json, write_text
+from headtypes.base.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.tables import stability_page, stability_table
 from headtypes.papers.markdown import to_html

@@ -18,11 +18,12 @@ from headtypes.ablation.curve_files import read_curves
 from headtypes.ablation.evaluation import read_parts
 from headtypes.ablation.head_output_files import read_head_outputs, write_head_outputs
 from headtypes.ablation.importance import read_importance
+from headtypes.ablation.intervals import read_intervals, read_scores
 from headtypes.attention.map_files import read_maps, write_maps
 from headtypes.attention.maps import AttentionMaps
 from headtypes.base.errors import InputError
-from headtypes.base.files import read_json_lines, write_csv, write_json_lines
-from headtypes.base.intervals import read_intervals, read_scores
+from headtypes.base.files import read_json_lines, write_json_lines
+from headtypes.base.table_files import write_csv
 from headtypes.config.checks import types_in
 from headtypes.features.feature_files import Features, join_features, read_distance, read_features, write_features
 from headtypes.models.architectures import check_model

@@ -27,13 +27,8 @@ def tree(file: Path) -> ast.Module:
 
 def imported(file: Path) -> set[str]:
     """The dotted names that a file imports; of our own, the modules."""
-    return imported_by(tree(file), file)
-
-
-def imported_by(code: ast.Module, file: Path) -> set[str]:
-    """The dotted names that the code of a file imports; of our own, the modules."""
     names = set()
-    for node in ast.walk(code):
+    for node in ast.walk(tree(file)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -64,17 +59,8 @@ def test_a_module_imports_only_from_its_own_room_and_rooms_below(name):
     assert {room(other) for other in ours} <= set(ROOMS[: ROOMS.index(room(name)) + 1])
 
 
-def without_type_checking(code: ast.Module) -> ast.Module:
-    """The code that Python runs: what is there for type checkers alone is left out."""
-    code.body = [
-        node for node in code.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
-    ]
-    return code
-
-
 def test_imports_within_the_package_have_no_circle():
-    run = {name: (without_type_checking(tree(file)), file) for name, file in MODULES.items()}
-    graph = {name: imported_by(code, file) & MODULES.keys() - {name} for name, (code, file) in run.items()}
+    graph = {name: imported(file) & MODULES.keys() - {name} for name, file in MODULES.items()}
     assert sum(map(len, graph.values())) > 20
     TopologicalSorter(graph).prepare()  # Raises where there is a circle, and shows it.
 

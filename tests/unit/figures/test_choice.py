@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from headtypes.base.files import write_csv
+from headtypes.base.table_files import write_csv
 from headtypes.figures.choice import COLOURS, MARKERS, choice_figure
 from headtypes.figures.style import PAGE, PAGE_HEIGHT, PALETTE
 from headtypes.types.choice import BINS, COUNTS, best_choices

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import write_csv
+from headtypes.base.table_files import write_csv
 from headtypes.types.descent import COLUMNS, compare_partitions, comparison_table, read_comparison
 from headtypes.types.partitions import Partition
 from tests.support.drawing import HEADS, LAYERS, family, planted

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.base.intervals import METRICS
-from headtypes.base.tables import read_parquet
+from headtypes.ablation.intervals import METRICS
+from headtypes.base.table_files import read_parquet
 
 
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.base.tables import read_csv
+from headtypes.base.table_files import read_csv
 
 
 def read_curves(path: str | Path) -> pd.DataFrame:

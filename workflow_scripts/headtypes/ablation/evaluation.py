@@ -14,7 +14,7 @@ from headtypes.ablation.operations import Reading, operations_by_head, reading_m
 from headtypes.attention.batches import WHOLE, Batch, Part, rows_of, run_model
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
-from headtypes.base.tables import read_parquet
+from headtypes.base.table_files import read_parquet
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.answers import ANSWERS, Answers

@@ -12,7 +12,7 @@ from headtypes.attention.batches import Batch, rows_of, run_model
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.base.files import undamaged
-from headtypes.base.tables import read_csv
+from headtypes.base.table_files import read_csv
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.examples import EXAMPLES

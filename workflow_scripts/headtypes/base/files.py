@@ -8,12 +8,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headtypes.base.errors import InputError, one_line
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 # No room, no permission, a broken disk: what the user can fix.
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
@@ -149,11 +146,6 @@ def read_json_lines(path: str | Path) -> list[dict]:
     if not rows:
         raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
     return rows
-
-
-def write_csv(path: str | Path, table: "DataFrame") -> None:
-    """Write a table as a whole CSV file, numbers to nine digits: equal tables give equal bytes."""
-    write_text(path, table.to_csv(index=False, float_format="%.9g", lineterminator="\n"))
 
 
 def sha256_file(path: str | Path) -> str:

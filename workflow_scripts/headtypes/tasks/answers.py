@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from headtypes.base.tables import write_parquet
+from headtypes.base.table_files import write_parquet
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.question_answering.answers import QuestionAnswers
 from headtypes.tasks.question_answering.kind import QuestionAnswering

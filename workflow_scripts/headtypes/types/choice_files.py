@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.base.tables import read_csv
+from headtypes.base.table_files import read_csv
 
 STABILITY = ("heads_all_agree", "heads_pairwise", "samples_all_agree", "samples_pairwise")
 TABLE = ("method", "k", "distance_bins", "smallest", "silhouette", "gap", "gap_error", *STABILITY, "chance")

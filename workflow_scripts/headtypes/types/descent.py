@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 from headtypes.base.errors import InputError
-from headtypes.base.tables import read_csv
+from headtypes.base.table_files import read_csv
 from headtypes.types.partitions import Partition
 
 COLUMNS = ["model", "parent", "same_type", "adjusted_rand"]

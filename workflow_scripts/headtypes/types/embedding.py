@@ -7,8 +7,7 @@ import pandas as pd
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
-from headtypes.base.files import write_csv
-from headtypes.base.tables import read_csv
+from headtypes.base.table_files import read_csv, write_csv
 
 _KINDS = {"layer": int, "head": int, "x": np.float32, "y": np.float32}
 

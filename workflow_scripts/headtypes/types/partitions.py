@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from headtypes.base.files import undamaged, write_csv
-from headtypes.base.tables import read_csv
+from headtypes.base.files import undamaged
+from headtypes.base.table_files import read_csv, write_csv
 from headtypes.features.columns import attention_groups
 from headtypes.types.names import TYPES
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import write_csv
+from headtypes.base.table_files import write_csv
 from headtypes.papers.guan2020.results import by_key, parents_of, read_intervals_of, read_silhouettes, read_tables
 
 

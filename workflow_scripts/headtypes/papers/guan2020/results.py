@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.base.intervals import read_scores, weighted_sums
-from headtypes.base.tables import read_csv
+from headtypes.ablation.intervals import read_scores, weighted_sums
+from headtypes.base.table_files import read_csv
 from headtypes.types.choice_files import read_ways
 from headtypes.types.partitions import Partition
 

@@ -2,18 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from headtypes.papers.claims import Finding, NoVerdictError, Rule, join
+from headtypes.papers.guan2020.values import LevelName, PublishedValues
 from headtypes.papers.guan2020.words import METRICS, doubtful_of, name_operations, types_of
 from headtypes.papers.quantities import Measured, Quantities
-
-if TYPE_CHECKING:
-    from headtypes.papers.guan2020.published import Guan2020
-
-LevelName = Literal["no_longer_works", "still_works", "costs_little"]
 
 
 class LevelRule(Rule):
@@ -23,7 +19,7 @@ class LevelRule(Rule):
     condition: int
     level: LevelName
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """Exact match under the condition, less the level's percentage of the baseline's."""
         level, baseline = published.levels[self.level], published.baseline.id
         weights = {self.condition: 1.0, baseline: -level.percent / 100}
@@ -41,7 +37,7 @@ class DropRule(Rule):
     metric: Literal["exact_match", "f1"]
     below: float
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The baseline's score less that under the condition."""
         weights = {published.baseline.id: 1.0, self.condition: -1.0}
         measured = _weighted_score(weights, self.metric, quantities, published)
@@ -56,7 +52,7 @@ class CostlierRule(Rule):
     condition: int
     than: list[int]
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The condition's drop less the sum of the others' drops, in which the baseline may cancel out."""
         weights = {published.baseline.id: 1.0 - len(self.than), self.condition: -1.0, **dict.fromkeys(self.than, 1.0)}
         measured = _weighted_score(weights, "exact_match", quantities, published)
@@ -72,7 +68,7 @@ class ShareRule(Rule):
     type: str
     extreme: Literal["largest", "smallest"]
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The type's share less the largest or smallest of the other types."""
         shares = quantities.of_kind("share")
         others = [share for other, share in shares.items() if other != self.type]
@@ -90,7 +86,7 @@ class LayersRule(Rule):
     type: str
     third: Literal["first", "middle", "last"]
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The percentage of the type's heads in the third, less that of the other third that has more of them."""
         heads = _heads_by_layer(self.type, quantities)
         thirds = dict.fromkeys(("first", "middle", "last"), 0.0)
@@ -112,7 +108,7 @@ class SpreadRule(Rule):
     type: str
     above: float
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The percentage of layers that have a head of the type."""
         heads = _heads_by_layer(self.type, quantities)
         measured = Measured(100 * sum(count > 0 for count in heads) / len(heads))
@@ -126,7 +122,7 @@ class StabilityRule(Rule):
     k: int
     above: float
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The range of the percentage over the readings of what is halved and what agreement is meant."""
         types, stability = types_of(quantities), quantities.of_kind("stability")
         if len(types) != self.k:
@@ -144,7 +140,7 @@ class BestKRule(Rule):
     kind: Literal["best_k"]
     k: int
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The silhouette of k clusters less the largest of the others."""
         k, silhouettes = self.k, {int(number): value for number, value in quantities.of_kind("silhouette").items()}
         if not {k - 1, k, k + 1} <= silhouettes.keys():
@@ -160,7 +156,7 @@ class KeptRule(Rule):
     kind: Literal["kept"]
     above: float
 
-    def find(self, quantities: Quantities, published: "Guan2020") -> Finding:
+    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The percentage of the heads that keep their type."""
         if "kept" not in quantities:
             raise NoVerdictError("there is no parent to compare with")
@@ -178,7 +174,7 @@ OF_ANSWERS = (LevelRule, DropRule, CostlierRule)
 
 
 def _weighted_score(
-    weights: Mapping[int, float], metric: str, quantities: Quantities, published: "Guan2020"
+    weights: Mapping[int, float], metric: str, quantities: Quantities, published: PublishedValues
 ) -> Measured:
     """A weighted sum of mean scores, so that a paired bootstrap gives its interval.
 
@@ -197,7 +193,7 @@ def _weighted_score(
     return quantities.weighted_sum({ids[condition]: weight for condition, weight in weights.items()})
 
 
-def _name(condition: int, quantities: Quantities, published: "Guan2020") -> str:
+def _name(condition: int, quantities: Quantities, published: PublishedValues) -> str:
     operations = next(it.operations for it in published.conditions if it.id == condition)
     return name_operations(operations, doubtful_of(quantities))
 

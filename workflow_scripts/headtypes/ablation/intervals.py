@@ -8,7 +8,7 @@ import pandas as pd
 
 from headtypes.base.bootstrap import RESAMPLES, bounds, resampled_means, score_intervals, sums_by_unit
 from headtypes.base.errors import InputError
-from headtypes.base.tables import read_csv, read_parquet
+from headtypes.base.table_files import read_csv, read_parquet
 
 # Columns of the scores of each question or pair, and the metrics that their means are.
 METRICS = {"exact_match": "exact_match", "f1": "f1", "correct": "accuracy"}

@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from headtypes.base import bootstrap, intervals
+from headtypes.ablation import intervals
+from headtypes.ablation.intervals import condition_intervals, read_intervals, read_scores, weighted_sums
+from headtypes.base import bootstrap
 from headtypes.base.errors import InputError
-from headtypes.base.files import write_csv
-from headtypes.base.intervals import condition_intervals, read_intervals, read_scores, weighted_sums
+from headtypes.base.table_files import write_csv
 
 RESAMPLES = 200
 CONDITIONS = ["baseline", "worse", "the same", "much worse"]
