@@ -1,6 +1,7 @@
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -41,12 +42,19 @@ run_lock = lift_stale_locks() if workflow.is_main_process else None
 def identity(rule):
     """The two parameters of a rule, by which Snakemake sees that a job has to run again.
 
-    spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports.
+    spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports. Both are
+    functions: the process of a job, which reads all rules, asks for those of its own rule alone.
     """
     return {
         "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
-        "code": code_digest(SCRIPTS / f"{rule}.py"),
+        "code": lambda wildcards: code_of(rule),
     }
+
+
+@cache
+def code_of(rule):
+    """The digest of a rule's script and of what it imports."""
+    return code_digest(SCRIPTS / f"{rule}.py")
 
 
 def needs(rule):

@@ -1,12 +1,12 @@
 # Tables and figures of Guan et al., "How Far Does BERT Look At" (COLING 2020), ours beside the published values.
 
-from headtypes.papers.guan2020.published import read_guan2020
-
 # Relative to the working directory: a folder that was moved has the same inputs.
 GUAN2020 = local(os.path.relpath(ROOT / "reference" / "guan2020.yaml"))
 
 if workflow.is_main_process:
     # The processes of jobs read the rules as well, and need not read the paper's data each time.
+    from headtypes.papers.guan2020.published import read_guan2020
+
     try:
         plan.check_published("guan2020", read_guan2020(GUAN2020).rows)
     except InputError as error:

@@ -91,7 +91,7 @@ def rules(root: Path) -> list[str]:
             wrong.append(f"{rule.name}: has {' and '.join(rule.runs)} instead of a script")
         elif Path(rule.script).name != f"{rule.name}.py":
             wrong.append(f"{rule.name}: runs {rule.script}")
-        expected = (("spec", ("wildcards",)), ("code", None))
+        expected = (("spec", ("wildcards",)), ("code", ("wildcards",)))
         if rule.parameters != expected:
             wrong.append(f"{rule.name}: has the parameters {', '.join(map(_shown, rule.parameters))}")
     return wrong

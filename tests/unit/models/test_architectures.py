@@ -323,7 +323,7 @@ MASK = torch.ones(1, 1, 3, 3, dtype=torch.bool)
     [
         (MASK, {"position_bias": torch.zeros(3)}, "adds a bias of positions to its scores"),
         (MASK, {"sinks": torch.zeros(3)}, "gives a part of each row to no token"),
-        (MASK, {"indices": torch.zeros(3)}, "chooses the keys of each query anew"),
+        (MASK, {"indices": torch.zeros(3)}, "chooses the keys of each query separately"),
         (MASK, {"twist": 0.5}, "computes its attention with `twist`"),
         (None, {"is_causal": True}, "asks for no mask although it is causal"),
         (MASK.float(), {}, "makes its own mask"),

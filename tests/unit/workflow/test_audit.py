@@ -110,6 +110,7 @@ def test_another_code_is_told_by_its_module_or_its_package():
     jobs = run(plan())
     write_text("scripts/tools.py", "N = 4\n")
     digest._meaning.cache_clear()
+    digest._imports.cache_clear()
     assert all(state == "stale" for state in states(plan()).values())
     assert why(plan(), SAMPLES) == "tools.py has changed"
     before = folder_of_records(RESULTS) / "code" / f"{jobs[0].code}.json"

@@ -31,6 +31,7 @@ def digest_of(code: Path, **changes: str) -> str:
     for name, text in changes.items():
         (code / f"{name.replace('__', '/', 1)}.py").write_text(text)
     digest._meaning.cache_clear()
+    digest._imports.cache_clear()
     return code_digest(code / "script.py")
 
 

@@ -113,6 +113,7 @@ def test_a_changed_module_is_named(config):
     run(config)
     write_text("scripts/tools.py", "N = 4\n")
     digest._meaning.cache_clear()
+    digest._imports.cache_clear()
     assert reasons(planned(config, ["sample_inputs"]), config) == {"sample_inputs": ["tools.py has changed"]}
 
 

@@ -55,13 +55,23 @@ def _reach(script: Path, root: Path) -> tuple[set[Path], set[str]]:
         if file in files:
             continue
         files.add(file)
-        for name in _meaning(file)[1]:
-            modules = _modules(name, root)
-            ahead.extend(modules)
-            top = name.partition(".")[0]
-            if not modules and top in NUMERIC_PACKAGES:
-                packages.update((top, *_UNDERNEATH.get(top, ())))
+        modules, theirs = _imports(file, root)
+        ahead.extend(modules)
+        packages.update(theirs)
     return files, packages
+
+
+@cache
+def _imports(file: Path, root: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The modules under `root` that a file itself imports, and the packages, with those beneath them."""
+    modules: dict[Path, None] = {}
+    packages: dict[str, None] = {}
+    for name in _meaning(file)[1]:
+        ours, top = _modules(name, root), name.partition(".")[0]
+        modules.update(dict.fromkeys(ours))
+        if not ours and top in NUMERIC_PACKAGES:
+            packages.update(dict.fromkeys((top, *_UNDERNEATH.get(top, ()))))
+    return tuple(modules), tuple(packages)
 
 
 @cache
