@@ -7,7 +7,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.resources import Resources
 
-# Of this workflow, and not of another one that uses it.
+# The root of this workflow, even if another one uses it as a module.
 ROOT = Path(workflow.current_basedir).parent
 SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
@@ -88,7 +88,7 @@ def default_resource(name):
 
 
 def gpus_of_a_model():
-    """GPUs for a job that runs a model: as `default-resources` say; else one, if it runs on a machine that has one."""
+    """GPUs for a job that runs a model: what `default-resources` says; else one, if it runs here and there is one."""
     default = default_resource("gpu")
     if default.is_evaluable():
         return 1
@@ -113,7 +113,7 @@ def of_each(pattern, entries):
 
 
 def of_task(pattern):
-    """An input of the model and task of a partition."""
+    """An input function: the path for a partition's model and task."""
     return lambda wildcards: pattern.format(
         model=wildcards.model,
         task=plan.partitions[wildcards.model, wildcards.partition].task,
@@ -131,8 +131,8 @@ def head_outputs_of(wildcards):
 def parts_of(whole, shard):
     """The shards that the first output of the rule `whole` is joined from, which the rule `shard` makes.
 
-    A result does not depend on their number, so one that exists keeps the number it was joined from. Else it is that of
-    the config; there are none where one job does all the work.
+    A result does not depend on their number, so one that exists keeps the number it was joined from; a new one takes
+    that of the config. If one job does all the work, there are no shards.
     """
 
     def shards_of_job(wildcards):

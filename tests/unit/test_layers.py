@@ -62,7 +62,7 @@ def test_a_module_imports_only_from_its_own_room_and_rooms_below(name):
 def test_imports_within_the_package_have_no_circle():
     graph = {name: imported(file) & MODULES.keys() - {name} for name, file in MODULES.items()}
     assert sum(map(len, graph.values())) > 20
-    TopologicalSorter(graph).prepare()  # Raises where there is a circle, and shows it.
+    TopologicalSorter(graph).prepare()  # Raises where there is circular, and shows it.
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.rglob("__init__.py")), ids=lambda file: file.parent.name)

@@ -229,5 +229,5 @@ def test_mean_needs_the_head_outputs_of_the_model():
     operations = np.full((3, 5), "mean", dtype=object)
     with pytest.raises(InputError, match="mean needs the mean head outputs"):
         Ablation(operations, [], PAPER)
-    with pytest.raises(InputError, match="of 2 layers of 3 heads and the model has 3 of 5"):
+    with pytest.raises(InputError, match="of 2 layers of 3 heads, but the model has 3 layers of 5"):
         Ablation(operations, [], PAPER, np.zeros((2, 3, 6), np.float32))

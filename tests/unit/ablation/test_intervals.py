@@ -78,7 +78,7 @@ def test_scores_come_back_in_the_order_of_the_files(tmp_path):
 def test_files_of_other_questions_are_refused_and_named(tmp_path, change):
     baseline, other, *_ = tables()
     paths = files(tmp_path, [baseline, baseline, change(other).reset_index(drop=True)])
-    with pytest.raises(InputError, match=r"2\.parquet has other questions than .*0\.parquet; delete both"):
+    with pytest.raises(InputError, match=r"2\.parquet and .*0\.parquet have different questions; delete both"):
         read_scores(paths)
 
 

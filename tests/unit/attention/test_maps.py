@@ -137,7 +137,7 @@ def test_weights_that_are_not_finite_are_named(monkeypatch):
     with torch.no_grad():
         model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
     loads(monkeypatch, model, tokenizer)
-    with pytest.raises(InputError, match=r"tiny on squad: an attention is not a number"):
+    with pytest.raises(InputError, match=r"tiny on squad: an attention is not finite"):
         map_attention(
             SAMPLES,
             described("tiny", max_length=64),

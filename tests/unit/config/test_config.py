@@ -110,7 +110,7 @@ MISTAKES = [
         for name in ("..", ".", ".hidden", "a\\b", "a b", "", "a\n", "{a}", "ä", "-n")
     ],
     ("models/new", "a" * 300, ["models: the name 'aaa", "at most 80 characters"]),
-    ("tasks/squad.best", {"source": {"hub": "x"}}, ["tasks.squad.best", "a file about tasks.squad has this name"]),
+    ("tasks/squad.best", {"source": {"hub": "x"}}, ["tasks.squad.best", "a result of tasks.squad has this name"]),
     # Entries that are not there.
     ("models/base/tasks/0", "squadd", ["models.base.tasks", 'no "squadd"', 'Did you mean "squad"?', "Known: asked"]),
     ("models/base/tasks", [], ["models.base.tasks:", "at least 1 item"]),
@@ -118,13 +118,13 @@ MISTAKES = [
     ("tasks/pairs/columns/label", DELETE, ["models.base.evaluate: pairs has no labels", "tasks.pairs.columns.label"]),
     ("models/base/evaluate", "asked", ["models.base.evaluate", "add it to models.base.tasks"]),
     ("models/tuned+1.0/parent", "bass", ["models.tuned+1.0.parent", 'Did you mean "base"?']),
-    ("models/base/parent", "base", ["models.base.parent: base -> base is a circle"]),
-    ("models/base/parent", "tuned+1.0", ["parent: base -> tuned+1.0 -> base is a circle"]),
+    ("models/base/parent", "base", ["models.base.parent: base -> base is circular"]),
+    ("models/base/parent", "tuned+1.0", ["parent: base -> tuned+1.0 -> base is circular"]),
     ("partitions/mine/model", "packet", ["partitions.mine.model", 'Did you mean "packed"?']),
     ("partitions/mine/task", "nothing", ["partitions.mine.task", "Known: asked, made, pairs, squad"]),
     ("partitions/mine/task", "pairs", ["partitions.mine.task", "add it to models.tuned+1.0.tasks"]),
     ("models/taught/source/finetuned/base", "bass", ["models.taught.source.finetuned.base", 'Did you mean "base"?']),
-    ("models/taught/source/finetuned/base", "taught", ["finetuned.base: taught -> taught is a circle"]),
+    ("models/taught/source/finetuned/base", "taught", ["finetuned.base: taught -> taught is circular"]),
     ("models/taught/source/finetuned/task", "mad", ["models.taught.source.finetuned.task", 'Did you mean "made"?']),
     (
         "models/taught/source/finetuned/task",

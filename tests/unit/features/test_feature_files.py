@@ -127,7 +127,7 @@ def test_a_flipped_bit_in_the_data_is_seen(path, name):
     data = bytearray(path.read_bytes())
     data[place] ^= 0x10
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"features\.h5 is damaged or no feature file .*; delete it and run again"):
+    with pytest.raises(InputError, match=r"features\.h5 is damaged or is not a feature file .*; delete it"):
         read_features(path)
     if name == "distance":
         for read in (read_distance, read_head_features):
@@ -139,7 +139,7 @@ def test_a_flipped_bit_in_the_data_is_seen(path, name):
 def test_a_file_that_was_cut_off_is_seen(path, share):
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)])
-    with pytest.raises(InputError, match="is damaged or no feature file"):
+    with pytest.raises(InputError, match="is damaged or is not a feature file"):
         read_features(path)
 
 
@@ -167,7 +167,7 @@ def test_a_file_of_another_kind_is_told_apart(tmp_path, datasets):
     path = tmp_path / "other.h5"
     make(path, **datasets)
     for read in (read_features, lambda path: read_distance(path, 16), lambda path: read_head_features(path, 16)):
-        with pytest.raises(InputError, match=r"other\.h5 is damaged or no feature file") as caught:
+        with pytest.raises(InputError, match=r"other\.h5 is damaged or is not a feature file") as caught:
             read(path)
         assert len(str(caught.value).splitlines()) == 1
 

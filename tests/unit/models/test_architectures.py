@@ -261,9 +261,9 @@ REFUSED = {
     "gptj": ({"rotary_dim": 4}, INTERFACE),
     "stablelm": ({"num_key_value_heads": 4}, INTERFACE),
     "gemma2": ({"head_dim": 6}, "Gemma2Attention caps its scores"),
-    "gpt_oss": ({"head_dim": 6}, "GptOssAttention gives a part of each row to no token"),
-    "doge": ({}, "DogeAttention makes its own mask, which may be a bias of its scores"),
-    "diffllama": ({}, "DiffLlamaModel has 4 attentions in 2 layers"),
+    "gpt_oss": ({"head_dim": 6}, "GptOssAttention gives part of each row's attention to no token"),
+    "doge": ({}, "DogeAttention makes its own mask, which may add a bias to the scores"),
+    "diffllama": ({}, "DiffLlamaModel computes attention 4 times in 2 layers"),
     "laguna": (
         {
             "head_dim": 6,
@@ -271,7 +271,7 @@ REFUSED = {
             "num_attention_heads_per_layer": [4, 2],
             "mlp_layer_types": ["dense"] * 2,
         },
-        "LagunaModel has layers of different numbers of heads",
+        "LagunaModel has layers with different numbers of heads",
     ),
     "t5": ({"d_model": 24, "num_layers": 2}, "a t5 model is an encoder with a decoder"),
     "bart": ({"d_model": 24}, "a bart model is an encoder with a decoder"),
@@ -321,8 +321,8 @@ MASK = torch.ones(1, 1, 3, 3, dtype=torch.bool)
 @pytest.mark.parametrize(
     ("mask", "arguments", "message"),
     [
-        (MASK, {"position_bias": torch.zeros(3)}, "adds a bias of positions to its scores"),
-        (MASK, {"sinks": torch.zeros(3)}, "gives a part of each row to no token"),
+        (MASK, {"position_bias": torch.zeros(3)}, "adds position biases to its scores"),
+        (MASK, {"sinks": torch.zeros(3)}, "gives part of each row's attention to no token"),
         (MASK, {"indices": torch.zeros(3)}, "chooses the keys of each query separately"),
         (MASK, {"twist": 0.5}, "computes its attention with `twist`"),
         (None, {"is_causal": True}, "asks for no mask although it is causal"),

@@ -189,12 +189,12 @@ class TestFilesThatAreNotAModel:
             hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, image_size=8, patch_size=4
         )
         message = refusal(lambda: fetch(save(tmp_path, ViTModel(config))))
-        assert "is no Transformer that reads text: its config.json lacks vocab_size" in message
+        assert "is not a Transformer that reads text: its config.json lacks vocab_size" in message
 
     def test_no_tokenizer(self, tmp_path):
         """Transformers makes up a tokenizer that knows only its special tokens, and everything would be [UNK]."""
         save(tmp_path, tokenizer=None)
-        assert "has a tokenizer without words; add tokenizer.json" in refusal(lambda: fetch(tmp_path))
+        assert "has a tokenizer that knows only special tokens; add tokenizer.json" in refusal(lambda: fetch(tmp_path))
 
     @pytest.mark.parametrize("text", ["", "no JSON", "{}", '{"version": "1.0", "added_tokens": [], "model": {}}'])
     def test_a_tokenizer_that_does_not_load(self, folder, text):

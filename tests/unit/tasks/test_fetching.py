@@ -126,7 +126,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("ids", "fragment"),
-    [(["x", "y", "x"], "does not hold every id once"), (["x", "", "y"], "row 2 has '' in number")],
+    [(["x", "y", "x"], "holds an id more than once"), (["x", "", "y"], "row 2 has '' in number")],
 )
 def test_ids_must_be_there_and_tell_rows_apart(file, ids, fragment):
     content = "one\ttwo\tnumber\n" + "".join(f"a\tb\t{id_}\n" for id_ in ids)

@@ -192,7 +192,7 @@ def test_labels_are_found_among_the_models(names, labels, expected):
         (["0", "1"], [1, 2], "models.m knows the labels 0, 1, and pair p1 has 2; evaluate a model"),
         (["entailment", "neutral"], [0], "knows the labels entailment, neutral, and pair p0 has 0"),
         (["LABEL_0", "LABEL_1"], [0, -1], "knows the labels 0, 1, and pair p1 has -1"),
-        (["0", "1"], [0, None], "Pair p1 has no label; name their column"),
+        (["0", "1"], [0, None], "Pair p1 has no label; name the column of the labels"),
     ],
 )
 def test_a_label_that_the_model_lacks_is_told_in_one_sentence(names, labels, message):

@@ -25,5 +25,5 @@ def test_places_come_back_from_disk_to_the_last_bit(tmp_path):
     write_embedding(tmp_path / "p.csv", places)
     pd.testing.assert_frame_equal(read_embedding(tmp_path / "p.csv"), places, check_exact=True)
     (tmp_path / "p.csv").write_text("layer,head,x\n0,0,1\n")
-    with pytest.raises(InputError, match=r"p.csv is damaged or no places of heads"):
+    with pytest.raises(InputError, match=r"p.csv is damaged or holds no places of heads"):
         read_embedding(tmp_path / "p.csv")

@@ -73,7 +73,7 @@ def test_name_that_is_left_over_is_doubtful():
     naming = name_types(np.stack([centroid(*share) for share in shares]))
     assert naming.names == ("dense", "diagonal", "dense_vertical", "vertical")
     assert [doubt != "" for doubt in naming.doubts] == [False, False, False, True]
-    assert "would be diagonal" in naming.doubts[3]
+    assert "would be named diagonal" in naming.doubts[3]
     assert naming.warnings == (naming.doubts[3],)
     assert naming.as_dict()["types"]["vertical"]["doubt"] == naming.doubts[3]
 

@@ -98,7 +98,7 @@ def test_types_are_ordered_by_number_and_as_in_the_paper():
 
 
 def test_reading_another_file_is_an_error(user_file):
-    with pytest.raises(InputError, match=r"mine.csv is damaged or no partition file .*lacks the column cluster"):
+    with pytest.raises(InputError, match=r"mine.csv is damaged or is not a partition file .*lacks the column cluster"):
         read_partition(user_file())
 
 

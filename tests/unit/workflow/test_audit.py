@@ -135,7 +135,7 @@ def test_a_result_that_was_made_anew_leaves_behind_what_comes_from_it():
     made = provenance_of("sample_inputs", {"task": "squad"}, {"samples": 5}, jobs[0].code, [DATA])
     record(made, verified([DATA]), [SAMPLES], threads=1)
     assert states(jobs) == dict.fromkeys([FEATURES, TABLE, FIGURE], "stale")
-    assert why(jobs, FEATURES) == f"it was made from another {SAMPLES}"
+    assert why(jobs, FEATURES) == f"it was made from another version of {SAMPLES}"
 
 
 def test_other_inputs_make_a_result_stale():

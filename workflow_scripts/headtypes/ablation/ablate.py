@@ -15,7 +15,7 @@ from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 
-# Blocks of dropped pairs that are kept for the next layer: as a rule all of a batch, and of long samples a few MB.
+# Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64
 
 
@@ -25,8 +25,8 @@ class Ablation:
     operations: [layer, head] names, of `operations.OPERATIONS`.
     sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens,
         0 for the first text (the question), from 1 for the sentences of the second (the context).
-    reading:    with `uniform_over_padding` the batch must be padded to the full window. Padding is then in no
-        sentence, as special tokens are.
+    reading:    with `uniform_over_padding` the batch must be padded to the full window. Padding then
+        belongs to no sentence, like special tokens.
     head_outputs: [layer, head, channel] mean output of each head (`head_outputs.measure_head_outputs`), for the
         operations that need it.
     """
@@ -54,7 +54,8 @@ class Ablation:
             self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]
         operations = self._operations[number]
         kept = any(OPERATIONS[name].change is None for name in operations)
-        # All heads at once, and the changed ones over them: to pick the kept ones takes memory, and hardly less time.
+        # All heads are computed and the changed ones overwritten: computing the kept ones alone would take more memory
+        # and hardly less time.
         outputs = layer.head_outputs() if kept else layer.zero_outputs()
         means = None if self._head_outputs is None else self._head_outputs[number]
         for name, heads in operations.items():
@@ -90,7 +91,7 @@ class Heads:
         self.outputs[:, self.heads] = outputs
 
     def groups(self) -> "Iterator[GroupHeads]":
-        """These heads on the samples of one length after another, without padding."""
+        """These heads on each group of samples of equal length, without padding."""
         for pairs in self.of_batch:
             yield GroupHeads(pairs, pairs.of(self.layer), self)
 
@@ -155,7 +156,8 @@ class SentencePairs(Group):
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
         if self._special_is_inter:
-            # To itself, every token is within its sentence, so that intra and inter together are all pairs.
+            # A token's attention to itself is always intra, even for special tokens, so that intra and inter together
+            # cover all pairs.
             position = torch.arange(self.length, device=self._sentence.device)
             intra |= position[start:stop, None] == position
         if dropped == "intra":
@@ -175,7 +177,7 @@ def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
             )
     if head_outputs is not None and head_outputs.shape[:2] != operations.shape:
         raise InputError(
-            "The mean head outputs are of {} layers of {} heads and the model has {} of {}; ".format(
+            "The mean head outputs are those of {} layers of {} heads, but the model has {} layers of {}; ".format(
                 *head_outputs.shape[:2], *operations.shape
             )
             + "measure them on this model."

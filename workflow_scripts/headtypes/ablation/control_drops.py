@@ -11,8 +11,8 @@ from headtypes.base.table_files import read_parquet
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
     """Drops from the baseline, in points, of a condition and of its controls.
 
-    controls: of each draw and question, as `controls.evaluate_controls` gives them.
-    scores, baseline: of each question, of the condition and of the baseline; at least the controls' questions.
+    controls: scores of each draw and question, as `controls.evaluate_controls` returns them.
+    scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
     returns control_draws, control_questions, control_overlap (mean share of the drawn heads that are the condition's
         own, 0 to 1); for each metric control_drop_{metric}, the mean over the draws, with the lowest and the highest as
         _low and _high; and own_drop_{metric}, the condition's own drop on these questions.
@@ -40,5 +40,5 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 
 
 def read_control_drops(controls: str | Path, scores: str | Path, baseline: str | Path) -> dict[str, float | int]:
-    """`control_drops` of the files that hold the scores of each question."""
+    """Call `control_drops` with the scores of each question, read from files."""
     return control_drops(*(read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline)))

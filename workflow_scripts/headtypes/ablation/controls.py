@@ -21,10 +21,10 @@ def sample_heads(operations: np.ndarray, rng: np.random.Generator) -> np.ndarray
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """The share, 0 to 1, of the heads that a condition changes to which a draw does the same.
+    """Of the heads that a condition changes, the share (0 to 1) that a draw changes in the same way.
 
-    drawn, operations: [layer, head] text, of the draw and of the condition. Where the condition changes all heads of
-    its layers alike, the draw is the condition, and the share is 1.
+    drawn, operations: [layer, head] text, of the draw and of the condition. If the condition treats all heads of each
+    layer alike, every draw equals the condition, and the share is 1.
     """
     return float((drawn == operations)[operations != "keep"].mean())
 
@@ -45,7 +45,7 @@ def evaluate_controls(
 ) -> pd.DataFrame:
     """Score a model under several random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
 
-    draws:     number of draws; a further one leaves those before it as they were.
+    draws:     number of draws; more draws do not change the first ones.
     questions: of the rows, drawn at random, or "all".
     returns draw (from 0), the columns of the condition's own scores, and overlap (0 to 1), one row per draw and
         question or pair.

@@ -20,7 +20,8 @@ def growing_sets(order: np.ndarray, points: int = POINTS, also: Iterable[int] = 
     order:  [head, 2] int, layer and head, in the order of removal.
     points: the largest number of sets.
     also:   sizes of further sets.
-    returns [n, 2] each, the first empty, the last `order`; one set per head and the empty one where there are fewer.
+    returns sets, each [n, 2]: the first is empty, the last is `order`. If there are fewer heads than points, each set
+        has one head more than the one before.
     """
     sizes = np.unique([*np.linspace(0, len(order), points).round().astype(int), *also])
     return [order[:size] for size in sizes]
@@ -50,7 +51,7 @@ def evaluate_curves(
 
     rows, windows, partition, record: as in `evaluation.evaluate_condition`.
     importance: [layer, head]; the least important heads go first (Michel et al. 2019, section 4).
-    orders:     random orders, beside the one by importance; a further one leaves those before it as they were.
+    orders:     number of random orders, besides the one by importance; more orders do not change the first ones.
     questions:  of the rows, drawn at random, or "all".
     settings:   fields of `evaluation.Settings`.
     returns     type (or all), order (importance or random), draw (from 0), heads (how many are removed) and the task's
@@ -60,7 +61,7 @@ def evaluate_curves(
         raise InputError("The importance of heads was measured on another model; measure it on this one.")
     rows, windows = draw_part(rows, windows, questions, seed)
     heads = {type_: partition.heads_of(type_) for type_ in partition.types}
-    # Of all heads, sets as large as each type is.
+    # The curve of all heads also has a set as large as each type.
     sizes = {ALL: list(map(len, heads.values()))}
     heads[ALL] = np.argwhere(np.ones(partition.shape, bool))
     steps = [

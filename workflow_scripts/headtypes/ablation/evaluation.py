@@ -29,7 +29,7 @@ class Settings:
 
     kind:          of the task, one of `answers.ANSWERS`.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
-    reading:       fields of `operations.Reading`; None for the paper's own.
+    reading:       fields of `operations.Reading`; None for its defaults.
     max_answer_length: tokens of the longest answer, for a kind that has such answers.
     max_seq_length: tokens of a full window; needed only where padding counts (`Reading.uniform_over_padding`).
     """
@@ -100,7 +100,7 @@ def evaluate_part(
 
 def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
     """Read what `evaluate_part` returned from Parquet files. Raises `InputError` that names a damaged one."""
-    return [read_parquet(path, "no part of an evaluation", ["window"]) for path in paths]
+    return [read_parquet(path, "is not a part of an evaluation", ["window"]) for path in paths]
 
 
 def evaluate_all(
@@ -141,9 +141,9 @@ def _task(rows: list, windows: Windows, record: ModelRecord, settings: Settings)
 def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
     if Reading(**settings.reading or {}).uniform_over_padding and settings.max_seq_length > record.max_length:
         raise InputError(
-            f"models.{record.name} takes inputs of {record.max_length} tokens, fewer than the "
-            f"{settings.max_seq_length} of a full window, whose padding "
-            "ablation.uniform_over_padding counts; lower windows.max_seq_length."
+            f"models.{record.name} takes inputs of at most {record.max_length} tokens, but with "
+            f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
+            "lower windows.max_seq_length."
         )
     return load_model(record, settings.precision, head=KINDS[settings.kind].head)
 

@@ -41,7 +41,7 @@ def measure_importance(
 ) -> pd.DataFrame:
     """The gradient-based importance of every head of a fine-tuned model on its task.
 
-    rows, windows: questions with their answers' places, or pairs with their labels, and what was cut of them.
+    rows, windows: questions with the positions of their answers, or pairs with their labels; and their windows.
     record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     kind:    of the task, one of `examples.EXAMPLES`. The loss is the mean of the cross entropies of its targets: start
         and end of a question's first answer, on the windows that hold the whole of it; or the label.
@@ -63,8 +63,8 @@ def head_importance(
     Michel et al. 2019, section 4.1, equation 2, the absolute value being that of a whole sample. (Their code for BERT
     takes the absolute value of each token's share and divides by the tokens; we follow the equation.)
 
-    targets: [window, class] int, the right class of each softmax of the task: start and end token, or the label;
-        negative where the window is left out. The windows of one question count together as one.
+    targets: [window, softmax] int, the correct class of each softmax of the task: start and end token, or the label;
+        negative if the window is to be left out. The windows of one question count together as one.
     """
     chosen = np.flatnonzero((targets >= 0).all(1))
     if not len(chosen):
@@ -124,7 +124,7 @@ def read_importance(path: str | Path) -> np.ndarray:
 
 
 def _losses(output, mask: Tensor, targets: Tensor) -> Tensor:
-    """The loss of each sample of a batch, [sample]; padding is no class."""
+    """The loss of each sample of a batch, [sample]; padding cannot be an answer."""
     if "logits" in output:
         logits = output.logits[:, :, None]
     else:

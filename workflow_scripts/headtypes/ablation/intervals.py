@@ -10,31 +10,32 @@ from headtypes.base.bootstrap import RESAMPLES, bounds, resampled_means, score_i
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import read_csv, read_parquet
 
-# Columns of the scores of each question or pair, and the metrics that their means are.
+# Columns of a table of scores, which has a row for each question or pair, and the metric that the column's mean is.
 METRICS = {"exact_match": "exact_match", "f1": "f1", "correct": "accuracy"}
 
 
 def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
-    """Read the scores of each question, of one model under several conditions: the same questions in one order.
+    """Read the scores of each question for one model under several conditions.
 
-    Raises `InputError` that names a damaged file, or one of other questions.
+    Raises an `InputError` that names a file that is damaged, or that does not have the first file's questions in the
+    same order.
     """
     read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
     for path, scores in zip(paths, read, strict=True):
         if not scores["id"].equals(read[0]["id"]):
-            raise InputError(f"{path} has other questions than {paths[0]}; delete both and run again.")
+            raise InputError(f"{path} and {paths[0]} have different questions; delete both and run again.")
     return read
 
 
 def condition_intervals(
     scores: Sequence[pd.DataFrame], *, conditions: Sequence[str], baseline: str | None, seed: int
 ) -> pd.DataFrame:
-    """The mean of every metric under every condition, and what it loses against the baseline, with intervals.
+    """The mean of every metric under every condition, and its drop from the baseline, with intervals.
 
     scores: of each question, one table per condition. Question answering has exact_match, f1 and article, sentence
         pairs have correct.
-    returns one row per condition, in their order: condition, and the columns of `bootstrap.score_intervals`. (F1 of
-        sentence pairs is no mean over pairs, so that it has none.)
+    returns one row per condition, in their order: condition, and the columns of `bootstrap.score_intervals`. (The F1
+        of sentence pairs is not a mean over pairs, so it has no interval.)
     """
     place = None if baseline is None else list(conditions).index(baseline)
     table = score_intervals(_by_metric(scores), baseline=place, articles=_articles(scores[0]), seed=seed)
@@ -52,12 +53,12 @@ def read_intervals(path: str | Path) -> pd.DataFrame:
 def weighted_sums(
     scores: Mapping[str, pd.DataFrame], *, seed: int
 ) -> Callable[[Mapping[str, float], str], tuple[float, float, float]]:
-    """The interval of any sum of conditions' scores.
+    """Prepare weighted sums of conditions' mean scores, with intervals.
 
-    scores: of each question, by condition.
-    returns a function of {condition: weight} and a metric: the sum of the conditions' means times their weights, and
-        the ends of its interval, NaN where it has none. All sums rest on the same drawn articles (or questions, where
-        they have none): questions of one article are not independent.
+    scores: scores of each question, by condition.
+    returns a function that takes {condition: weight} and a metric, and returns the weighted sum of the conditions'
+        means and the ends of its interval (NaN if it has none). All sums use the same drawn articles, since questions
+        of one article are not independent; or the same drawn questions, if there are no articles.
     """
     place, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
     articles, means, resampled = _articles(tables[0]), {}, {}

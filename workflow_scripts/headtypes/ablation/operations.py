@@ -15,7 +15,7 @@ _HEAD = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 
 @dataclass(frozen=True)
 class Reading:
-    """Readings of the paper's section 5 that its text leaves open."""
+    """How passages of the paper's section 5 that can be understood in several ways are read."""
 
     # The configuration has these fields too, with these descriptions.
     sentences: Literal["splitter", "segments"] = field(
@@ -26,8 +26,8 @@ class Reading:
         default="neither",
         metadata={"doc": "Whether attention to or from [CLS] and [SEP] counts as inter-sentence."},
     )
-    # That equals masking before the softmax, so it stands for that reading too. Only where a row loses everything would
-    # such a mask leave nothing defined; here the row becomes zero.
+    # This is the same as masking before the softmax, so it covers that reading too. They differ only if a row loses
+    # every token: a mask would leave it undefined, and here it becomes zero.
     renormalise: bool = field(
         default=False,
         metadata={
@@ -35,8 +35,8 @@ class Reading:
             "softmax."
         },
     )
-    # Padding then counts in 1 / L, with its values, as in code that fills the matrix after the softmax. Every other
-    # operation masks padding all the same.
+    # Padding then counts towards the L of 1 / L, and its values enter the mean, as in code that fills the matrix after
+    # the softmax. Every other operation still masks padding.
     uniform_over_padding: bool = field(
         default=False,
         metadata={"doc": "Whether a uniform head attends to the padding of a full window too."},
@@ -48,7 +48,7 @@ class Operation:
     """Something that can be done to heads after the softmax, without renormalising.
 
     name:     as in the configuration.
-    table:    of Guan et al. 2020, where conditions with this operation stand.
+    table:    the table of Guan et al. 2020 in which conditions with this operation appear.
     change:   changes the outputs of the heads that it is given (an `ablate.Heads`: some of one layer's); None where
         nothing is done.
     readings: the fields of `Reading` that can change what it does.
@@ -126,7 +126,7 @@ def table_of(operations: Iterable[str]) -> int:
 
 
 def head_of(target: str) -> tuple[int, int] | None:
-    """Layer and head, from 0, of a target that names one head, `layer-head` from 1; None of any other."""
+    """Layer and head (from 0) of a target that names one head as `layer-head` (from 1); None for any other target."""
     match = _HEAD.fullmatch(target)
     return (int(match[1]) - 1, int(match[2]) - 1) if match else None
 

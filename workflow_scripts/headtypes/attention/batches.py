@@ -17,7 +17,7 @@ from headtypes.attention.hook import Hook, open_attention, run
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
 
-# Batches after which memory is given back: more often costs time, less often memory.
+# Number of batches after which freed memory is returned: doing so more often costs time, less often memory.
 _BATCHES_PER_RETURN = 4
 
 
@@ -144,9 +144,9 @@ def run_model(
 
     input_ids, token_types: of each input, without padding; token_types None for a model without segments.
     hook:      makes the hook of a batch, which is called with each layer of its forward pass.
-    finish:    is called with each batch that has run, its hook and the model's output. A batch that does not fit into
-        the GPU's memory, in the pass or in here, is run anew in halves of the same padded length, so that results stay
-        what they were; whatever is to be kept of a batch, this function therefore keeps last.
+    finish:    called with each batch that has run, its hook, and the model's output. If a batch does not fit into the
+        GPU's memory, in the forward pass or in `finish`, it is run again in halves, padded to the same length so that
+        results stay the same. `finish` must therefore do everything that can fail before it stores any result.
     what, unit: name of the work and of its inputs, for the progress.
     bar:       progress that several runs share, instead of one of this run.
     length:    tokens that every input is padded to; by default the longest of its batch.
@@ -171,10 +171,10 @@ def run_model(
 
 
 def _return_memory() -> None:
-    """Give back what the C library keeps of freed memory.
+    """Return to the system the freed memory that the C library holds on to.
 
-    Batches of one shape after another leave gaps in it that the next ones do not fit into; these add up to several
-    times the memory in use. Only glibc, the C library of most Linux systems, has and needs this.
+    Batches of changing shapes leave gaps that the next batches do not fit into, and that add up to several times the
+    memory in use. Only glibc, the C library of most Linux systems, needs this call and has it.
     """
     if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
@@ -191,7 +191,7 @@ def _halved_to_fit(run_batch: Callable[[Batch], None], batch: Batch) -> None:
                 f"One input of {tokens} tokens does not fit into the GPU's memory; use a larger GPU, or "
                 "compute.precision: bfloat16."
             ) from error
-    # Outside of the except clause, which would keep the tensors of the batch that was too large.
+    # Outside the except clause, where the exception would keep the tensors of the batch that did not fit.
     torch.cuda.empty_cache()
     for half in batch.halves():
         _halved_to_fit(run_batch, half)

@@ -15,7 +15,7 @@ LEAST_ROWS = 32
 
 
 class Scratch:
-    """Memory that blocks of attention are computed in, one after another: fresh memory costs as much as a softmax."""
+    """Memory that every block of attention reuses, since allocating it anew takes as long as a softmax."""
 
     def __init__(self):
         self._memory: Tensor | None = None
@@ -55,7 +55,7 @@ class Group:
         return self._mask
 
     def blocks(self) -> Iterator[slice]:
-        """The query rows, divided into blocks as equal as multiples of `LEAST_ROWS` can be."""
+        """The query rows, divided into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
         samples = self.samples.stop - self.samples.start
         parts = -(-samples * self.length**2 // _BLOCK_PAIRS)
         rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS

@@ -25,9 +25,9 @@ ATTENTION = "headtypes"
 
 @dataclass(frozen=True)
 class Layer:
-    """What one attention layer gets.
+    """The inputs of one attention layer.
 
-    query, key, value: where heads share their keys and values (Ainslie et al. 2023), those come once for each head.
+    query, key, value: if heads share keys and values (Ainslie et al. 2023), these are repeated for each head.
     mask:  true where attention is allowed; None where it is allowed everywhere. It hides padding and, in causal and in
         local layers, what the model does not let a token look at.
     scale: factor of the scores before the softmax.
@@ -45,7 +45,7 @@ class Layer:
         return Layer(query, key, value, self.mask, self.scale)
 
     def uniform(self) -> "Layer":
-        """The layer with attention that is the same on every key that a query may look at."""
+        """The same layer, but with attention spread evenly over the keys that a query may look at."""
         return replace(self, query=torch.zeros_like(self.query))
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
@@ -56,8 +56,8 @@ class Layer:
         scores, attention = (None, None) if scratch is None else scratch
         scores = torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=scores)
         if self.mask is not None:
-            # Added, because a masked fill of all heads takes longer than their softmax on a CPU; half of the least
-            # number, so that the sum stays finite.
+            # The mask is added, because a masked fill of all heads takes longer than their softmax on a CPU. Half of
+            # the lowest number keeps the sum finite.
             forbidden = ~self.mask[:, :, rows]
             scores += torch.zeros_like(forbidden, dtype=scores.dtype).masked_fill_(
                 forbidden, torch.finfo(scores.dtype).min / 2

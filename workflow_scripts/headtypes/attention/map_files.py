@@ -1,4 +1,4 @@
-"""Attention maps on disk: one small HDF5 file per model."""
+"""Attention maps on disk: one small HDF5 file per model and task."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,5 +56,5 @@ def read_maps(path: str | Path) -> AttentionMaps:
             truncated=bool(file.attrs["truncated"]),
         )
         if maps.attention.shape[2:] != 2 * (len(maps.tokens),):
-            raise ValueError("its tokens are not those of its maps")
+            raise ValueError("its tokens and its maps differ in length")
         return maps

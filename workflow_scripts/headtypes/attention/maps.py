@@ -57,8 +57,8 @@ def map_attention(
     (attention,) = read_attention(model, encoded, [Maps()], batch_tokens=1, what=f"{record.name} on {task}")
     if not np.isfinite(attention).all():
         raise InputError(
-            f"{record.name} on {task}: an attention is not a number; the model's weights are damaged, or its "
-            "numbers overflow in this precision."
+            f"{record.name} on {task}: an attention is not finite; the model's weights are damaged, or its numbers "
+            "overflow in this precision."
         )
     labels = [_readable(tokenizer, token) for token in encoded.input_ids[0]]
     return AttentionMaps(attention, labels, sample.id, bool(encoded.truncated[0]))

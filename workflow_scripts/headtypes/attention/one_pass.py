@@ -52,8 +52,8 @@ class Block:
     layer:     the layer's number, from 0.
     group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
     rows:      which of the group's query rows these are.
-    attention: each row sums to one. None where no reducer of the pass reads attention. The memory is used again for
-        the next block, and other reducers read it too, so it is neither kept nor changed.
+    attention: each row sums to one. None where no reducer of the pass reads attention. The memory is reused for the
+        next block, and other reducers read it too, so a reducer must neither keep nor change it.
     outputs:   the head outputs, attention times values, in the model's precision.
     """
 
@@ -103,16 +103,16 @@ class Reducer(Protocol):
         """What was read of all samples."""
 
     def read_layer(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"] | None:
-        """Read a whole layer of the batch in a way of one's own, instead of its blocks, and return its head outputs.
+        """Read a whole layer of the batch at once instead of block by block, and return its head outputs.
 
-        Called only where the reducer has the pass to itself. None where the blocks are wanted, as by default.
+        Called only if this is the only reducer of the pass. Returning None, as by default, asks for blocks.
         """
 
 
 class PerSample(Reducer):
     """A reducer whose result is some numbers of each head on each sample, such as [sample, layer, head] float32.
 
-    columns: how many numbers there are of a head, where it is not one; several for an array.
+    columns: shape of what is read of a head on a sample; none for a single number.
     values:  those of the current batch, [sample, layer, head, *columns] float32, zeros when it starts; filled by
         `add`.
     """

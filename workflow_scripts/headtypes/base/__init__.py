@@ -1,1 +1,1 @@
-"""What every room needs: errors a user can mend, whole files, tables on disk, seeds, progress, statistics."""
+"""What every room needs: errors that the user can fix, files written whole, tables, seeds, progress, statistics."""

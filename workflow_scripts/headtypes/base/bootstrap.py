@@ -34,7 +34,7 @@ def score_intervals(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> pd.DataFrame:
-    """Intervals of each condition's mean scores, and of what they lose against the baseline.
+    """Each condition's mean scores and their drops from the baseline, with intervals.
 
     scores: by metric (exact_match, f1, accuracy, ...) the score of every question under every condition,
         [condition, question] in percent, questions in one order.
@@ -49,8 +49,8 @@ def score_intervals(
     NaN where there is no baseline, where there are no articles, and where an interval is undefined, as
     `mean_intervals` says.
 
-    All values rest on the same drawn questions (or articles), so that a drop is paired: what makes a
-    question hard for the baseline and for the condition alike cancels out. Koehn 2004, Statistical
+    All values are computed from the same drawn questions (or articles), so that drops are paired: whatever makes a
+    question hard for both the baseline and the condition cancels out. Koehn 2004, Statistical
     significance tests for machine translation evaluation; Berg-Kirkpatrick et al. 2012.
     """
     values = np.stack([np.asarray(metric, dtype=float) for metric in scores.values()])
@@ -84,13 +84,13 @@ def difference_interval(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval | None:
-    """How far the mean of one score is above that of another on the same questions, and its interval.
+    """The difference between the means of two scores of the same questions, and its interval.
 
-    first, second: [question] scores, of two conditions or of anything else that pairs by question: that one
-        condition costs less than another is an interval of their drops that lies below 0.
-    articles: [question] the article of each, for the interval over articles; None for that over questions.
-    returns None where the interval is undefined; this and the rest as in `mean_intervals`, which draws the
-        same questions or articles from the same seed.
+    first, second: [question] scores of two conditions, or any two scores that pair by question. Given their drops,
+        the first condition costs less than the second if the interval lies below 0.
+    articles: [question] the article of each, to draw articles; None to draw questions.
+    returns None if the interval is undefined. All else is as in `mean_intervals`, which draws the same questions or
+        articles from the same seed.
     """
     differences = np.asarray(first, dtype=float) - second
     low, high = mean_intervals(differences, articles, seed=seed, resamples=resamples, level=level)
@@ -116,22 +116,22 @@ def mean_intervals(
     seed: equal seeds draw the same questions, however many scores there are.
     level: share of such intervals that hold the true mean.
 
-    Both bounds are NaN where a single question, or a single article, is all there is: it says nothing about
-    others. Where all questions score the same, low and high are that score: the bootstrap sees no more than
-    there is, and an exact match of 100 % on few questions is no proof. Raises `InputError` where a value is
-    NaN or infinite, since means over different questions do not pair.
+    Both bounds are NaN if there is only one question, or only one article, which says nothing about others. If all
+    questions score the same, both bounds equal that score: the bootstrap knows only the questions it is given, so an
+    exact match of 100 % on a few questions proves little. Raises `InputError` if a value is NaN or infinite, since
+    means over different questions cannot be paired.
 
-    The bounds are expanded percentiles (Hesterberg 2015, What teachers should know about the bootstrap): the
-    quantiles of the resampled means at the levels at which, were the means normal, they would equal Student's
-    interval. Plain percentiles are too narrow for SQuAD dev's 48 articles, and the same as these for its 10,570
-    questions. Articles of unequal size count as fewer equal ones, (sum of sizes)^2 / sum of sizes^2: SQuAD dev's
+    The bounds are expanded percentiles (Hesterberg 2015, What teachers should know about the bootstrap): quantiles
+    of the resampled means, at levels that would give Student's interval if the means were normally distributed.
+    Plain percentiles are too narrow for SQuAD dev's 48 articles, and the same as these for its 10,570 questions.
+    Articles of unequal size count as fewer equal ones, (sum of sizes)^2 / sum of sizes^2: SQuAD dev's
     48 as 36 (Carter, Schnepel and Steigerwald 2017; the form for questions that depend little on their article).
 
-    Percentiles, because they stay within 0 to 100, turn with the sign of a difference, and lean to the side to
-    which a rate near 0 or 100 is skewed, from which basic intervals lean away. BCa does better for such rates and
-    worse for drops that come from few questions. All fall short where fewer than some ten questions are
-    answered, or answered differently, and where few articles carry most of a drop; `benchmarks/bootstrap.py`
-    measures how far.
+    Percentile intervals were chosen because they stay within 0 to 100, are mirrored if a difference changes its sign,
+    and reach further on the side to which a rate near 0 or 100 is skewed, where basic intervals do the opposite. BCa
+    does better for such rates, and worse for drops that come from a few questions. All of them are too narrow if fewer
+    than about ten questions are answered correctly, or answered differently, and if a few articles account for most of
+    a drop; `benchmarks/bootstrap.py` measures by how much.
     """
     values = np.asarray(values, dtype=float)
     broken = np.count_nonzero(~np.isfinite(values))
@@ -148,9 +148,11 @@ def mean_intervals(
 
 
 def sums_by_unit(values: np.ndarray, articles: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """What is drawn: the sums of each unit, [unit, column], and the questions in it, [unit].
+    """Group questions into the units that the bootstrap draws.
 
-    values: [question, column]; articles: [question], each of which is a unit; without them each question is.
+    values:   [question, column].
+    articles: [question] the article of each, which is its unit; None if each question is a unit of its own.
+    returns   the sum of the values of each unit, [unit, column], and its number of questions, [unit].
     """
     if articles is None:
         return values, np.ones(len(values))

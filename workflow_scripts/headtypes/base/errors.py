@@ -13,7 +13,7 @@ class InputError(Exception):
 
 
 def one_line(error: Exception) -> str:
-    """The message of a library's error, on one line that may be cut, and without its final period."""
+    """A library's error message as one line, shortened if it is long, without its final period."""
     text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return text if len(text) <= 300 else f"{text[:300]}…"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from headtypes.base.errors import InputError, one_line
 
-# No room, no permission, a broken disk: what the user can fix.
+# Errors that the user can fix: no space, no permission, a broken disk.
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 
 
@@ -64,9 +64,9 @@ def check_writable(path: str | Path) -> None:
 
 
 def refusal(error: BaseException | None) -> str | None:
-    """Why the system refused to read or write, in its words (`No space left on device`); None for any other error.
+    """The system's reason for refusing to read or write, such as `No space left on device`; None for other errors.
 
-    Compiled libraries put these words into errors of their own.
+    Compiled libraries quote this text in errors of their own.
     """
     while error is not None:
         for number in _REFUSALS:
@@ -80,7 +80,7 @@ def refusal(error: BaseException | None) -> str | None:
 def undamaged(path: str | Path, otherwise: str) -> Iterator[None]:
     """Wrap the reading of a result, so that any error becomes an `InputError` that names the file.
 
-    otherwise: what the file is if it is not damaged, such as `no feature file`.
+    otherwise: what may be wrong with a file that is not damaged, such as `is not a feature file`.
     """
     try:
         yield

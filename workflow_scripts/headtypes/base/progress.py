@@ -20,6 +20,6 @@ def progress(total: int, what: str, unit: str) -> tqdm:
     total: number of units (samples, windows, steps); call `update(n)` as they are done.
     """
     form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
-    # What tqdm writes itself, to end its bar, would be an empty line.
+    # `display` prints the lines; all that tqdm would write itself is an empty line at the end, which is discarded.
     settings = {"mininterval": 10, "maxinterval": 20, "bar_format": form, "file": io.StringIO()}
     return _Lines(total=total, desc=what, unit=unit, **settings)

@@ -1,1 +1,1 @@
-"""The configuration: what each key may hold, and one sentence for whatever it may not."""
+"""The configuration: what each key may hold, and one sentence that reports anything else."""

@@ -25,7 +25,7 @@ def check_selection(config: Config) -> None:
 
 
 def check_names(config: Config) -> None:
-    """No entry is named as the folder of results, by which results are recognised."""
+    """No entry is named `results`: results are recognised by the folder of that name."""
     for registry in ("models", "tasks", "partitions", "conditions"):
         if "results" in getattr(config, registry):
             raise InputError(f"config: {registry}.results: the folder of results has this name; rename the entry.")
@@ -68,7 +68,7 @@ def check_partitions(config: Config) -> None:
 
 
 def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
-    """Models stand beside rows that the paper has."""
+    """Models are compared only with rows that the paper has."""
     for name, model in config.models.items():
         if paper in model.published:
             check_known(f"models.{name}.published.{paper}", model.published[paper], rows)
@@ -105,7 +105,7 @@ def check_tasks(config: Config) -> None:
     for name in config.tasks:
         for part in ("agreement", "best"):
             if f"{name}.{part}" in config.tasks:
-                raise InputError(f"config: tasks.{name}.{part}: a file about tasks.{name} has this name; rename one.")
+                raise InputError(f"config: tasks.{name}.{part}: a result of tasks.{name} has this name; rename one.")
 
 
 def check_readings(config: Config) -> None:
@@ -167,7 +167,7 @@ def _check_descent(config: Config, name: str) -> None:
         key = f"models.{seen[-1]}.{'source.finetuned.base' if finetuned else 'parent'}"
         check_known(key, parent, config.models)
         if parent in seen:
-            raise InputError(f"config: {key}: {' -> '.join([*seen, parent])} is a circle.")
+            raise InputError(f"config: {key}: {' -> '.join([*seen, parent])} is circular.")
         seen.append(parent)
 
 

@@ -11,11 +11,11 @@ from headtypes.base.errors import nearest
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
 SHA256 = r"^[0-9a-f]{64}$"
 _IN_WORDS = {
-    NAME: "a name has letters, digits, and after the first of these also _ . + -",
+    NAME: "a name consists of letters, digits and, after the first character, also _ . + -",
     SHA256: "64 hexadecimal digits in lower case are needed",
 }
 _UNKNOWN = ("extra_forbidden", "invalid_key")
-_UNQUOTED = "; write it without quotes, and into a file for --configfile where --config gave it"
+_UNQUOTED = "; write it without quotes; if it was given by --config, put it into a file for --configfile instead"
 # What to do where the value is text.
 _FOR_TEXT = {
     # YAML reads 1e-4 as text.

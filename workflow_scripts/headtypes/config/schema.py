@@ -1,4 +1,4 @@
-"""The configuration: its keys, what each may hold, and one clear line for whatever it may not.
+"""The configuration: its keys, what each may hold, and one clear line that reports anything else.
 
 `schemas/config.schema.json` is generated from these models (`python -m headtypes.config.schema`), for editors.
 """
@@ -106,7 +106,7 @@ class Windows(Strict):
         return self
 
 
-# Said once, where heads are ablated.
+# The fields and their descriptions are written once, in `Reading`.
 Ablation = create_model(
     "Ablation",
     __base__=Strict,
@@ -120,7 +120,7 @@ Ablation = create_model(
 
 
 class Controls(Strict):
-    """The conditions of Table 2 on random heads, as many in each layer: is it the type, or the number?"""
+    """The conditions of Table 2 on as many random heads of each layer, to tell the type's effect from the number's."""
 
     draws: Annotated[int, Field(ge=0)] = 10
     """Random draws of each condition; 0 for none."""
@@ -132,7 +132,7 @@ class Curves(Strict):
     """Heads of each type removed in growing sets, by importance (Michel et al. 2019) and at random."""
 
     orders: Annotated[int, Field(ge=0)] = 3
-    """Random orders beside that of importance; 0 for no curves at all."""
+    """Random orders in addition to the order of importance; 0 for no curves at all."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
     """How many of the task's questions or pairs."""
 
@@ -153,7 +153,7 @@ class Jobs(Strict):
 
 
 class Select(Strict):
-    """Which entries of the registries run; without a list, all."""
+    """Which models, tasks, partitions and conditions are used; without a list, all of them."""
 
     models: list[Name] | None = None
     tasks: list[Name] | None = None
@@ -165,7 +165,7 @@ class Config(Strict):
     """The whole configuration."""
 
     seed: Annotated[int, Field(ge=0)] = 2020
-    """Every random choice derives from this, from the stage and from what the choice is about."""
+    """The seed of every random choice is derived from this, the stage, and what the choice is for."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
     models: Annotated[dict[Name, Model], Field(min_length=1)]
     clustering: Clustering = Clustering()

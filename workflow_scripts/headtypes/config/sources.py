@@ -14,7 +14,7 @@ TaskKind = Literal[*KINDS]
 # Names become file names: no separator and no leading dot, so that none can leave the results folder.
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
 Text = Annotated[str, StringConstraints(min_length=1)]
-# Of Linux.
+# The limit of Linux.
 _LONGEST_PATH = 4096
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 

@@ -7,7 +7,7 @@ from jaxtyping import Shaped
 
 from headtypes.tasks.tokens import SPECIAL_KINDS
 
-# Every number of bins that divides this one follows from the stored columns, since
+# The stored bins can be summed into any number of bins that divides this one, since, for example,
 # floor(floor(64 d / L) / 4) == floor(16 d / L).
 FINE_BINS = 64
 SELF_AND_SPECIAL = ("self", "cls", "sep", "comma", "period")
@@ -46,8 +46,8 @@ class Groups:
 def attention_groups(features: np.ndarray) -> Groups:
     """Sum head features into near, special and far.
 
-    features: [n, N + 5] distance features: bins 0..N-1, self, cls, sep, comma, period. Bin 0 is that of
-        the resolution given, so near means the same only among features of equal N.
+    features: [n, N + 5] distance features: bins 0..N-1, self, cls, sep, comma, period. The
+        width of bin 0, and so what near covers, depends on N: compare groups only for equal N.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SPECIAL_KINDS) - 1

@@ -93,7 +93,7 @@ class Buckets:
         self.special = one_hot(tokens, 1 + len(SPECIAL_KINDS))[..., 1:].float()
         distance = (torch.arange(2 * group.length, device=device) - group.length).abs()
         column = torch.where(distance > 0, distance * FINE_BINS // group.length, FINE_BINS)
-        # Nothing stands at the full length, which no two tokens are apart.
+        # The first entry is for a distance of the full length, which no two tokens have.
         self.column = one_hot(column, 1 + FINE_BINS).float()
 
 
@@ -105,8 +105,8 @@ class _Diagonals:
 
     def __init__(self, like: Tensor):
         samples, heads, self._keys = like.shape
-        # Rows are laid on one another so that a diagonal that ends in one block goes on in the next: a query and a
-        # key of the same position meet at the same column, counted from the row in the block.
+        # Blocks of rows are added on top of one another. In row i of a block, a pair stands in column
+        # keys + key - query + i, so that a diagonal has the same place in every block.
         self._width = 2 * self._keys + LEAST_ROWS
         self._rows = like.new_zeros(samples, heads, LEAST_ROWS, self._width)
 

@@ -134,7 +134,7 @@ def read_head_features(path: str | Path, distance_bins: int) -> tuple[np.ndarray
 @contextmanager
 def _opened(path: str | Path):
     # Room for one chunk of a large model, so that a chunk that is read in pieces is unpacked once.
-    with undamaged(path, "no feature file"), h5py.File(path, "r", rdcc_nbytes=_CACHE_BYTES) as file:
+    with undamaged(path, "is not a feature file"), h5py.File(path, "r", rdcc_nbytes=_CACHE_BYTES) as file:
         if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
             raise ValueError("it holds no distance features")
         if not len(file["distance"]) == len(file["length"]) == len(file["truncated"]) == len(file["sample_id"]):

@@ -1,4 +1,4 @@
-"""Distance features on a GPU: head outputs and features of a layer in one pass, where `distance_kernel` applies.
+"""Distance features on a GPU: head outputs and features of a layer in one pass, where `kernel` applies.
 
 Where it does not (no NVIDIA GPU, no Triton, a mask that hides more than padding and, in causal models, what comes
 later), `distance` computes the features with PyTorch's own operations.
@@ -25,7 +25,7 @@ except ImportError:
 
 # Columns of the one-hot kinds: the fewest that fill a tile of the tensor cores.
 _KIND_COLUMNS = 16
-# The bits of a float32 that a type holds, as a signed integer.
+# Mask of the bits of a float32 that each type can represent, as a signed integer.
 _LEADING_BITS = {torch.float32: -1, torch.bfloat16: -(1 << 16), torch.float16: -(1 << 13)}
 _LARGEST_HEAD = 128
 
@@ -33,7 +33,7 @@ _LARGEST_HEAD = 128
 def fused_reader(kinds: list[np.ndarray], layer: Layer) -> "FusedReader | None":
     """A reader for a batch, given its first layer; None where the kernel does not run.
 
-    If the GPU should be able to run it and is not, a warning says so, once.
+    If there is an NVIDIA GPU but the kernel does not run on it, a warning says why, once.
     """
     device = layer.query.device
     # PyTorch calls AMD's GPUs by the same name.

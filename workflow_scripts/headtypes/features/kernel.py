@@ -5,10 +5,10 @@ attention does (Dao et al. 2022), and sums their attention by the offset key - q
 `fold_offsets` folds the sums of a head's rows into its feature. Nothing is added atomically, so that a result does
 not depend on the order in which a GPU happens to compute.
 
-Attention is computed tile by tile, twice: once for the sum of each row, and again, divided by it, to be used. A tile
-is summed by offset as it is summed by column, after each of its rows has been rotated to the left by its number: then
-pairs of the same offset stand in one column, up to the one that the rotation brought around, and behind it pairs whose
-offset is less by the width of the tile.
+Attention is computed tile by tile, twice: once for the sum of each row, and again, divided by it, to be used. To
+sum a tile by offset, each of its rows is rotated to the left by the row's number, and the columns are summed: pairs of
+the same offset then stand in one column. Entries that the rotation wrapped around belong to another offset, which is
+smaller by the width of the tile.
 """
 
 import triton
@@ -59,9 +59,9 @@ def read_rows(
     by_offset:  [sample, head, row block, slot] float32: attention to ordinary tokens summed over the pairs of
         an offset; slot 0 is the offset -(first row of the block) - TILE.
     to_special: [sample, head, row block, 16] float32: attention to special tokens by kind.
-    scale:      factor of the scores, with which softmax is a power of two.
+    scale:      factor of the scores, divided by log(2), so that the softmax takes powers of two instead of e.
     group:      query heads that share a key head.
-    LEADING_BITS: of a float32, those that the queries' precision holds.
+    LEADING_BITS: mask of the bits of a float32 that the queries' precision can represent.
     """
     block, head, sample = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     length = tl.load(lengths + sample)
@@ -139,7 +139,7 @@ def read_rows(
         if queries.dtype == tl.float32:
             by_kind = tl.dot(attention, one_hot, by_kind, input_precision=PRECISION)
         else:
-            # In two parts, so that the sums keep what one of them would lose.
+            # In two parts, since rounding attention to one number of this precision would lose its last bits.
             leading = (attention.to(tl.int32, bitcast=True) & LEADING_BITS).to(tl.float32, bitcast=True)
             both = tl.dot(leading.to(queries.dtype), one_hot)
             by_kind += tl.dot((attention - leading).to(queries.dtype), one_hot, both)
@@ -166,7 +166,7 @@ def fold_offsets(
 ):
     """Fold the sums of `read_rows` into features; grid [head, sample].
 
-    row_blocks: those that `read_rows` was given, of padding too.
+    row_blocks: number of row blocks in the grid of `read_rows`, including those of padding alone.
     features: [sample, head, BINS + 1 + KINDS] float32: bins, self, kinds.
     """
     pair = tl.program_id(1).to(tl.int64) * tl.num_programs(0) + tl.program_id(0)

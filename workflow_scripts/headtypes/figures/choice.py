@@ -13,8 +13,8 @@ from headtypes.figures.style import PAGE, styled
 from headtypes.types.choice_files import Choice
 from headtypes.types.methods import METHODS
 
-# From Paul Tol's muted and high-contrast schemes; none is the colour of a type, at a CIE76 distance of 27 or more
-# even for a reader without one of the three cones.
+# From Paul Tol's muted and high-contrast schemes; all differ from the colours of the types, by a CIE76 distance of 27
+# or more, even for a colour-blind reader who lacks one of the three kinds of cones.
 COLOURS = dict(zip(METHODS, ("#000000", "#882255", "#DDAA33", "#44AA99"), strict=True))
 MARKERS = dict(zip(METHODS, "os^D", strict=True))
 

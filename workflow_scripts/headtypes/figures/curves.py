@@ -18,10 +18,10 @@ from headtypes.types.partitions import Partition
 _METRICS = {"exact_match": "exact match, %", "accuracy": "accuracy, %"}
 # Panels beside each other, at most; letters that a panel's title has room for, by panels beside each other.
 _BESIDE, _LETTERS = 4, 100
-# Inches: the legend, a row of types at most, the panel of all heads.
+# Heights in inches: of the legend, of a row of types (at most this), and of the panel of all heads.
 _LEGEND, _ROW, _ALL = 0.36, 1.85, 1.85
-# Heads of any type: so dark that a reader without one of the three cones tells it from the colour of every type (CIE76
-# distance of 20 and more), their range a shade.
+# Heads of any type: a grey so dark that a colour-blind reader can tell it from the colour of every type (CIE76
+# distance of 20 or more), and a lighter one for their range.
 _ANY, _ANY_RANGE, _RANGE = TypeStyle("0.35", ".", ""), "0.88", 0.3
 # Points; dashes and gaps, in widths of the line.
 _MARKER, _DASHED = 3, (0, (3.2, 1.4))
@@ -31,7 +31,7 @@ _FREE = 0.04
 
 @styled
 def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw a panel per type, with heads of any type in grey behind, and below them all heads to the last.
+    """Draw a panel per type, with heads of any type in grey behind it, and below them one that goes on to all heads.
 
     curves: type (or `all`, for heads of every type), order (importance or random), draw, heads (how many are removed)
         and the task's metrics in percent, of which the first is drawn.

@@ -15,7 +15,7 @@ from headtypes.base.files import canonical_json, replacing
 from headtypes.types.names import TYPES
 from headtypes.types.partitions import Partition, order_types
 
-# Inches: a column and the text of a page in print, and the height that a caption leaves of one.
+# Inches: the widths of a column and of a page's text in print, and the height of a page less that of a caption.
 COLUMN, PAGE, PAGE_HEIGHT = 3.3, 6.9, 9.2
 # Inches of a line of a legend.
 _LINE = 0.145
@@ -72,7 +72,10 @@ def style():
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Make a function create its figure in the common style. Draw within `style` too: ticks are made only then."""
+    """Decorate a function so that it creates its figure in the common style.
+
+    Figures are saved within `style` too, since ticks are created only when a figure is drawn.
+    """
 
     @wraps(draw)
     def drawn(*args, **kwargs) -> Figure:
@@ -111,7 +114,7 @@ def legend_height(labels: Mapping[str, str], columns: int) -> float:
 
 
 def attention_scale() -> PowerNorm:
-    """The scale of grey of an attention, 0 to 1, the same for every head: the root, so that small ones show."""
+    """The grey scale of attention, 0 to 1, the same for every head; of its square root, so that small values show."""
     return PowerNorm(0.5, 0, 1)
 
 

@@ -14,9 +14,9 @@ from headtypes.models.records import ModelRecord
 _HARMLESS = {"sliding_window", "position_ids", "cache_position", "token_type_ids"}
 _DEPARTURES = {
     "softcap": "caps its scores",
-    "s_aux": "gives a part of each row to no token",
-    "sinks": "gives a part of each row to no token",
-    "position_bias": "adds a bias of positions to its scores",
+    "s_aux": "gives part of each row's attention to no token",
+    "sinks": "gives part of each row's attention to no token",
+    "position_bias": "adds position biases to its scores",
     "indices": "chooses the keys of each query separately",
     "block_indices": "chooses the keys of each query separately",
 }
@@ -34,14 +34,14 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS:
             does = _DEPARTURES.get(name, f"computes its attention with `{name}`")
             raise InputError(
-                f"{type(module).__name__} {does}, which reading and ablating heads does not allow for; {_NOT_SUPPORTED}"
+                f"{type(module).__name__} {does}, so that its heads cannot be read and ablated; {_NOT_SUPPORTED}"
             )
     causal = arguments.get("is_causal")
     if mask is None and (getattr(module, "is_causal", False) if causal is None else causal):
         raise InputError(f"{type(module).__name__} asks for no mask although it is causal; {_NOT_SUPPORTED}")
     if mask is not None and (mask.dtype != torch.bool or mask.shape[1] != 1):
         raise InputError(
-            f"{type(module).__name__} makes its own mask, which may be a bias of its scores or differ between heads; "
+            f"{type(module).__name__} makes its own mask, which may add a bias to the scores or differ between heads; "
             + _NOT_SUPPORTED
         )
 
@@ -59,8 +59,8 @@ def check_layers(model: torch.nn.Module, attentions: int) -> None:
         )
     if attentions > layers:
         raise InputError(
-            f"{name} has {attentions} attentions in {layers} layers, so that a head is not named by its layer and "
-            f"number; {_NOT_SUPPORTED}"
+            f"{name} computes attention {attentions} times in {layers} layers, so that layer and number do not "
+            f"identify a head; {_NOT_SUPPORTED}"
         )
 
 
@@ -69,8 +69,8 @@ def check_model(record: ModelRecord) -> None:
 
     record: the model, as `fetching.fetch_model` found it.
 
-    The model runs on three tokens without weights or numbers, which takes hardly any memory. A few architectures look
-    at numbers and cannot run like this; for them the first real forward pass decides (`hook.run`).
+    The model runs on three tokens with tensors that have shapes but no values, which takes hardly any memory. A few
+    architectures need values and cannot run like this; for them the first real forward pass decides (`hook.run`).
     """
     try:
         _run_without_numbers(record.folder)
@@ -102,7 +102,7 @@ def _run_without_numbers(folder: str) -> None:
         return
     check_layers(model, len(heads))
     if set(heads) != {config.num_attention_heads}:
-        raise InputError(f"{type(model).__name__} has layers of different numbers of heads; {_NOT_SUPPORTED}")
+        raise InputError(f"{type(model).__name__} has layers with different numbers of heads; {_NOT_SUPPORTED}")
 
 
 def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):

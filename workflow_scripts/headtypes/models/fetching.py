@@ -56,10 +56,10 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
     files = weight_files(folder, pickle)
     if not files:
         remedy = (
-            "nor a pytorch_model.bin."
+            "and no pytorch_model.bin."
             if pickle
-            else "and a pickle (pytorch_model.bin) can run code when it is opened; where you trust that of this model, "
-            f"say so with models.{model}.source.pickle: true."
+            else "and a pickle (pytorch_model.bin) can run code when it is opened; if you trust this model's pickle, "
+            f"set models.{model}.source.pickle: true."
         )
         raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
     weights = {file.name: sha256_file(file) for file in files}
@@ -97,7 +97,7 @@ def _tokenizer_of(key: str, folder: str):
         raise InputError(f"{where} has no fast tokenizer, which is needed for character offsets; add tokenizer.json.")
     # Where files are missing, Transformers makes a tokenizer that knows only its special tokens.
     if len(tokenizer) <= len(tokenizer.all_special_ids):
-        raise InputError(f"{where} has a tokenizer without words; add tokenizer.json.")
+        raise InputError(f"{where} has a tokenizer that knows only special tokens; add tokenizer.json.")
     return tokenizer
 
 
@@ -118,7 +118,7 @@ def _download(model: str, repository: str, revision: str | None, pickle: bool) -
     try:
         folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
         if pickle and not weight_files(folder):
-            # The same commit, beside the files that are there.
+            # From the same commit, into the folder that holds the other files.
             snapshot_download(repository, revision=folder.name, allow_patterns=list(PICKLES))
         return folder
     except RevisionNotFoundError as error:
@@ -156,7 +156,7 @@ def _numbers_of_pickle(file: Path) -> int:
 
 
 def _shape(key: str, folder: str) -> dict:
-    """Layers, heads and longest input in tokens; that the tokenizer belongs to the model is checked on the way."""
+    """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
     where = f"{key}: {folder}"
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -164,7 +164,7 @@ def _shape(key: str, folder: str) -> dict:
         raise InputError(f"{where} has no config.json that loads ({one_line(error)}).") from error
     lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]
     if lacking:
-        raise InputError(f"{where} is no Transformer that reads text: its config.json lacks {', '.join(lacking)}.")
+        raise InputError(f"{where} is not a Transformer that reads text: its config.json lacks {', '.join(lacking)}.")
     tokenizer = _tokenizer_of(key, folder)
     largest = max(tokenizer.get_vocab().values())
     if largest >= config.vocab_size:
@@ -180,7 +180,7 @@ def _shape(key: str, folder: str) -> dict:
         "architectures": config.architectures,
         "layers": config.num_hidden_layers,
         "heads": config.num_attention_heads,
-        # Without that entry, heads of the usual size are assumed.
+        # If config.json does not give the width, the usual 64 channels per head are assumed.
         "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
         "max_length": min(max_length, tokenizer.model_max_length),
     }

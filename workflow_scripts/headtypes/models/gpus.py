@@ -1,4 +1,4 @@
-"""One GPU for each process, where a machine has several. Which one it is changes no result."""
+"""Gives each process one of a machine's GPUs. No result depends on which one it gets."""
 
 import contextlib
 import fcntl
@@ -16,7 +16,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """The GPUs that processes may use, by their CUDA names, each as often as it may be taken.
+    """The GPUs that processes may use, by their CUDA names, each listed once per process that may take it at a time.
 
     named: CUDA_VISIBLE_DEVICES, None where it is not set. CUDA reads it up to the first entry that is not a GPU,
         such as -1. A GPU that is named twice may be taken by two processes at a time.
@@ -30,7 +30,7 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 
 
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
-    """Take a GPU that no other process has taken in the same folder; wait while all are taken.
+    """Reserve a GPU by a lock file in `folder`, waiting while other processes hold all of them.
 
     gpus:   as `visible_gpus` returns them.
     returns the GPU and its lock, which the operating system releases when the file is closed or the process ends in any

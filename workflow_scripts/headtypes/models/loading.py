@@ -53,7 +53,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     head:      one of `HEADS`; None for the bare model.
     returns    the model in evaluation mode, on the GPU where there is one.
     Raises `InputError` when the model does not load, has no such head, or the head is missing from the weights. Whether
-    the heads of the architecture can be read, `architectures.check_model` says and, when the model runs, `hook.run`.
+    the heads can be read is checked by `architectures.check_model` and, when the model runs, by `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
@@ -89,7 +89,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         )
     if pooled:
         check_padding(model.config, where)
-    # No text is generated; the cached keys and values of all layers would only fill the memory.
+    # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else model.base_model
     return model.eval().to(device())

@@ -47,7 +47,7 @@ def write_model_record(path: str | Path, record: ModelRecord) -> None:
 def read_model_record(path: str | Path) -> ModelRecord:
     """Read what `write_model_record` wrote. Raises `InputError` where it is damaged or the model's folder is gone."""
     found = read_json(path)
-    with undamaged(path, "no record of a model"):
+    with undamaged(path, "is not a record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in found]
         if lacking:
             raise ValueError(f"it lacks {lacking[0]}")

@@ -1,4 +1,4 @@
-"""Transformers without its own messages; what a user should know, our own messages say."""
+"""Silences Transformers; whatever the user should know is in our own messages."""
 
 from transformers.utils import logging
 

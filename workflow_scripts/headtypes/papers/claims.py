@@ -25,7 +25,7 @@ class Finding:
     @property
     def verdict(self) -> str:
         """HOLDS or FAILS where the whole interval is on one side of the limit, else OPEN."""
-        # What differs from the limit by no more than the rounding of floats lies on it.
+        # Rounded, so that a value at the limit stays there in spite of floating-point errors.
         low, high = (round(end, 9) for end in self.measured.ends)
         if self.side == "above":
             return HOLDS if low > self.limit else FAILS if high <= self.limit else OPEN
@@ -68,7 +68,7 @@ class Claim(Data, Generic[RuleKind]):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a claim, one of `VERDICTS`; why, in words; and the findings on its rules, which decide."""
+    """The verdict on a claim (one of `VERDICTS`), the reason in words, and the findings of its rules, which decide."""
 
     claim: Claim
     verdict: str

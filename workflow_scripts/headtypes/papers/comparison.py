@@ -19,7 +19,7 @@ NUMBERS = ("ours", "low", "high", "published", "difference")
 
 HOW_CLAIMS_ARE_JUDGED = (
     "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open "
-    "where the limit lies inside the interval; without an interval the figure itself decides."
+    "where the limit lies inside the interval; without an interval the value itself decides."
 )
 
 
@@ -61,7 +61,7 @@ def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 def note_parts(notes: Iterable[Note]) -> Iterator[str]:
     """The notes on the published numbers, at the end of a page."""
-    yield "## Notes on the published figures"
+    yield "## Notes on the published values"
     yield "".join(f"- {note.place}: {note.text}\n" for note in notes)
 
 

@@ -18,7 +18,7 @@ thead th { border-bottom: 2px solid #222; text-align: left; vertical-align: bott
 
 
 def markdown_table(table: pd.DataFrame) -> str:
-    """One Markdown table: numbers to the right with two decimals, whole numbers as they are, nothing for NaN."""
+    """One Markdown table: right-aligned numbers, fractions with two decimals, and empty cells for NaN."""
     aligned = ["---:" if pd.api.types.is_numeric_dtype(table[column]) else "---" for column in table]
     rows = [map(_cell, row) for row in table.astype(object).itertuples(index=False)]
     return "".join(_line(cells) for cells in (table.columns, aligned, *rows))

@@ -1,4 +1,4 @@
-"""The papers that models can stand beside; light, since the configuration and every planned job load it."""
+"""The papers that models can be compared with. It imports little, since the config and every planned job load it."""
 
 from typing import Literal
 

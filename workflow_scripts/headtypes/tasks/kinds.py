@@ -16,7 +16,7 @@ WORLDS = tuple(world for kind in KINDS.values() for world in kind.worlds)
 
 
 def kinds_with(key: str) -> list[str]:
-    """Names of the kinds that have some key in the configuration of their tasks; all kinds, for a common key."""
+    """Names of the kinds to which a key of a task's configuration belongs: all kinds, unless only some declare it."""
     having = [name for name, kind in KINDS.items() if key in kind.keys]
     return having or list(KINDS)
 

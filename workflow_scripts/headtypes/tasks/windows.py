@@ -103,7 +103,7 @@ def read_windows(path: str | Path) -> Windows:
 
     Raises `InputError` if the file is damaged or contains no windows.
     """
-    with undamaged(path, "no file of windows"):
+    with undamaged(path, "is not a file of windows"):
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}
         question_ids = np.char.decode(arrays.pop("question_ids"), "utf-8").tolist()

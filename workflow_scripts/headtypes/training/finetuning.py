@@ -41,13 +41,13 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: str | Path, 
 
     Nothing is fetched from the network. If it was killed and is called again with the same arguments, it resumes from
     its last complete checkpoint, and the result is the same as without the interruption.
-    Raises `InputError` if the model is too short for the settings, does not load, or diverges.
+    Raises `InputError` if the model's inputs are too short for the settings, or it does not load or diverges.
     """
     chosen, learned = FinetuningSettings(**settings), KINDS[kind]
     if chosen.max_seq_length > record.max_length:
         raise InputError(
-            f"models.{record.name}: takes inputs of {record.max_length} tokens at most; lower max_seq_length, which is "
-            f"{chosen.max_seq_length}, of the models that are fine-tuned from it."
+            f"models.{record.name} takes inputs of at most {record.max_length} tokens; lower max_seq_length (now "
+            f"{chosen.max_seq_length}) in the models that are fine-tuned from it."
         )
     tokenizer, head = load_tokenizer(record), HEADS[learned.head]
     shape = {key: getattr(chosen, key) for key in ("max_seq_length", *learned.window_keys)}

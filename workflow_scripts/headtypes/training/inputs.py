@@ -40,7 +40,7 @@ class PlannedExamples(torch.utils.data.Dataset):
     """Windows with their targets, in a planned order, as arguments of a model's `forward`."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, target_names: Sequence[str], order: Sequence[int]):
-        """targets: [window, class] int, with the names of its columns; order: places of windows."""
+        """targets: [window, softmax] int, and the names of these columns; order: places of windows."""
         self._windows, self._targets, self._target_names, self._order = windows, targets, target_names, order
 
     def __len__(self) -> int:

@@ -60,8 +60,8 @@ def compare_clusterings(
     seed: every draw and every fit has its own seed, derived from this one.
     references: reference sets of the gap statistic.
 
-    As many clusters as there are different heads, or more, are left out. Raises `InputError` where features
-    are not finite, and where there are fewer than two samples.
+    Only numbers of clusters below the number of different heads are tried. Raises `InputError` if features are not
+    finite, or if there are fewer than two samples.
     """
     by_sample = {count: head_features(distance, count) for count in sorted({*BINS, distance_bins})}
     features = {count: sample.mean(axis=0, dtype=np.float64) for count, sample in by_sample.items()}
@@ -89,7 +89,7 @@ def compare_clusterings(
 def gap_statistic(
     points: np.ndarray, references: Sequence[np.ndarray], *, method: str, k: int, restarts: int, seed: int
 ) -> tuple[float, float]:
-    """How much closer a method's clusters are than in points without any, and the standard error of that.
+    """How much tighter a method's clusters are than in points that have no clusters, and the gap's standard error.
 
     points: [point, column]; references: sets like it, as `draw_references` makes them.
 

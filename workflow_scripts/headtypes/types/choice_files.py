@@ -10,7 +10,7 @@ from headtypes.base.table_files import read_csv
 STABILITY = ("heads_all_agree", "heads_pairwise", "samples_all_agree", "samples_pairwise")
 TABLE = ("method", "k", "distance_bins", "smallest", "silhouette", "gap", "gap_error", *STABILITY, "chance")
 AGREEMENT = ("method", "distance_bins", "other_method", "other_distance_bins", "k", "adjusted_rand")
-_OTHERWISE = "no comparison of clusterings"
+_OTHERWISE = "is not a comparison of clusterings"
 BEST = ("method", "silhouette_k", "silhouette", "gap_k", "heads_k", "heads_kappa", "samples_k", "samples_kappa")
 
 
@@ -22,7 +22,7 @@ class Choice:
         one number of distance bins, the gap statistic and its standard error, the values of
         `stability.measure_stability`, and chance, the percent of heads to which two models would give the same
         cluster if each drew clusters at random with the shares of this clustering. For k = 1 there is only the gap.
-        NaN where a method does not divide the heads, halves of them or the references so.
+        NaN if a method fails to divide the heads, halves of them, or the references into k clusters.
     agreement: columns `AGREEMENT`: adjusted Rand index (Hubert and Arabie 1985) of two ways that differ either
         in the method or in the distance bins; 1 for the same clusters, about 0 for unrelated ones.
     best: columns `BEST`: for each method the k with the largest silhouette, the k that `gap_choice` finds, and

@@ -19,12 +19,12 @@ from headtypes.types.partitions import Partition, build_partition
 
 
 class IndivisibleError(InputError):
-    """Heads that a method does not divide into as many clusters as were asked for."""
+    """A method does not divide the heads into as many clusters as were asked for."""
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """Heads in k clusters, counted from 0 by rising special attention of their centroids.
+    """Heads in k clusters, numbered from 0 in ascending order of the special attention of their centroids.
 
     labels: [head] int, the cluster of each head.
     centroids: [k, column], mean features, unscaled, of each cluster's heads.
@@ -105,11 +105,11 @@ def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, 
 def fit_and_predict(
     train: np.ndarray, features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> np.ndarray:
-    """Fit clusters on some heads and return the cluster of each of the others, [head] int, in no particular order.
+    """Fit clusters on some heads and return the cluster of every head, [head] int, numbered in no particular order.
 
     train: [train head, column]; features: [head, column]; the rest as in `cluster_heads`. Agglomerative and
-    spectral clusters have no rule for a head they have not seen: it goes to the cluster with the nearest
-    centroid, and, for the sake of the comparison, so does every head that they have seen.
+    spectral clustering have no rule for heads that they were not fitted on. These go to the cluster with the nearest
+    centroid, and so do the heads that they were fitted on, so that all heads are treated alike.
     """
     train = train.astype(float)
     _check(train, k)

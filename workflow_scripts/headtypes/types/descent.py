@@ -14,7 +14,7 @@ COLUMNS = ["model", "parent", "same_type", "adjusted_rand"]
 
 
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
-    """How alike a model and its parent divide the same heads.
+    """How similarly a model and its parent divide the same heads.
 
     returns same_type, the percent of the heads whose type is that of the parent; adjusted_rand, the adjusted Rand
         index (Hubert and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
@@ -49,5 +49,5 @@ def read_comparison(path: str | Path) -> pd.DataFrame:
     """Read a table of `comparison_table` that was written as CSV. Raises `InputError` that names a damaged file."""
     # A name may be a number, or what pandas takes for a missing value.
     kinds = {"model": str, "parent": str, "same_type": float, "adjusted_rand": float}
-    otherwise = "no comparison of models with their parents"
+    otherwise = "is not a comparison of models with their parents"
     return read_csv(path, otherwise, COLUMNS, rows=0, dtype=kinds, keep_default_na=False)

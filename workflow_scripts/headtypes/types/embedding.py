@@ -37,4 +37,4 @@ def write_embedding(path: str | Path, places: pd.DataFrame) -> None:
 
 def read_embedding(path: str | Path) -> pd.DataFrame:
     """Read what `write_embedding` wrote. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "no places of heads", _KINDS, dtype=_KINDS, float_precision="round_trip")
+    return read_csv(path, "holds no places of heads", _KINDS, dtype=_KINDS, float_precision="round_trip")

@@ -55,7 +55,7 @@ def _read_rows(path: str | Path) -> list[tuple[int, tuple[int, int], str]]:
     """Read line number, (layer, head) and type of every row."""
     rows = []
     try:
-        # A byte-order mark, as spreadsheets write it, is no part of the first column's name.
+        # Spreadsheets write a byte-order mark, which is not part of the first column's name.
         with open(path, encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(lines, restval="", skipinitialspace=True)
             names = [name.strip() for name in reader.fieldnames or []]
@@ -63,7 +63,7 @@ def _read_rows(path: str | Path) -> list[tuple[int, tuple[int, int], str]]:
             if lacking:
                 raise InputError(
                     f"{path} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}: its first line "
-                    "must name layer, head and type, separated by commas, and it names "
+                    "must name layer, head and type, separated by commas, but it names "
                     f"{', '.join(names) or 'nothing'}."
                 )
             reader.fieldnames = names
@@ -93,7 +93,7 @@ def _type_name(path: str | Path, line: int, name: str) -> str:
     if not re.fullmatch(TYPE_NAME, name):
         raise InputError(
             f"{path}, line {line}: the type {name!r} may have only letters A-Z and a-z, digits, '_' and '-', "
-            "because it becomes part of file names."
+            "because it becomes part of tables, figures and conditions."
         )
     return name
 

@@ -62,9 +62,9 @@ def name_types(centroids: np.ndarray) -> Naming:
 
     For k = 4 the names of Guan et al. 2020, section 4. They go to the clusters by the one-to-one assignment
     with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
-    vertical special - far. (The paper gives no rule for its names.) A name is doubtful where another
-    one scores higher for its centroid, or where diagonal, dense or vertical does not have the largest near, far
-    or special. For any other k: `type-1`, `type-2`, ... by rising special.
+    vertical special - far. (The paper gives no rule for its names.) A name is doubtful if another
+    one scores higher for its centroid, or if the centroid of diagonal, dense or vertical does not have the largest
+    near, far or special respectively. For any other k: `type-1`, `type-2`, ... by rising special.
     """
     groups = attention_groups(centroids)
     k = len(centroids)
@@ -95,8 +95,8 @@ def _doubt(cluster: int, name: int, scores: np.ndarray, groups: Groups) -> str:
     best = int(scores[cluster].argmax())
     if scores[cluster, name] < scores[cluster, best]:
         return (
-            f"{TYPES[name]} is doubtful: by itself its centroid (near {groups.near[cluster]:.2f}, "
-            f"special {groups.special[cluster]:.2f}, far {groups.far[cluster]:.2f}) would be {TYPES[best]}."
+            f"{TYPES[name]} is doubtful: judged alone, its centroid (near {groups.near[cluster]:.2f}, "
+            f"special {groups.special[cluster]:.2f}, far {groups.far[cluster]:.2f}) would be named {TYPES[best]}."
         )
     group = _LARGEST_OF.get(TYPES[name])
     if group is not None:

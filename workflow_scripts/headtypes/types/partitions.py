@@ -110,7 +110,7 @@ def write_partition(path: str | Path, partition: Partition) -> None:
 
 def read_partition(path: str | Path) -> Partition:
     """Read what `write_partition` wrote. Raises `InputError` that names a damaged file."""
-    otherwise = "no partition file of ours"
+    otherwise = "is not a partition file of this workflow"
     table = read_csv(
         path, otherwise, COLUMNS, dtype=_KINDS, keep_default_na=False, na_values={"silhouette": [""]}
     ).sort_values(["layer", "head"], ignore_index=True)

@@ -92,7 +92,7 @@ class _Check:
             if path in self.findings:
                 yield f"{path} is {self.findings[path].state}"
             elif self._sha256(path) != read[path]:
-                yield f"it was made from another {path}"
+                yield f"it was made from another version of {path}"
         # The user's files may lie in another place on this machine, so they are compared by content.
         outside = [path for path in job.inputs if not is_result(path)]
         absent = [path for path in outside if not Path(path).exists()]

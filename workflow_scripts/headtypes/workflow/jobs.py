@@ -22,7 +22,7 @@ class Job:
     """
 
     rule: str
-    """Name of the rule, as the workflow has it that uses this one."""
+    """Name of the rule; where another workflow uses this one as a module, the name that the rule has there."""
     wildcards: dict[str, str]
     spec: str
     code: str

@@ -1,4 +1,4 @@
-"""Snakemake's locks on a working directory: those that a killed run left there are lifted, those of a live one hold."""
+"""Snakemake's locks on a working directory: those left by a killed run are removed, those of a live run are kept."""
 
 import fcntl
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Where each result lies, relative to the working directory: patterns whose wildcards are those of the rules.
 
-What a rule alone knows (its logs, its benchmarks, what a paper shows) stands in that rule.
+Paths that only one rule uses (its logs, its benchmarks, a paper's tables and figures) are given in that rule.
 """
 
 MODEL = "results/sources/models/{model}.json"

@@ -107,9 +107,9 @@ class Plan:
             check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *imported])
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
-        """Refuse a model that stands beside a row that a paper does not have.
+        """Refuse a model that is to be compared with a row that the paper does not have.
 
-        The plan alone does not know the rows, since every job makes one, and would have to read the paper's data.
+        The rows are passed in, since every job makes a plan and would otherwise have to read the paper's data.
         """
         check_published(self.config, paper, rows)
 
@@ -207,9 +207,9 @@ class Plan:
         return baselines
 
     def operations(self, condition: str) -> dict[str, str]:
-        """What a condition does: {type or head: operation}, without those that are kept anyway.
+        """What a condition does: {type or head: operation}, without types and heads that would be kept anyway.
 
-        A head that is kept stays named where something else may be done to its type.
+        A single head with `keep` stays in if the condition changes some type, since that may be the head's own.
         """
         named = self.config.conditions[condition]
         spared = any(named[type_] != "keep" for type_ in types_of(named))
@@ -220,7 +220,7 @@ class Plan:
         }
 
     def reading(self, condition: str) -> tuple[str, dict]:
-        """The condition of an evaluation's name, and the fields of its reading that can change what it does."""
+        """The condition that an evaluation's name contains, and the fields of its reading that can affect it."""
         condition, _, further = condition.partition(_UNDER)
         ablation = self.config.ablation
         fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
@@ -232,7 +232,7 @@ class Plan:
 
     @property
     def shards(self) -> int:
-        """The number of jobs that share a result that is new; no result depends on it, so it is in no spec."""
+        """The number of jobs that share the work on a new result; no result depends on it, so it is in no spec."""
         return self.config.jobs.shards
 
     @cached_property

@@ -20,7 +20,7 @@ from headtypes.workflow.stages.registry import STAGES
 
 
 def remember_config(config: Config, results: Path) -> None:
-    """Write the configuration of a run that ended well, so that a later change can be traced to its leaves.
+    """Write the configuration of a run that succeeded, so that a later change can be traced to single values.
 
     results: the folder of results.
     """
@@ -90,7 +90,7 @@ def _reasons(job: Job, leaves: dict[str, Callable[[Job], bool]], running: dict[s
 
 
 def _named(job: Job, record: dict, leaves: dict[str, Callable[[Job], bool]]) -> list[str]:
-    """What has changed, by the leaves of the configuration that each account for a change of the spec."""
+    """What has changed; changes of the spec are given as the values of the configuration that cause them."""
     all_changes = changes(job, record)
     responsible = [leaf for leaf, changes_spec in leaves.items() if changes_spec(job)]
     if not responsible:
@@ -104,7 +104,10 @@ def _config_file(results: Path) -> Path:
 
 
 def _changed_leaves(results: Path, config: Config) -> dict[str, Callable[[Job], bool]]:
-    """The leaves that differ from the last complete run: {in words: whether it alone changes the spec of a job}."""
+    """The values of the config that differ from the last complete run.
+
+    returns {the change, in words: a function that says whether this change alone changes the spec of a job}.
+    """
     file = _config_file(results)
     if not file.is_file():
         return {}
@@ -134,7 +137,7 @@ def _changes_spec(before: Plan) -> Callable[[Job], bool]:
 
 
 def _given(config: Config) -> dict:
-    """What the user gave; some defaults may not be written out."""
+    """The keys that the user gave: a config with all defaults written out may not be valid."""
     return config.model_dump(mode="json", exclude_unset=True)
 
 

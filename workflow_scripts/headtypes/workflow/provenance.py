@@ -23,7 +23,8 @@ _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed",
 def results_folder(path: str | Path) -> Path | None:
     """The folder of results that a path lies in, None where it lies in none.
 
-    It is the last one of this name: a prefix may have it too, whereas nothing below may (`config.checks.check_names`).
+    It is the innermost folder of this name: a prefix may contain the name too, but nothing inside the folder may
+    (`config.checks.check_names`).
     """
     return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
 
@@ -36,7 +37,7 @@ def folder_of_records(results: Path) -> Path:
 def provenance_of(
     rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str], results: Path = RESULTS
 ) -> dict:
-    """What makes the results of a job, collected before it makes them.
+    """What the results of a job are made with and from, collected before the job makes them.
 
     rule, wildcards, spec, code: as Snakemake gives them; seeds are in the spec, `code` is `digest.code_digest`.
     inputs:  paths, so that the models and data that they come from are known; results: the folder of the results.
@@ -56,7 +57,7 @@ def provenance_of(
 
 
 def forget(outputs: Iterable[str]) -> None:
-    """Remove the records of results that are about to be made again, and what killed jobs left of both."""
+    """Remove the records of results that are about to be made again, and temporary files that killed jobs left."""
     for path in outputs:
         for file in (beside(path), *leftovers(path), *leftovers(beside(path))):
             file.unlink(missing_ok=True)

@@ -60,7 +60,7 @@ UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
 class Texts(NamedTuple):
-    """Texts that a model reads: rows, and bounds from above of the tokens of the longest and of all of them."""
+    """Texts that a model reads: their number, and upper bounds of the tokens of the longest and of all of them."""
 
     rows: int
     longest: int
@@ -72,7 +72,7 @@ class Texts(NamedTuple):
 
 
 def grown(value: int, attempt: int) -> int:
-    """Twice as much with every further attempt, from 1."""
+    """The value, doubled for every attempt after the first, which is number 1."""
     return value * 2 ** (attempt - 1)
 
 
@@ -120,7 +120,7 @@ def model_size(record: str | Path) -> ModelSize:
 
 
 def texts_of(rows: str | Path, windows: Windows | None = None) -> Texts:
-    """The size of a file with one text, or pair of texts, per line; of all windows that longer ones are cut into."""
+    """The size of the texts in a file that has one (or one pair) per line, or of the windows that they are cut into."""
     state = Path(rows).stat()
     return _texts_of(str(rows), state.st_mtime_ns, state.st_size, windows)
 
@@ -146,8 +146,8 @@ def forward(
 
     batch_tokens: padded tokens of a batch; passes: how often all texts are read.
 
-    What is held at a time are the inputs and outputs of a layer's widest part, some 16 vectors per token. Attention is
-    reduced in blocks that do not grow with the length.
+    It holds the inputs and outputs of a layer's widest part at a time, about 16 vectors per token. Attention is reduced
+    in blocks whose size does not grow with the length.
     """
     batch = max(batch_tokens, texts.longest) * 16 * model.width
     operations = passes * _operations(model, texts)

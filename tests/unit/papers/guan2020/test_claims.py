@@ -276,7 +276,7 @@ def test_a_model_that_answers_nothing_has_no_verdict():
     scores = {number: {"exact_match": 0.0, "f1": 0.0} for number in satisfied().scores}
     found = {name: judge(claim, replace(satisfied(), scores=scores)) for name, claim in CLAIMS.items()}
     assert found["zero-vertical-little"].verdict == found["zero-dense-little"].verdict == NO_VERDICT
-    assert "answers nothing" in found["zero-dense-little"].reason
+    assert "answers no question correctly" in found["zero-dense-little"].reason
 
 
 def test_other_types_have_no_verdict_and_the_number_of_clusters_still_has():

@@ -306,7 +306,7 @@ def test_the_page_has_verdicts_before_figures_and_becomes_html(like_the_paper):
     places = [
         page.index(text)
         for text in (
-            "left: no longer works (below 25), still works (above 50) and",
+            "exact match: no longer works (below 25), still works (above 50) and",
             "## bert, squad-kmeans-k4",
             "1,000 questions.",
             "| zero-diagonal-breaks |",

@@ -90,7 +90,7 @@ def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
     second, third = (ablation_page(table, partitions, number) for number in (2, 3))
     for label in ("EM", "F1"):
         assert second.count(f"| ID | condition | heads | {label} | drop |") == 2
-    doubt = "Doubtful, since what the heads look at does not bear the name out: vertical."
+    doubt = "Doubtful, since the name does not fit what the heads look at: vertical."
     assert f"## m, p\n\n1,000 questions. {doubt}\n" in second
     assert "## m, mine\n\n1,000 questions.\n" in second
     assert "| 1 | baseline |" in third
@@ -156,7 +156,7 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     assert others.isna().all(axis=None)
     assert table["control_draws"].dtype == "Int64"
     page = ablation_page(table, partitions, 2)
-    assert "Beside random heads: on fewer questions, the condition's own drop" in page
+    assert "Drops beside those of random heads are on fewer questions: the condition's own" in page
     first, second = page.split("## ")[1:]
     for label in ("EM", "F1"):
         assert f"| {label} | drop | drop on 100, own / random heads | published | drop published |\n" in first

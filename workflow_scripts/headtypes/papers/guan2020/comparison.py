@@ -56,11 +56,10 @@ def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
     """The comparison as Markdown: a section per model and partition, verdicts first, then the values."""
     levels = join(f"{name.replace('_', ' ')} ({it.side} {it.percent:g})" for name, it in published.levels.items())
     parts = [
-        f"Published: {published.paper}. Its figures are those of {published.model} on {published.task}; another model "
-        "shares no heads with it, so that it is the order and the direction of the drops that can be compared.",
+        f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
+        "other heads, so that only the order and the direction of the drops can be compared.",
         f"{HOW_CLAIMS_ARE_JUDGED} A claim that rests on a doubtful name has no verdict.",
-        "The limits are our reading of the paper's words, in percent of the baseline's exact match that is left: "
-        f"{levels}.",
+        f"The limits are our reading of the paper's words, in percent of the baseline's exact match: {levels}.",
         verdict_counts(table, KEYS),
     ]
     for (model, partition), section in table.groupby(KEYS, sort=False):

@@ -1,4 +1,4 @@
-"""Figure 1: of each type two heads' attention, and the features of all its heads."""
+"""Figure 1: for each type, the attention of two of its heads, and the features of all of them."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -36,9 +36,9 @@ _NUMBERED = 16
 
 
 def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
-    """The heads of a type that lie best within it: [two or fewer, 2] int, layer and head, from 0.
+    """The heads that fit best into their type: [two or fewer, 2] int, layer and head, from 0.
 
-    By falling silhouette; heads of equal silhouette, or without one, by layer and head.
+    In descending order of silhouette; heads of equal silhouette, or without one, by layer and head.
     """
     heads = partition.table[partition.table["type"] == type_name]
     first = heads.sort_values("silhouette", ascending=False, kind="stable", na_position="last")
@@ -46,7 +46,7 @@ def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
 
 
 def column_labels(columns: int) -> list[str]:
-    """What the columns of a head feature are called below a plot; of many bins, every few have their number."""
+    """The labels of a head feature's columns below a plot; if there are many bins, only some are numbered."""
     bins = columns - 5
     step = -(-bins // _NUMBERED)
     numbers = [str(bin) if bin % step == 0 else "" for bin in range(bins)]
@@ -91,7 +91,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 
 def _draw_map(axes: Axes, attention: np.ndarray, tokens: list[str]) -> AxesImage:
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
-    # As many labels as have room: all, or every second, third, ... token, and the last, often looked at.
+    # As many labels as fit: of every token, or of every second, third, ..., and of the last, which heads often look at.
     step = max(1, int(np.ceil(len(tokens) * TOKEN / (_MAP * 72 * 1.1))))
     shown = [*range(0, len(tokens) - step, step), len(tokens) - 1]
     texts = [

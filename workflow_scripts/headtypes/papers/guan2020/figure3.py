@@ -6,13 +6,13 @@ from matplotlib.figure import Figure
 from headtypes.figures.style import COLUMN, legend_height, styled, type_labels, type_patches, type_styles
 from headtypes.types.partitions import Partition
 
-# Layers of which each has its number below it.
+# The largest number of layers for which each one is numbered.
 _NUMBERED = 12
 
 
 @styled
 def layers_figure(partition: Partition) -> Figure:
-    """Draw a column per layer, counted from 1, of as many heads as it has of each type."""
+    """Draw a stacked column per layer (counted from 1): how many heads of each type it has."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     figure = Figure(figsize=(COLUMN, 2.1 + legend_height(labels, 2)), layout="constrained")

@@ -59,7 +59,7 @@ def models_figure(partitions: Mapping[str, Partition], comparison: pd.DataFrame)
 
 
 def _labels(partitions: Iterable[Partition]) -> dict[str, str]:
-    """What the legend calls each type: doubtful, where all the models that have it find it so, or some."""
+    """What the legend calls each type, marked if its name is doubtful in all models that have it, or in some."""
     labels = {}
     partitions = list(partitions)
     for name in order_types(name for partition in partitions for name in partition.types):

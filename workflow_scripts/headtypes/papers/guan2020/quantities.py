@@ -64,7 +64,7 @@ def published_stability(stabilities: pd.DataFrame | None, keys: Iterable[Key]) -
 
 
 def published_quantities(published: Guan2020, stability: Iterable[float]) -> Quantities:
-    """The paper's own numbers; of layers, of other numbers of clusters and of parents it gives none.
+    """The paper's own numbers; it gives none for layers, for other numbers of clusters, or for parents.
 
     stability: the numbers of its Table 1 that stand beside the model at hand.
     """
@@ -95,7 +95,7 @@ def _quantities(
     conditions = scores["condition"].to_dict()
 
     def of_sum(weights: Mapping[str, float]) -> Measured:
-        # Scores alone are summed, all of one metric.
+        # Only scores are ever summed, and those in one sum are all of one metric.
         by_condition, metrics = {}, set()
         for name, weight in weights.items():
             number, _, metric = name.partition(".")

@@ -36,7 +36,7 @@ def readings_table(
     returns one row per model, partition, claim and reading, of the claims that answers decide under some reading:
         model, partition, id, place, claim, reading, verdict, reason, and depends (whether the readings differ in it).
     """
-    # Shares of types, for instance, are no matter of answers.
+    # Claims about shares of types, for instance, do not depend on answers.
     of_answers = [claim.id for claim in published.claims if any(isinstance(rule, OF_ANSWERS) for rule in claim.rules)]
     judged = []
     for reading in (None, *readings):
@@ -59,8 +59,8 @@ def readings_table(
 def readings_page(table: pd.DataFrame) -> str:
     """The table as Markdown: per model and partition, first the claims that depend on the reading."""
     parts = [
-        f"{OWN} is the config's own reading; what the others change, `readings` in the config says. Claims that no "
-        "reading changes stand below those that depend on it."
+        f"{OWN} is the config's own reading; `readings` in the config says what the others change. Claims that no "
+        "reading changes are listed below those that depend on it."
     ]
     for (model, partition), section in table.groupby(["model", "partition"], sort=False):
         claims = section.groupby("id", sort=False)

@@ -14,7 +14,7 @@ Key = tuple[str, str]
 
 
 def by_key(names: Iterable[Iterable[str]], values: Iterable) -> dict:
-    """Values by the names that belong to them; a name is a list, as JSON returns a tuple."""
+    """Map each name to its value; names become tuples again, which JSON had turned into lists."""
     return {tuple(name): value for name, value in zip(names, values, strict=True)}
 
 
@@ -23,7 +23,7 @@ def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:
     # A name may be a number, or what pandas takes for a missing value.
     names = dict.fromkeys(("model", "partition", "condition"), str)
     options = {"rows": 0, "dtype": names, "keep_default_na": False, "na_values": [""]}
-    read = [read_csv(path, "no table of ours", ["model"], **options) for path in paths]
+    read = [read_csv(path, "is not a table of this workflow", ["model"], **options) for path in paths]
     return pd.concat(read, ignore_index=True) if read else None
 
 

@@ -13,7 +13,7 @@ from headtypes.papers.quantities import Measured, Quantities
 
 
 class LevelRule(Rule):
-    """What a condition leaves of the baseline's exact match reaches a level."""
+    """The exact match under a condition is above or below a level, which is a percentage of the baseline's."""
 
     kind: Literal["level"]
     condition: int
@@ -46,7 +46,7 @@ class DropRule(Rule):
 
 
 class CostlierRule(Rule):
-    """A condition costs more exact match than the conditions `than` cost together, each by itself."""
+    """A condition costs more exact match than the conditions `than`, each applied alone, cost in sum."""
 
     kind: Literal["costlier"]
     condition: int
@@ -97,7 +97,7 @@ class LayersRule(Rule):
             thirds[list(thirds)[(6 * layer + 3) // (2 * len(heads))]] += count
         other = max(count for third, count in thirds.items() if third != self.third)
         measured = Measured(100 * (thirds[self.third] - other) / sum(thirds.values()))
-        words = f"percent of {self.type} in the {self.third} third of layers less the next most"
+        words = f"percent of {self.type} in the {self.third} third of layers less the most in another third"
         return Finding(words, measured, "above", 0)
 
 
@@ -169,16 +169,16 @@ AnyRule = Annotated[
     LevelRule | DropRule | CostlierRule | ShareRule | LayersRule | SpreadRule | StabilityRule | BestKRule | KeptRule,
     Field(discriminator="kind"),
 ]
-# What a model's answers decide, so that it depends on how the text on ablations is read.
+# Rules that a model's answers decide, so that their findings depend on how the paper's text on ablation is read.
 OF_ANSWERS = (LevelRule, DropRule, CostlierRule)
 
 
 def _weighted_score(
     weights: Mapping[int, float], metric: str, quantities: Quantities, published: PublishedValues
 ) -> Measured:
-    """A weighted sum of mean scores, so that a paired bootstrap gives its interval.
+    """A weighted sum of mean scores, whose interval a paired bootstrap gives.
 
-    weights: by condition; one of weight 0 is not needed.
+    weights: by condition; a condition of weight 0 need not have been evaluated.
     """
     weights = {condition: weight for condition, weight in weights.items() if weight}
     ids = {condition: f"{condition}.{metric}" for condition in weights}
@@ -189,7 +189,7 @@ def _weighted_score(
         raise NoVerdictError(f"not evaluated: {join(missing)}")
     baseline = f"{published.baseline.id}.{metric}"
     if baseline in quantities and quantities[baseline].value == 0:
-        raise NoVerdictError("the model answers nothing even with all its heads")
+        raise NoVerdictError("the model answers no question correctly, even with all its heads")
     return quantities.weighted_sum({ids[condition]: weight for condition, weight in weights.items()})
 
 

@@ -17,8 +17,8 @@ _KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_dr
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _COUNTS = ("control_draws", "control_questions")
 _CONTROLS = (
-    "Beside random heads: on fewer questions, the condition's own drop, and the mean, lowest and highest drop of the "
-    "same operation on as many heads of each layer, drawn at random."
+    "Drops beside those of random heads are on fewer questions: the condition's own, then the mean, lowest and highest "
+    "of the same operations on as many heads of each layer, drawn at random."
 )
 
 Key = tuple[str, str]
@@ -124,8 +124,8 @@ def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
         "Stability of the types: percent of heads to which clusterings, each fitted on a random half of the heads or "
         "of the samples, give the same type (all of them, or two of them on average).",
         markdown_table(stability[["model", "partition", "published", *names.values()]]),
-        "Shares of the types, in percent of the heads. A type marked as doubtful has a name that what its heads look "
-        "at does not bear out.",
+        "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
+        "its heads look at.",
         markdown_table(
             types[["model", "partition", *shares, "doubtful"]].rename(columns=lambda name: name.removeprefix("share_"))
         ),
@@ -146,9 +146,9 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
         unit = "questions" if section["exact_match"].notna().any() else "pairs"
         about = [f"{section['n_questions'].iloc[0]:,} {unit}."]
         if doubtful := partitions[model, partition].doubtful:
-            about.append(f"Doubtful, since what the heads look at does not bear the name out: {', '.join(doubtful)}.")
+            about.append(f"Doubtful, since the name does not fit what the heads look at: {', '.join(doubtful)}.")
         parts += [f"## {model}, {partition}", " ".join(about)]
-        # A table for each score, since one of both is wider than a screen.
+        # A table for each score, since one table of all scores would be wider than a screen.
         parts += [
             markdown_table(_shown(section, metric, label))
             for metric, label in _METRICS.items()

@@ -29,10 +29,10 @@ def exact_match(prediction: str, answers: Collection[str]) -> float:
 
 
 def f1(prediction: str, answers: Collection[str]) -> float:
-    """Overlap of the prediction's and an answer's words (multisets), 0..100; the largest of the answers.
+    """F1 of the words (as multisets) of the prediction and of an answer, 0..100; the largest over the answers.
 
-    Without a common word it is 0, even if nothing is left of either after normalisation, as in the evaluator of v1.1
-    and unlike that of v2. Rajpurkar et al. 2016, section 6.1.
+    If they share no word it is 0, even if normalisation leaves no word in either, as in the evaluator of v1.1 and
+    unlike that of v2. Rajpurkar et al. 2016, section 6.1.
     """
     predicted = normalize_answer(prediction).split()
     return 100.0 * max(_overlap(predicted, normalize_answer(answer).split()) for answer in answers)

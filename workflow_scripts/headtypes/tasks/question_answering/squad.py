@@ -38,9 +38,9 @@ def questions_of(data: Any, source: str | Path) -> list[Question]:
         ]
     except KeyError as error:
         raise InputError(
-            f"{source} is not in the layout of SQuAD v1.1: the key {error} is missing. It must have 'data' "
-            "with 'title' and 'paragraphs', these with 'context' and 'qas', and these with 'id', "
-            "'question' and 'answers' ('text', 'answer_start')."
+            f"{source} is not in the layout of SQuAD v1.1: the key {error} is missing. Its 'data' must be articles "
+            "with 'title' and 'paragraphs'; each paragraph needs 'context' and 'qas', and each of these 'id', "
+            "'question' and 'answers' (with 'text' and 'answer_start')."
         ) from error
     except TypeError as error:
         raise InputError(
@@ -81,7 +81,7 @@ def _question(row: Mapping[str, Any], number: int, source: str | Path) -> Questi
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{source}, question {number} is not in the form of SQuAD v1.1: {type(error).__name__} {error}. "
-            "It must have id, title, context, question and answers with equally many text and answer_start."
+            "It must have id, title, context, question and answers, with as many entries in text as in answer_start."
         ) from error
     for key, value in {"id": name, "title": article, "context": context, "question": text}.items():
         if not isinstance(value, str) or not value.strip():

@@ -40,7 +40,7 @@ class PairAnswers:
         return (logits.argmax(1),)
 
     def score(self, values: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
-        """The predicted labels, and the scores of `pair_scoring.score_pairs`, from the labels read for all pairs."""
+        """The predicted labels, and the scores of `scoring.score_pairs`, from the labels read for all pairs."""
         scores = score_pairs(self._ids, self._label, values[0], self._names)
         return dict(zip(self._ids, scores["predicted"], strict=True)), scores
 

@@ -93,7 +93,7 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
     if None in numbers:
         pair = pairs[numbers.index(None)]
         if pair.label is None:
-            raise InputError(f"Pair {pair.id} has no label; name their column in columns.label of the task.")
+            raise InputError(f"Pair {pair.id} has no label; name the column of the labels in the task's columns.label.")
         raise InputError(
             f"{where} knows the labels {', '.join(places)}, and pair {pair.id} has {pair.label!r}; evaluate a "
             "model that was fine-tuned for these labels."

@@ -44,7 +44,7 @@ class SentencePair(Kind):
         ids = _plain(values["id"], where, columns["id"]) if "id" in columns else range(len(table))
         ids = [str(id_) for id_ in ids]
         if len(set(ids)) < len(ids):
-            raise InputError(f"{key}.id: the column {columns['id']} of {where} does not hold every id once.")
+            raise InputError(f"{key}.id: the column {columns['id']} of {where} holds an id more than once.")
         labels = _plain(values["label"], where, columns["label"]) if "label" in columns else [None] * len(table)
         return list(map(Pair, ids, values["first"], values["second"], labels))
 

@@ -34,7 +34,7 @@ def evaluate_shard(plan: Plan, model: str, partition: str, condition: str, shard
 
 @stage()
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
-    """The conditions, in the order of the rule's inputs, which of them is the baseline, and the draw."""
+    """The conditions, in the order of the rule's inputs, which of them is the baseline, and the seed."""
     conditions = [ablation.name for ablation in plan.ablations_of(model, partition)]
     baseline = plan.baseline(model, partition)
     seed = derive_seed(plan.config.seed, "measure_intervals", model, partition)
@@ -66,7 +66,7 @@ def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
 
 @stage()
 def plot_curves(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing but the curves."""
+    """Nothing: the figure depends on its inputs alone."""
     return {}
 
 

@@ -62,13 +62,13 @@ def plot_heads(plan: Plan, model: str, partition: str) -> dict:
 
 @stage()
 def plot_projection(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing but the places and the partition."""
+    """Nothing: the figure depends on its inputs alone, the places and the partition."""
     return {}
 
 
 @stage()
 def plot_layers(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing but the partition."""
+    """Nothing: the figure depends on its input alone, the partition."""
     return {}
 
 
@@ -90,7 +90,7 @@ def plot_models(plan: Plan, clustering: str) -> dict:
 
 @stage()
 def plot_maps(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing but the partition and the maps."""
+    """Nothing: the figure depends on its inputs alone, the partition and the maps."""
     return {}
 
 

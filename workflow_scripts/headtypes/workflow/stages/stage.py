@@ -48,10 +48,10 @@ def stage(
 
 
 def given(part: Strict) -> dict:
-    """A part of the configuration without what is not given."""
+    """A part of the configuration as a dictionary, without the keys that are None."""
     return part.model_dump(exclude_none=True)
 
 
 def share_of(questions: int | str, rows: int) -> float:
-    """The share of all questions that are read where some are drawn, or "all"."""
+    """The share of the rows that is read if this many questions are drawn; 1 for "all"."""
     return 1 if questions == "all" else min(1, questions / max(rows, 1))
