@@ -98,7 +98,7 @@ SEEN = {
     ),
     "a third parameter": (
         (RULES, IDENTITY, '**identity("cluster_heads"),\n        restarts=50,'),
-        (checks.rules, "cluster_heads: has the parameters spec(wildcards), code, restarts"),
+        (checks.rules, "cluster_heads: has the parameters spec(wildcards), code(wildcards), restarts"),
     ),
     "a parameter without a name": (
         (RULES, IDENTITY, '7,\n        **identity("cluster_heads"),'),
