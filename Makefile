@@ -12,7 +12,7 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
 	$(BIN)/snakemake --report results/report.html
-	@echo "Open results/report.html in a browser to see all tables and figures. The files are in results/guan2020."
+	@echo "Open results/report.html in a browser to see all tables and figures. Those of the paper are in results/guan2020."
 
 test: lint .venv-slurm/installed
 	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(CORES) --dist worksteal

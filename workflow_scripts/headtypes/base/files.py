@@ -130,22 +130,32 @@ def read_json_lines(path: str | Path) -> list[dict]:
     Raises `InputError` that names a broken line, or a file without rows.
     """
     rows = []
+    for number, line in numbered_rows(path):
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {number} is not a JSON object.")
+        rows.append(row)
+    return rows
+
+
+def numbered_rows(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not blank, each with its number, from 1.
+
+    Raises `InputError` for a file without such a line, once it has been read.
+    """
+    empty = True
     with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
-            except UnicodeDecodeError as error:
-                raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}, line {number} is not a JSON object.")
-            rows.append(row)
-    if not rows:
+            if line.strip():
+                empty = False
+                yield number, line
+    if empty:
         raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
-    return rows
 
 
 def sha256_file(path: str | Path) -> str:

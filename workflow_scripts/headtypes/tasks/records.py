@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import write_json_lines
+from headtypes.base.files import numbered_rows, write_json_lines
 
 
 class _Strict:
@@ -69,17 +69,12 @@ def read_records(path: str | Path, record: type[Record]) -> list[Record]:
     Raises `InputError` that names the line and the field that are damaged, or a file without rows.
     """
     adapter, records = _adapter(record), []
-    with open(path, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                records.append(adapter.validate_json(line))
-            except ValidationError as error:
-                what = f"{path}, line {number} is not a valid {record.__name__.lower()}"
-                raise InputError(f"{what}: {_problem(error, line)}; delete the file and run again.") from error
-    if not records:
-        raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
+    for number, line in numbered_rows(path):
+        try:
+            records.append(adapter.validate_json(line))
+        except ValidationError as error:
+            what = f"{path}, line {number} is not a valid {record.__name__.lower()}"
+            raise InputError(f"{what}: {_problem(error, line)}; delete the file and run again.") from error
     return records
 
 
