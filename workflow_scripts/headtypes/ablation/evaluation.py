@@ -41,6 +41,11 @@ class Settings:
     max_answer_length: int | None = None
     max_seq_length: int | None = None
 
+    @property
+    def chosen_reading(self) -> Reading:
+        """The reading with the defaults of the fields that are not given."""
+        return Reading(**self.reading or {})
+
 
 def evaluate_condition(
     rows: list,
@@ -139,7 +144,7 @@ def _task(rows: list, windows: Windows, record: ModelRecord, settings: Settings)
 
 
 def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
-    if Reading(**settings.reading or {}).uniform_over_padding and settings.max_seq_length > record.max_length:
+    if settings.chosen_reading.uniform_over_padding and settings.max_seq_length > record.max_length:
         raise InputError(
             f"models.{record.name} takes inputs of at most {record.max_length} tokens, but with "
             f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
@@ -163,11 +168,12 @@ def _read(
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
-    reading = Reading(**settings.reading or {})
     pieces = []
 
     def ablation(batch: Batch) -> Ablation:
-        return Ablation(operations, [sentences[window] for window in batch.samples], reading, head_outputs)
+        return Ablation(
+            operations, [sentences[window] for window in batch.samples], settings.chosen_reading, head_outputs
+        )
 
     def keep_answers(batch: Batch, _, output) -> None:
         answers = task.read(output, [sentences[window] for window in batch.samples])
@@ -200,6 +206,6 @@ def _joined(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple
 
 def _full_window(operations: np.ndarray, settings: Settings) -> int | None:
     """Tokens that every window is padded to, where padding counts."""
-    over_padding = Reading(**settings.reading or {}).uniform_over_padding
-    counts = over_padding and "uniform_over_padding" in reading_matters(set(operations.flat))
+    matters = "uniform_over_padding" in reading_matters(set(operations.flat))
+    counts = settings.chosen_reading.uniform_over_padding and matters
     return settings.max_seq_length if counts else None
