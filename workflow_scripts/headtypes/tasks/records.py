@@ -56,6 +56,14 @@ class Pair(Strict):
     label: bool | int | str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Document(Strict):
+    """A text of paragraphs, in their order."""
+
+    id: str
+    paragraphs: tuple[str, ...]
+
+
 def write_records(path: str | Path, records: Sequence[Strict]) -> None:
     """Write records of one class as JSON Lines, with their fields in order."""
     write_json_lines(path, (_adapter(type(record)).dump_python(record) for record in records))
