@@ -1,4 +1,4 @@
-"""The generated world's sentences as a treebank, and its passages as documents with mentions.
+"""The generated world's sentences as a treebank, and its articles as documents with mentions.
 
 Parts of speech and lemmas follow from the words: the language is small enough.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from headtypes.world.grammar import Sentence, Word
-from headtypes.world.passages import Passage, articles
+from headtypes.world.passages import articles
 from headtypes.world.relations import RELATIONS
 
 _VERBS = [verb for relation in RELATIONS for verb in relation.verbs]
@@ -41,28 +41,31 @@ def make_treebank(seed: int, split: str, size: int) -> list[dict]:
     seed: of the world; equal seeds give equal data. split: train or dev, which share no article and no proper
     name. Raises `InputError` for a split that does not exist, and for a size for which the world has too few names.
     """
-    told = (sentence for passage in _passages(seed, split) for sentence in passage.sentences)
+    told = (sentence for article in _told(seed, split) for sentence in article)
     return [_columns(sentence) for sentence in islice(told, size)]
 
 
 def make_coreference(seed: int, split: str, size: int) -> list[tuple[list[dict], list[tuple[int, int, str]]]]:
-    """Make `size` documents: their sentences, as those of `make_treebank`, and their mentions.
+    """Make `size` documents, each an article: its sentences, as those of `make_treebank`, and its mentions.
 
     A mention has its first and its last word, counted from 0 in the document, and its entity. Otherwise as
     `make_treebank`.
     """
     documents = []
-    for passage in islice(_passages(seed, split), size):
+    for article in islice(_told(seed, split), size):
         mentions, before = [], 0
-        for sentence in passage.sentences:
+        for sentence in article:
             mentions += [(before + one.start, before + one.end - 1, one.entity) for one in sentence.mentions]
             before += len(sentence.words)
-        documents.append(([_columns(sentence) for sentence in passage.sentences], mentions))
+        documents.append(([_columns(sentence) for sentence in article], mentions))
     return documents
 
 
-def _passages(seed: int, split: str) -> Iterator[Passage]:
-    return (passage for article in articles(seed, split) for passage in article.passages)
+def _told(seed: int, split: str) -> Iterator[list[Sentence]]:
+    """The sentences of each article that has some."""
+    for article in articles(seed, split):
+        if article.passages:
+            yield [sentence for passage in article.passages for sentence in passage.sentences]
 
 
 def _columns(sentence: Sentence) -> dict[str, tuple]:

@@ -27,7 +27,7 @@ class Coreference(Kind):
         return check_ids([(file, document) for file in data for document in _reader(file)(file)])
 
     def of_world(self, data: Any, world: str, split: str) -> list[AnnotatedDocument]:
-        """The passages that the world makes, numbered within their split."""
+        """The articles that the world makes, numbered within their split."""
         return [
             document(
                 f"{split}-{number:05d}", map(_sentence, sentences), [Mention(*one) for one in mentions], left_out=0
