@@ -39,7 +39,11 @@ def test_the_rows_are_labels_universal_relations_with_subtypes_and_totals():
     assert pairs["without punctuation and root"] == [(0, 2), (1, 4), (2, 4), (6, 2), (8, 2)]
     assert len(rows["without punctuation"].words) == 8
     assert {name: list(row.words) for name, row in stanford_pairs(SENTENCES).items()} == {
-        "det": [0], "nsubjpass": [1], "auxpass": [2], "nsubj": [6], "dobj": [8],
+        "det": [0],
+        "nsubjpass": [1],
+        "auxpass": [2],
+        "nsubj": [6],
+        "dobj": [8],
     }
 
 
