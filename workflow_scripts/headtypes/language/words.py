@@ -140,3 +140,33 @@ def check_finite(rows: WordRows, what: str) -> None:
             f"{what}: an attention of layer {rows.layer + 1} is not finite; the model's weights are damaged, or its "
             "numbers overflow in this precision."
         )
+
+
+class WordMaps(WordReducer):
+    """A reducer that keeps all word-level attention: of each sample [layer, head, place, place] float32, in order."""
+
+    def begin(self, about: Pass) -> None:
+        """Make room for the result."""
+        super().begin(about)
+        self._results: dict[int, np.ndarray] = {}
+
+    def start(self, batch: Batch) -> None:
+        """Begin with zeros."""
+        super().start(batch)
+        places = [max(self._word_of_token[index]) + 3 for index in batch.samples]
+        shape = self.about.layers, self.about.heads
+        self._maps = [torch.zeros(*shape, count, count, device=batch.device) for count in places]
+
+    def add_words(self, rows: WordRows) -> None:
+        """Keep the rows."""
+        check_finite(rows, self.about.what)
+        self._maps[rows.sample][rows.layer, :, rows.start : rows.start + rows.attention.shape[1]] = rows.attention
+
+    def finish(self) -> None:
+        """Keep the maps of the batch."""
+        for index, maps in zip(self.batch.samples, self._maps, strict=True):
+            self._results[int(index)] = maps.cpu().numpy()
+
+    def result(self) -> list[np.ndarray]:
+        """The maps."""
+        return [self._results[index] for index in map(int, self.about.samples)]
