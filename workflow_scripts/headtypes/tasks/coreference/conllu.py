@@ -1,0 +1,95 @@
+"""Documents with mentions in CoNLL-U: the key `Entity` of MISC, as in the corpora of CorefUD."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from headtypes.tasks.coreference.marks import DocumentBuilder
+from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence
+from headtypes.tasks.treebank.conllu import (
+    DEPREL,
+    FEATS,
+    HEAD,
+    MISC,
+    UPOS,
+    XPOS,
+    Block,
+    forms,
+    given,
+    malformed,
+    read_blocks,
+    tree_of,
+    value_of,
+)
+
+_NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
+
+
+def read_conllu(path: str) -> Iterator[AnnotatedDocument]:
+    """The documents of a file: each begins at `# newdoc`; without any, the file is one.
+
+    A document without an id is named by the file and, from the second on, its number there.
+    Raises `InputError` with file and line as `conllu.read_blocks`, `conllu.tree_of` and `DocumentBuilder` do.
+    """
+    builder, number = None, 0
+    for block in read_blocks(path):
+        begins = _beginning(block)
+        if builder is None or begins is not None:
+            if builder is not None:
+                yield builder.finish()
+            number += 1
+            line, name = begins or (block.words[0].number, None)
+            builder = DocumentBuilder(name or _name(path, number), path, line)
+        _check_fields(block, path)
+        for place, (line, columns) in enumerate(block.words):
+            _mark(builder, columns, line, place, place)
+        for before, (line, columns) in block.empty:
+            _mark(builder, columns, line, before, before - 1)
+        builder.end_sentence(_sentence(block, path))
+    if builder is not None:
+        yield builder.finish()
+
+
+def _name(path: str, number: int) -> str:
+    return Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
+
+
+def _beginning(block: Block) -> tuple[int, str | None] | None:
+    for line, comment in block.comments:
+        if match := _NEWDOC.fullmatch(comment):
+            return line, match[1]
+    return None
+
+
+def _check_fields(block: Block, path: str) -> None:
+    """Refuse files in which the id of an entity is not the first field: all would be read as a few entities."""
+    fields = value_of(block, "global.Entity")
+    if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
+        raise malformed(path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}")
+
+
+def _mark(builder: DocumentBuilder, columns: list[str], line: int, start: int, end: int) -> None:
+    for item in columns[MISC].split("|"):
+        key, _, value = item.partition("=")
+        if key == "Entity":
+            builder.mark(value, line, start, end)
+
+
+def _sentence(block: Block, path: str) -> AnnotatedSentence:
+    annotated = any(columns[HEAD] != "_" for _, columns in block.words)
+    heads, relations = tree_of(block, path) if annotated else (None, None)
+    speaker = value_of(block, "speaker")
+    return AnnotatedSentence(
+        words=forms(block),
+        heads=heads,
+        relations=relations,
+        upos=given(block, UPOS),
+        xpos=given(block, XPOS),
+        numbers=tuple(_number(columns[FEATS]) for _, columns in block.words),
+        parse=None,
+        speakers=(speaker[1] if speaker else "",) * len(block.words),
+    )
+
+
+def _number(feats: str) -> str:
+    return next((item.removeprefix("Number=") for item in feats.split("|") if item.startswith("Number=")), "")
