@@ -1,22 +1,26 @@
 """Every head's guesses at the syntactic head of every word (Clark et al. 2019, section 4.2), read while a model runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import Pass
+from headtypes.attention.one_pass import Pass, read_attention
+from headtypes.language.arc_files import ArcGuesses
+from headtypes.language.encoding import encode_sentences
 from headtypes.language.words import Pieces, WordReducer, WordRows, check_finite
-
-DIRECTIONS = ("dependent_to_head", "head_to_dependent")
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+from headtypes.tasks.treebank.records import Sentence
 
 
 class Guesses(WordReducer):
     """A reducer whose result is, for each sample, what every head guesses to be the syntactic head of each word.
 
-    Two guesses at the head of word i, in the order of `DIRECTIONS`:
+    Two guesses at the head of word i, in the order of `arc_files.DIRECTIONS`:
 
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i. It compares weights of different
@@ -25,13 +29,8 @@ class Guesses(WordReducer):
     The first word on a tie. A guess is counted as the treebank counts heads: 1 is the first word, 0 (the root) is never
     guessed, and -1 stands for no guess: in a sentence of one word, and where the model lets no other word be seen.
 
-    Beside the guesses stands which gold heads a guess could find in each layer: causal and local attention hide some.
+    Beside the guesses stand the first and the last word that a guess may be, since causal and local layers hide some.
     """
-
-    def __init__(self, word_of_token: Sequence[Sequence[int]], heads: Sequence[Sequence[int]], pieces: Pieces):
-        """heads: [sample][word] the gold head of each word, 0 for the root."""
-        super().__init__(word_of_token, pieces)
-        self._heads = heads
 
     def begin(self, about: Pass) -> None:
         """Make room for the result."""
@@ -42,12 +41,12 @@ class Guesses(WordReducer):
         """Begin without guesses."""
         super().start(batch)
         layers, heads = self.about.layers, self.about.heads
-        words = [len(self._heads[index]) for index in batch.samples]
+        words = [max(self._word_of_token[index]) + 1 for index in batch.samples]
         self._guess = [torch.full((2, layers, heads, n), -1, device=batch.device) for n in words]
         # The largest weight yet of the running maximum over rows.
         self._best = [torch.full((heads, n), -torch.inf, device=batch.device) for n in words]
         self._layer = [0] * len(words)
-        self._possible = [torch.zeros((2, layers, n), dtype=torch.bool, device=batch.device) for n in words]
+        self._visible = [torch.full((2, layers, n, 2), -1, device=batch.device) for n in words]
 
     def add_words(self, rows: WordRows) -> None:
         """Find the largest weight of each row, and the largest yet of each column."""
@@ -69,18 +68,18 @@ class Guesses(WordReducer):
         weights = weights.masked_fill(hidden, -torch.inf)
         self._guess_by_row(rows, weights, own)
         self._guess_by_column(rows, weights, first)
-        self._note_possible(rows, hidden, own)
+        self._note_visible(rows, hidden, first)
 
     def finish(self) -> None:
         """Keep the guesses of the batch."""
-        for index, guess, possible in zip(self.batch.samples, self._guess, self._possible, strict=True):
+        for index, guess, visible in zip(self.batch.samples, self._guess, self._visible, strict=True):
             self._results[int(index)] = (
                 guess.permute(3, 1, 2, 0).to(torch.int16).cpu().numpy(),
-                possible.permute(2, 1, 0).cpu().numpy(),
+                visible.permute(2, 1, 0, 3).to(torch.int16).cpu().numpy(),
             )
 
     def result(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each sample, in order: guesses [word, layer, head, direction] int16; possible [word, layer, direction]."""
+        """Of each sample, in order: guesses [word, layer, head, direction], visible [word, layer, direction, 2] int16."""
         return [self._results[index] for index in map(int, self.about.samples)]
 
     def _guess_by_row(self, rows: WordRows, weights: Tensor, own: Tensor) -> None:
@@ -95,12 +94,51 @@ class Guesses(WordReducer):
         best[:] = torch.where(larger, value, best)
         guess[:] = torch.where(larger, row + first, guess)
 
-    def _note_possible(self, rows: WordRows, hidden: Tensor, own: Tensor) -> None:
-        gold = torch.tensor(self._heads[self.batch.samples[rows.sample]], device=own.device)
-        to_head, to_dependent = self._possible[rows.sample][:, rows.layer]
-        of_rows = gold[own - 1]
-        to_head[own - 1] = (of_rows > 0) & ~hidden[own - own[0], (of_rows - 1).clamp(min=0)]
-        # Words whose gold head is among these rows.
-        here = (gold >= own[0]) & (gold <= own[-1])
-        words = torch.arange(len(gold), device=own.device)[here]
-        to_dependent[words] = ~hidden[gold[here] - own[0], words]
+    def _note_visible(self, rows: WordRows, hidden: Tensor, first: int) -> None:
+        of_rows, of_columns = self._visible[rows.sample][:, rows.layer]
+        shown = ~hidden
+        some = shown.any(1)
+        ends = torch.stack([shown.int().argmax(1) + 1, shown.shape[1] - shown.flip(1).int().argmax(1)], -1)
+        of_rows[first - 1 : first - 1 + len(shown)] = torch.where(some[:, None], ends, -1)
+        some = shown.any(0)
+        ends = torch.stack([shown.int().argmax(0) + first, first + len(shown) - 1 - shown.flip(0).int().argmax(0)], -1)
+        # The first row of a column stays, and the last one moves on.
+        began = of_columns[:, 0] > 0
+        of_columns[:, 0] = torch.where(some & ~began, ends[:, 0], of_columns[:, 0])
+        of_columns[:, 1] = torch.where(some, ends[:, 1], of_columns[:, 1])
+
+
+def extract_arcs(
+    parts: Mapping[str, Sequence[Sentence]],
+    record: ModelRecord,
+    *,
+    task: str,
+    max_seq_length: int,
+    pieces: Pieces,
+    precision: str,
+    batch_tokens: int,
+) -> dict[str, ArcGuesses]:
+    """Run a model over the parts of a treebank and keep every head's guesses at the head of every word.
+
+    parts:  `file` and, where there is one, `test`.
+    record: the model, as `models.fetching.fetch_model` found it.
+    task:   name of the treebank, for progress.
+    max_seq_length: tokens of the longest sentence that is read; longer ones are left out.
+    pieces: how a word of several tokens looks at others.
+    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    Raises `InputError` where an attention is not finite, or no sentence can be read.
+    """
+    tokenizer, model = load_tokenizer(record), load_model(record, precision)
+    what, longest = f"{record.name} on {task}", min(max_seq_length, record.max_length)
+    guesses = {}
+    for name, sentences in parts.items():
+        encoded = encode_sentences([sentence.words for sentence in sentences], tokenizer, longest, what)
+        reducer = Guesses(encoded.word_of_token, pieces)
+        (found,) = read_attention(model, encoded.encoded, [reducer], batch_tokens=batch_tokens, what=what)
+        guesses[name] = ArcGuesses(
+            sentence=encoded.kept,
+            length=np.array([len(guess) for guess, _ in found], dtype=np.int32),
+            guess=np.concatenate([guess for guess, _ in found]),
+            visible=np.concatenate([visible for _, visible in found]),
+        )
+    return guesses
