@@ -31,9 +31,7 @@ def read_conll2012(path: str) -> Iterator[AnnotatedDocument]:
             if begins:
                 builder, begun, empty = _begin(text, path, number), number, False
             elif text.strip():
-                raise malformed(
-                    path, number, "this line stands outside of a document (#begin document ... #end document)"
-                )
+                raise malformed(path, number, "this line is outside of #begin document ... #end document")
         elif begins:
             raise malformed(path, number, f"a document begins inside of that of line {begun}, which lacks {_END}")
         elif text.startswith("#") and text.strip() != _END:

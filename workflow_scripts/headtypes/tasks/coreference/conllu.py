@@ -7,7 +7,6 @@ from pathlib import Path
 from headtypes.tasks.coreference.marks import DocumentBuilder
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence
 from headtypes.tasks.treebank.conllu import (
-    DEPREL,
     FEATS,
     HEAD,
     MISC,

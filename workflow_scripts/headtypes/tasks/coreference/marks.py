@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from headtypes.base.errors import InputError
@@ -11,6 +12,16 @@ from headtypes.tasks.treebank.conllu import malformed
 _MARK = re.compile(r"(\()?([^()]+)(\))?")
 # An entity's id, which of several spans this is, and further fields.
 _ENTITY = re.compile(r"([^\[\]-]+)(\[[0-9]+/[0-9]+\])?(-.*)?")
+
+
+def document(
+    id_: str, sentences: Iterable[AnnotatedSentence], mentions: Collection[Mention], left_out: int
+) -> AnnotatedDocument:
+    """A document with those of the mentions whose entity has two or more, in their order."""
+    often = Counter(mention.entity for mention in mentions)
+    coreferent = [mention for mention in mentions if often[mention.entity] > 1]
+    coreferent.sort(key=lambda mention: (mention.start, -mention.end, mention.entity))
+    return AnnotatedDocument(id_, tuple(sentences), tuple(coreferent), left_out)
 
 
 class _Opening(NamedTuple):
@@ -79,12 +90,7 @@ class DocumentBuilder:
         for has, what in ((self._sentences, "words"), (self._marked, "mentions")):
             if not has:
                 raise malformed(self._path, self._line, f"the document {self.id} that begins here has no {what}")
-        often = Counter(mention.entity for mention in self._mentions)
-        mentions = sorted(
-            (mention for mention in self._mentions if often[mention.entity] > 1),
-            key=lambda mention: (mention.start, -mention.end, mention.entity),
-        )
-        return AnnotatedDocument(self.id, tuple(self._sentences), tuple(mentions), self._left_out)
+        return document(self.id, self._sentences, self._mentions, self._left_out)
 
 
 def check_ids(documents: list[tuple[str, AnnotatedDocument]]) -> list[AnnotatedDocument]:
