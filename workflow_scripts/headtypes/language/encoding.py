@@ -45,3 +45,10 @@ def encode_sentences(sentences: Sequence[Sequence[str]], tokenizer, max_length: 
     return EncodedWords(
         np.array(kept, dtype=np.int32), Encoded(input_ids, None, no_kinds, np.zeros(len(kept), bool)), word_of_token
     )
+
+
+def part_of(encoded: EncodedWords, sentences: slice) -> EncodedWords:
+    """Some of the sentences that are kept."""
+    whole = encoded.encoded
+    part = Encoded(whole.input_ids[sentences], None, whole.kinds[sentences], whole.truncated[sentences])
+    return EncodedWords(encoded.kept[sentences], part, encoded.word_of_token[sentences])
