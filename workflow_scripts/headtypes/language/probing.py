@@ -34,7 +34,7 @@ from headtypes.tasks.treebank.records import Sentence
 
 PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
 # Bytes of maps that are held at once.
-_HELD = 2**26
+_HELD = 2**25
 
 
 class _Treebank(NamedTuple):
