@@ -23,6 +23,10 @@ def full_config(folder: Path) -> dict:
         "texts/a.txt": "One.\n\nTwo.\n",
         "texts/b.txt": "Three.\n\nFour.\n",
         "other_texts/a.txt": "Five.\n\nSix.\n",
+        "dev.conllu": "",
+        "train.conllu": "",
+        "test.conllu": "",
+        "other.conllu": "",
         "mine.csv": "layer, head, type\n0, 0, near\n0, 1, far\n",
         "other.csv": "layer, head, type\n0, 0, far\n0, 1, near\n",
     }.items():
@@ -59,6 +63,15 @@ def full_config(folder: Path) -> dict:
                 "source": {"folder": str(folder / "texts")},
                 "samples": 12,
                 "max_seq_length": 64,
+            },
+            "bank": {
+                "kind": "treebank",
+                "source": {
+                    "file": str(folder / "dev.conllu"),
+                    "training_file": str(folder / "train.conllu"),
+                    "test_file": str(folder / "test.conllu"),
+                },
+                "max_seq_length": 48,
             },
         },
         "models": {
@@ -98,7 +111,10 @@ def full_config(folder: Path) -> dict:
             },
             # Each source of training data has a model that learns from it.
             "schooled": {"source": {"finetuned": {"base": "taught", "task": "asked"}}, "tasks": ["made"]},
-            "trained": {"source": {"finetuned": {"base": "base", "task": "squad"}}, "tasks": ["made", "paragraphs"]},
+            "trained": {
+                "source": {"finetuned": {"base": "base", "task": "squad"}},
+                "tasks": ["made", "paragraphs", "bank"],
+            },
         },
         "clustering": {"methods": ["kmeans"], "k": [3, 4], "distance_bins": 16, "scale": False, "restarts": 5},
         "stability": {"models": 4},
@@ -123,11 +139,12 @@ def full_config(folder: Path) -> dict:
         },
         "controls": {"draws": 2, "questions": 5},
         "curves": {"orders": 1, "questions": 6},
+        "relations": {"least": 20, "offsets": 2},
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "jobs": {"shards": 1},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"],
-            "tasks": ["squad", "asked", "pairs", "made", "paragraphs"],
+            "tasks": ["squad", "asked", "pairs", "made", "paragraphs", "bank"],
             "partitions": [
                 "squad-kmeans-k3",
                 "squad-kmeans-k4",

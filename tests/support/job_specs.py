@@ -12,7 +12,9 @@ def all_specs(raw: dict) -> dict[tuple, str]:
     made = [plan.finetuned(model) for model in plan.models if plan.finetuned(model)]
     jobs = [
         *(("fetch_model", model) for model in plan.models),
-        *((rule, task) for task in plan.tasks for rule in ("fetch_task", "sample_inputs")),
+        *(("fetch_task", task) for task in plan.tasks),
+        *(("sample_inputs", task) for task in dict.fromkeys(each.task for each in plan.features)),
+        *((rule, task) for task in plan.tasks_of("treebank") for rule in ("fetch_test", "measure_offsets")),
         *(("fetch_training", each.task) for each in made),
         *(("finetune_model", model) for model in plan.models if plan.finetuned(model)),
         *(

@@ -30,7 +30,8 @@ class Task(Strict):
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
     max_seq_length: Annotated[int, Field(ge=16)] = 128
-    """Most tokens of a sample of text, special tokens included (Clark et al. 2019: 128)."""
+    """Most tokens of a sample of text, a sentence of a treebank or a part of a document, special tokens included (Clark
+    et al. 2019: 128)."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
     """Questions or pairs on which each ablation is evaluated."""
 
@@ -52,7 +53,8 @@ class Model(Strict):
     parent: Name | None = None
     """Model that this one was fine-tuned from; only such relatives are compared head by head."""
     tasks: Annotated[list[Name], Field(min_length=1)]
-    """Tasks on whose inputs the features are extracted and clustered."""
+    """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
+    documents with mentions."""
     evaluate: Name | None = None
     """Task that the model was fine-tuned for; its heads are ablated there."""
     published: dict[Paper, Name] = {}
@@ -140,6 +142,15 @@ class Curves(Strict):
     """How many of the task's questions or pairs."""
 
 
+class Relations(Strict):
+    """How heads are measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
+
+    least: Annotated[int, Field(ge=1)] = 100
+    """Words that a relation needs to be listed."""
+    offsets: Annotated[int, Field(ge=1, le=20)] = 3
+    """Largest offset of the baselines that guess the word at a fixed distance, in both directions."""
+
+
 class Compute(Strict):
     """What determines the arithmetic of a forward pass."""
 
@@ -183,6 +194,7 @@ class Config(Strict):
     heads not named are kept."""
     controls: Controls = Controls()
     curves: Curves = Curves()
+    relations: Relations = Relations()
     compute: Compute = Compute()
     jobs: Jobs = Jobs()
     select: Select = Select()
