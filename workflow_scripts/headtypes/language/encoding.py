@@ -23,16 +23,19 @@ class EncodedWords(NamedTuple):
     word_of_token: list[list[int]]
 
 
-def encode_sentences(sentences: Sequence[Sequence[str]], tokenizer, max_length: int, what: str) -> EncodedWords:
+def encode_sentences(
+    sentences: Sequence[Sequence[str]], tokenizer, max_length: int, what: str, whole: bool = True
+) -> EncodedWords:
     """Encode sentences, but those of more tokens than `max_length`, or with a word that has no token.
 
     sentences: the words of each; what: name of the work, for the message.
+    whole: false if a word may have no token.
     Raises `InputError` where no sentence is left.
     """
     kept, input_ids, word_of_token = [], [], []
     for number, words in enumerate(sentences):
         ids, word_of = encode_words(tokenizer, words)
-        if len(ids) <= max_length and len(set(word_of) - {-1}) == len(words):
+        if len(ids) <= max_length and (not whole or len(set(word_of) - {-1}) == len(words)):
             kept.append(number)
             input_ids.append(ids)
             word_of_token.append(word_of)
