@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headtypes.base.errors import InputError
-from headtypes.language.arcs import Guesses
+from headtypes.language.syntax.arcs import Guesses
 from headtypes.language.words import WordMaps, places_of
 from tests.support.word_maps import dense_guesses, dense_words, random_maps, read_planted, tokens_of
 
@@ -63,7 +63,8 @@ def test_the_first_word_wins_a_tie(blocks):
 
 def test_a_word_alone_has_no_guess_and_none_is_the_root():
     ((guess, visible),) = read_planted(Guesses([tokens_of((3,))], "mean"), [random_maps(5, np.random.default_rng(0))])
-    assert (guess == -1).all() and (visible == -1).all()
+    assert (guess == -1).all()
+    assert (visible == -1).all()
 
 
 def test_an_attention_that_is_not_finite_is_refused():

@@ -11,7 +11,6 @@ it ([SEP]). A place without a token, where a tokenizer adds none, has rows and c
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
@@ -21,9 +20,7 @@ from torch import Tensor
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import Block, Pass, Reducer
 from headtypes.base.errors import InputError
-
-# How a split word looks: by the mean of its pieces, or as its first piece, as the released code has it.
-Pieces = Literal["mean", "first"]
+from headtypes.language.settings import Pieces
 
 
 @dataclass(frozen=True)

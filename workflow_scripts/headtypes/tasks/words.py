@@ -6,8 +6,8 @@ from collections.abc import Sequence
 def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]:
     """The tokens of some words, and which word each token is a piece of.
 
-    returns input_ids, with the special tokens that the tokenizer adds to a text; and [token] the word, from 0, or -1 for
-        a special token. A word for which the tokenizer has no piece is that of no token.
+    returns input_ids, with the special tokens that the tokenizer adds to a text; and [token] the word, from 0, or -1
+        for a special token. A word for which the tokenizer has no piece is that of no token.
     """
     # Each word on its own, as text: some tokenizers refuse words that are already split.
     mark = " " if _needs_space(tokenizer) else ""

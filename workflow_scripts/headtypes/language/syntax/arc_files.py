@@ -25,7 +25,7 @@ class ArcGuesses:
         without a token.
     length:   [sentence] int32, words of each; the words of all stand one after the other below.
     guess:    1 for the first word of the sentence, -1 for no guess; directions as in `DIRECTIONS`.
-    visible:  first and last word that each guess could be, itself apart: causal and local layers hide some; -1 for none.
+    visible:  first and last word that each guess could be; causal and local layers hide some. -1 for none.
     """
 
     sentence: np.ndarray
@@ -59,10 +59,7 @@ def write_arcs(path: str | Path, parts: Mapping[str, ArcGuesses], provenance: di
 def read_arcs(path: str | Path) -> dict[str, ArcGuesses]:
     """Read what `write_arcs` wrote. Raises `InputError` that names a damaged file."""
     with undamaged(path, "holds no guesses at syntactic heads"), h5py.File(path, "r") as file:
-        parts = {
-            name: ArcGuesses(*(group[field][:] for field in _FIELDS))
-            for name, group in file.items()
-        }
+        parts = {name: ArcGuesses(*(group[field][:] for field in _FIELDS)) for name, group in file.items()}
         for part in parts.values():
             if not part.length.sum() == len(part.guess) == len(part.visible):
                 raise ValueError("its data sets are not of the same words")

@@ -8,9 +8,9 @@ import pandas as pd
 
 from headtypes.base.bootstrap import ratio_intervals
 from headtypes.base.errors import InputError
-from headtypes.language.antecedent_files import CANDIDATES, AntecedentGuesses
-from headtypes.language.baselines import BASELINES, chance, is_right, nearest_other
-from headtypes.language.mentions import TYPES, Anaphor, anaphors, references
+from headtypes.language.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
+from headtypes.language.coreference.baselines import BASELINES, chance, is_right, nearest_other
+from headtypes.language.coreference.mentions import TYPES, Anaphor, anaphors, references
 from headtypes.tasks.coreference.records import AnnotatedDocument
 
 ALL = "all"
@@ -40,7 +40,7 @@ def measure_coreference(
 
     returns the columns
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on each type alone;
-        the baselines `nearest`, `head_match`, `rules` and `chance` (`language.baselines`); and `nearest_other`, the
+        the baselines `nearest`, `head_match`, `rules` and `chance` (`baselines`); and `nearest_other`, the
         nearest if also mentions that follow may be chosen.
       candidates: among which words a head's guess is taken (`antecedent_files.CANDIDATES`); for baselines `mentions`.
       type: `all`, or a type of mention (`mentions.TYPES`).
@@ -67,11 +67,13 @@ def measure_coreference(
     return _table(rows, baselines, document, seed)
 
 
-def _anaphors(
-    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
-) -> tuple[list[Anaphor], np.ndarray]:
+def _anaphors(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses) -> tuple[list[Anaphor], np.ndarray]:
     """The coreferent mentions, in the order of the guesses, and the document of each."""
-    found = [anaphor for number in range(len(guesses.document)) for anaphor in anaphors(_mentions(documents, guesses, number))]
+    found = [
+        anaphor
+        for number in range(len(guesses.document))
+        for anaphor in anaphors(_mentions(documents, guesses, number))
+    ]
     spans = [(anaphor.mention.start, anaphor.mention.end) for anaphor in found]
     if spans != list(map(tuple, guesses.mention.tolist())):
         raise InputError("The guesses at antecedents are not of these documents; delete them and run again.")
@@ -125,7 +127,10 @@ def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarra
         for system, by_type in (("best_head", False), ("best_head_of_type", True)):
             for type_, chosen in is_of.items():
                 choosing = chosen if by_type else is_of[ALL]
-                for name, halves in (("documents", [(choosing, chosen)]), ("halves", _halves(choosing, chosen, is_odd))):
+                for name, halves in (
+                    ("documents", [(choosing, chosen)]),
+                    ("halves", _halves(choosing, chosen, is_odd)),
+                ):
                     yield _best(of_heads, places, halves, (system, candidates, type_, name))
 
 
@@ -133,10 +138,10 @@ def _halves(choosing: np.ndarray, chosen: np.ndarray, is_odd: np.ndarray) -> lis
     return [(choosing & is_odd, chosen & ~is_odd), (choosing & ~is_odd, chosen & is_odd)]
 
 
-def _best(of_heads: np.ndarray, places: list[tuple], halves, names: tuple) -> _Row:
+def _best(of_heads: np.ndarray, places: list[tuple], folds, names: tuple) -> _Row:
     """The best head of some mentions, scored on others; mentions without others to choose by are not scored."""
     scores, heads = np.full(len(of_heads), np.nan), []
-    for choosing, scored in halves:
+    for choosing, scored in folds:
         if choosing.any() and scored.any():
             number = int(of_heads[choosing].mean(0).argmax())
             scores[scored] = of_heads[scored, number]
@@ -151,7 +156,10 @@ def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndar
     table = pd.DataFrame(
         {
             **{name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")},
-            **{name: pd.array([row.head[place] for row in rows], "Int64") for place, name in enumerate(("layer", "head"))},
+            **{
+                name: pd.array([row.head[place] for row in rows], "Int64")
+                for place, name in enumerate(("layer", "head"))
+            },
             "mentions": counted.sum(0),
             "documents": is_in,
         }

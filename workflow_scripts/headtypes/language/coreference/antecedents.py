@@ -8,11 +8,12 @@ import torch
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import Pass, read_attention
 from headtypes.base.errors import InputError
-from headtypes.language.antecedent_files import CANDIDATES, AntecedentGuesses
+from headtypes.language.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
+from headtypes.language.coreference.mentions import Anaphor, anaphors, references
+from headtypes.language.coreference.parts import Reading, parts_of
 from headtypes.language.encoding import encode_sentences
-from headtypes.language.mentions import Anaphor, anaphors, references
-from headtypes.language.parts import Reading, parts_of
-from headtypes.language.words import Pieces, WordReducer, WordRows, check_finite
+from headtypes.language.settings import Pieces
+from headtypes.language.words import WordReducer, WordRows, check_finite
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
@@ -52,7 +53,10 @@ class AntecedentReducer(WordReducer):
         counts = [len(self._anaphors[index]) for index in batch.samples]
         self._guess = [torch.full((count, *shape), -1, device=batch.device) for count in counts]
         self._candidates = [
-            [_candidates(anaphor, max(self._word_of_token[index]) + 1).to(batch.device) for anaphor in self._anaphors[index]]
+            [
+                _candidates(anaphor, max(self._word_of_token[index]) + 1).to(batch.device)
+                for anaphor in self._anaphors[index]
+            ]
             for index in batch.samples
         ]
 

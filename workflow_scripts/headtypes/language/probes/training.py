@@ -12,21 +12,21 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.base.bootstrap import ratio_intervals
 from headtypes.base.progress import progress
 from headtypes.base.seeds import derive_seed
-from headtypes.language.arc_files import ArcGuesses
 from headtypes.language.encoding import EncodedWords, encode_sentences, part_of
-from headtypes.language.offsets import offset_guesses
-from headtypes.language.probes import (
+from headtypes.language.probes.parsers import (
     Attention,
     AttentionAndWords,
     DistanceAndWords,
     ProbedSentence,
-    Root,
     Trainer,
     generators_of,
 )
-from headtypes.language.random_network import random_network
-from headtypes.language.vectors import WordVectors, vectors_of_file, vectors_of_model
-from headtypes.language.words import Pieces, WordMaps
+from headtypes.language.probes.random_network import random_network
+from headtypes.language.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
+from headtypes.language.settings import Pieces, Root
+from headtypes.language.syntax.arc_files import ArcGuesses
+from headtypes.language.syntax.offsets import offset_guesses
+from headtypes.language.words import WordMaps
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
@@ -71,7 +71,7 @@ def train_probes(
     record:  the model, as `models.fetching.fetch_model` found it.
     task, max_seq_length, pieces, precision, batch_tokens: as in `arcs.extract_arcs`. Maps are float32.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
-    starts:  random starts of each probe; root: as in `probes.Root`; offsets: largest offset of the baseline.
+    starts:  random starts of each probe; root: as in `settings.Root`; offsets: largest offset of the baseline.
 
     returns a dictionary for JSON. `systems`: of each of `PROBES`, of `right_branching`, `best_offset` and `best_head`
       the unlabelled attachment score `uas` in percent (its mean over the starts), with its interval over sentences,
@@ -176,9 +176,7 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
     def right(guess: np.ndarray) -> np.ndarray:
         return np.bincount(sentence, (guess == heads) & counts, minlength=len(sentences))[None]
 
-    by_offset = {
-        offset: right(offset_guesses(sentences, offset)) for offset in range(-offsets, offsets + 1) if offset
-    }
+    by_offset = {offset: right(offset_guesses(sentences, offset)) for offset in range(-offsets, offsets + 1) if offset}
     best = ((arcs.guess[counts] == heads[counts, None, None, None]).mean(0)).argmax()
     return {
         "right_branching": right(offset_guesses(sentences, 1)),

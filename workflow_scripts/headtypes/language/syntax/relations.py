@@ -8,9 +8,9 @@ import pandas as pd
 
 from headtypes.base.bootstrap import ratio_intervals
 from headtypes.base.errors import InputError
-from headtypes.language.arc_files import DIRECTIONS, ArcGuesses
-from headtypes.language.offsets import FILE, TEST, offset_guesses
-from headtypes.language.pairs import Pairs, all_pairs, sentence_of_word
+from headtypes.language.syntax.arc_files import DIRECTIONS, ArcGuesses
+from headtypes.language.syntax.offsets import FILE, TEST, offset_guesses
+from headtypes.language.syntax.pairs import Pairs, all_pairs, sentence_of_word
 from headtypes.tasks.treebank.records import Sentence
 
 # Relations that are no row of the table.

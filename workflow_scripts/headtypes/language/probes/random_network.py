@@ -1,4 +1,4 @@
-"""The network that knows no language: a model's embeddings below weights drawn at random (Clark et al. 2019, section 5)."""
+"""A network that knows no language: a model's embeddings below random weights (Clark et al. 2019, section 5)."""
 
 import copy
 

@@ -7,7 +7,7 @@ first dimension of its parameters is the start, and the starts share nothing but
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -15,10 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from headtypes.base.seeds import derive_seed
-
-# Where the root stands among the words' vectors: before the first word; or, as in the released code, behind the last,
-# so that every candidate is given the vector of the next word. There a word may be its own head, too.
-Root = Literal["first", "released"]
+from headtypes.language.settings import Root
 
 HIDDEN_UNITS = 256
 DISTANCE_FEATURES = 8
@@ -116,7 +113,7 @@ class DistanceAndWords(nn.Module):
 
 
 def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
-    """Of candidate i and word j: (i - j)/n and (j - i)/n where positive; whether i - j is 0, -1, 1, -2, 2; i is root."""
+    """Of candidate i and word j: (i - j)/n and (j - i)/n if positive; whether i - j is 0, -1, 1, -2, 2; i is root."""
     features = torch.zeros(words + 1, words, DISTANCE_FEATURES)
     place = torch.arange(1, words + 1)
     distance = place[:, None] - place

@@ -1,4 +1,4 @@
-"""Every head's guesses at the syntactic head of every word (Clark et al. 2019, section 4.2), read while a model runs."""
+"""Every head's guesses at the syntactic heads of words, read while a model runs (Clark et al. 2019, section 4.2)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,9 +8,10 @@ from torch import Tensor
 
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import Pass, read_attention
-from headtypes.language.arc_files import ArcGuesses
 from headtypes.language.encoding import encode_sentences
-from headtypes.language.words import Pieces, WordReducer, WordRows, check_finite
+from headtypes.language.settings import Pieces
+from headtypes.language.syntax.arc_files import ArcGuesses
+from headtypes.language.words import WordReducer, WordRows, check_finite
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
@@ -79,7 +80,7 @@ class Guesses(WordReducer):
             )
 
     def result(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each sample, in order: guesses [word, layer, head, direction], visible [word, layer, direction, 2] int16."""
+        """Of each sample, in order: guess [word, layer, head, direction], visible [word, layer, direction, 2] int16."""
         return [self._results[index] for index in map(int, self.about.samples)]
 
     def _guess_by_row(self, rows: WordRows, weights: Tensor, own: Tensor) -> None:

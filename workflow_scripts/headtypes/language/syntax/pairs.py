@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headtypes.language.stanford import derived
+from headtypes.language.syntax.stanford import derived
 from headtypes.tasks.treebank.records import Sentence
 
 # Totals, since the paper does not say which of them its first row is.
