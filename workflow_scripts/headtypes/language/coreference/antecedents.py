@@ -10,9 +10,9 @@ from headtypes.attention.one_pass import Pass, read_attention
 from headtypes.base.errors import InputError
 from headtypes.language.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
 from headtypes.language.coreference.mentions import Anaphor, anaphors, references
-from headtypes.language.coreference.parts import Reading, parts_of
+from headtypes.language.coreference.parts import parts_of
 from headtypes.language.encoding import encode_sentences
-from headtypes.language.settings import Pieces
+from headtypes.language.settings import DocumentReading, Pieces
 from headtypes.language.words import WordReducer, WordRows, check_finite
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
@@ -92,7 +92,7 @@ def extract_antecedents(
     task: str,
     max_seq_length: int,
     pieces: Pieces,
-    reading: Reading,
+    reading: DocumentReading,
     precision: str,
     batch_tokens: int,
 ) -> AntecedentGuesses:

@@ -59,6 +59,7 @@ def train_probes(
     vectors: str | None,
     learning_rate: float,
     epochs: int,
+    sentences: int | str,
     starts: int,
     root: Root,
     offsets: int,
@@ -71,6 +72,7 @@ def train_probes(
     record:  the model, as `models.fetching.fetch_model` found it.
     task, max_seq_length, pieces, precision, batch_tokens: as in `arcs.extract_arcs`. Maps are float32.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
+    sentences: how many of the first training sentences are used, or "all".
     starts:  random starts of each probe; root: as in `settings.Root`; offsets: largest offset of the baseline.
 
     returns a dictionary for JSON. `systems`: of each of `PROBES`, of `right_branching`, `best_offset` and `best_head`
@@ -80,6 +82,7 @@ def train_probes(
       `scored` and `training`: how many sentences are read, and how many left out. `vectors`: how many numbers a vector
       has, and the share of scored words that have one.
     """
+    training = training if sentences == "all" else training[:sentences]
     tokenizer, model = load_tokenizer(record), load_model(record, precision)
     what, longest = f"{record.name} on {task}", min(max_seq_length, record.max_length)
     read = [encode_sentences([each.words for each in part], tokenizer, longest, what) for part in (training, scored)]
