@@ -21,6 +21,7 @@ include: "rules/features.smk"  # how far, and at which tokens, each head looks
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
+include: "rules/coreference.smk"  # what finds the antecedents of mentions
 include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
 
 
@@ -39,5 +40,6 @@ rule all:
         rules.types.input,
         rules.ablation.input,
         rules.syntax.input,
+        rules.coreference.input,
         rules.guan2020.input,
     localrule: True

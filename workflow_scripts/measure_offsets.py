@@ -1,5 +1,5 @@
 from headtypes.base.table_files import write_csv
-from headtypes.language.offsets import measure_offsets
+from headtypes.language.syntax.offsets import measure_offsets
 from headtypes.tasks.records import read_records
 from headtypes.tasks.treebank.records import Sentence
 from headtypes.workflow.job import job

@@ -18,8 +18,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
+from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
@@ -55,6 +56,8 @@ class Block:
     attention: each row sums to one. None where no reducer of the pass reads attention. The memory is reused for the
         next block, and other reducers read it too, so a reducer must neither keep nor change it.
     outputs:   the head outputs, attention times values, in the model's precision.
+    mask:      true where the model lets a token look; None where a token may look at all of its sample. None as well
+        where no reducer of the pass reads attention.
     """
 
     layer: int
@@ -62,6 +65,7 @@ class Block:
     rows: slice
     attention: Float[Tensor, "sample head row key"] | None
     outputs: Float[Tensor, "sample head row channel"]
+    mask: Bool[Tensor, "#sample 1 row key"] | None
 
     @property
     def is_first(self) -> bool:
@@ -147,6 +151,7 @@ def read_attention(
     batch_tokens: int,
     what: str,
     part: Part = WHOLE,
+    bar: tqdm | None = None,
 ) -> list[Any]:
     """Run a model over encoded samples in one forward pass per batch, and let every reducer read its attention.
 
@@ -154,6 +159,7 @@ def read_attention(
     batch_tokens: padded tokens of a batch.
     what:         name of the work, for the progress and for messages.
     part:         of the batches; the samples of the others are not read.
+    bar:          progress that several passes share, instead of one of this pass.
     returns       the result of each reducer.
     Raises `InputError` where the model's heads cannot be read, or a reducer finds that what it read cannot be right.
     """
@@ -176,6 +182,7 @@ def read_attention(
         batch_tokens=batch_tokens,
         what=what,
         part=part,
+        bar=bar,
     )
     return [reducer.result() for reducer in reducers]
 
@@ -200,7 +207,7 @@ class AttentionReader:
             outputs = layer.head_outputs()
             for group in self._groups:
                 of_group = outputs[group.samples, :, : group.length]
-                self._add(Block(number, group, slice(0, group.length), None, of_group))
+                self._add(Block(number, group, slice(0, group.length), None, of_group, None))
             return outputs
         outputs = layer.zero_outputs()
         for group in self._groups:
@@ -212,7 +219,8 @@ class AttentionReader:
         for rows in group.blocks():
             attention = layer.attention(rows, self._scratch.of(layer, rows))
             outputs[:, :, rows] = torch.matmul(attention, layer.value)
-            self._add(Block(number, group, rows, attention.float(), outputs[:, :, rows]))
+            mask = None if layer.mask is None else layer.mask[:, :, rows]
+            self._add(Block(number, group, rows, attention.float(), outputs[:, :, rows], mask))
 
     def _add(self, block: Block) -> None:
         for reducer in self._reducers:

@@ -5,14 +5,24 @@
 
 import json
 from dataclasses import fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationError, create_model, model_validator
 
 from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
 from headtypes.config.messages import sentence
-from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
+from headtypes.config.sources import (
+    Columns,
+    LocalPath,
+    ModelSource,
+    Name,
+    Strict,
+    TaskKind,
+    TaskSource,
+    exactly_one,
+)
+from headtypes.language.settings import DocumentReading, Pieces, Root
 from headtypes.papers.names import Paper
 from headtypes.tasks.kinds import KINDS, kinds_with
 from headtypes.types.methods import METHODS
@@ -142,6 +152,14 @@ class Curves(Strict):
     """How many of the task's questions or pairs."""
 
 
+class Words(Strict):
+    """How the attention of tokens becomes that of words (Clark et al. 2019, section 4.1)."""
+
+    pieces: Literal[*get_args(Pieces)] = "mean"
+    """A word of several tokens looks at others as the mean of its tokens does, or as the first, as the released code
+    has it; what it is looked at is the sum over its tokens."""
+
+
 class Relations(Strict):
     """How heads are measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
 
@@ -149,6 +167,42 @@ class Relations(Strict):
     """Words that a relation needs to be listed."""
     offsets: Annotated[int, Field(ge=1, le=20)] = 3
     """Largest offset of the baselines that guess the word at a fixed distance, in both directions."""
+
+
+class Coreference(Strict):
+    """How heads are measured on documents with mentions (Clark et al. 2019, section 4.3)."""
+
+    documents: Literal[*get_args(DocumentReading)] = "first"
+    """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
+
+
+class Vectors(Strict):
+    """Where the word vectors of probes come from: exactly one of `file`, `embeddings`."""
+
+    file: LocalPath | None = None
+    """GloVe's text format: a word and its numbers on each line, separated by single spaces."""
+    embeddings: Literal[True] | None = None
+    """The mean of the model's own input embeddings of a word's tokens."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        exactly_one(self, "file", "embeddings")
+        return self
+
+
+class Probes(Strict):
+    """Parsers that read the attention of all heads, trained on a treebank (Clark et al. 2019, section 5)."""
+
+    vectors: Vectors = Vectors(embeddings=True)
+    learning_rate: Annotated[float, Field(gt=0)] = 0.002
+    epochs: Annotated[int, Field(ge=1)] = 1
+    sentences: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
+    """How many of the first training sentences the probes learn from."""
+    seeds: Annotated[int, Field(ge=0)] = 3
+    """Random starts of each probe; 0 for no probes."""
+    root: Literal[*get_args(Root)] = "first"
+    """Where the root stands among the words' vectors; `released` as in the released code, which gives every candidate
+    the vector of the next word and lets a word be its own head."""
 
 
 class Compute(Strict):
@@ -194,7 +248,10 @@ class Config(Strict):
     heads not named are kept."""
     controls: Controls = Controls()
     curves: Curves = Curves()
+    words: Words = Words()
     relations: Relations = Relations()
+    coreference: Coreference = Coreference()
+    probes: Probes = Probes()
     compute: Compute = Compute()
     jobs: Jobs = Jobs()
     select: Select = Select()

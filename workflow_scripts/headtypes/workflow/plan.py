@@ -284,6 +284,24 @@ class Plan:
         file = self.config.tasks[task].source.training_file
         return [] if file is None else [file]
 
+    @cached_property
+    def probed(self) -> list[FeaturePlan]:
+        """Each model with each of its treebanks that probes can learn from."""
+        if not self.config.probes.seeds:
+            return []
+        sources = self.config.tasks
+        return [
+            entry
+            for entry in self.inputs_of("treebank")
+            if sources[entry.task].source.world is not None or self.training_files(entry.task)
+        ]
+
+    @property
+    def vector_files(self) -> list[str]:
+        """The file of the probes' word vectors; none where they are the model's own."""
+        file = self.config.probes.vectors.file
+        return [] if file is None else [file]
+
     def test_files(self, task: str) -> list[str]:
         """The file on which choices made on a treebank are scored; none if it has no such file."""
         file = self.config.tasks[task].source.test_file

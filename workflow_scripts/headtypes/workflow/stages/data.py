@@ -33,3 +33,9 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
         where = {"world": source.world, "seed": seed, "split": split, "size": size}
     columns = given(entry.columns) if "columns" in KINDS[entry.kind].keys and source.world is None else None
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
+
+
+def words_of(plan: Plan, task: str) -> dict:
+    """How a task's words are read by a model, and the arithmetic."""
+    lengths = {"max_seq_length": plan.config.tasks[task].max_seq_length, "pieces": plan.config.words.pieces}
+    return {"task": task, **lengths, **given(plan.config.compute)}

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from headtypes.language.agreement import PRONOUNS, Features, gender_of, number_of
-from headtypes.language.phrases import head_by_parse
+from headtypes.language.coreference.agreement import PRONOUNS, Features, gender_of, number_of
+from headtypes.language.coreference.phrases import head_by_parse
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 
 Type = Literal["pronoun", "proper", "nominal"]

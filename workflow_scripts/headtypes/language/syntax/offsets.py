@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from headtypes.language.pairs import all_pairs, sentence_of_word
+from headtypes.language.syntax.pairs import all_pairs, sentence_of_word
 from headtypes.tasks.treebank.records import Sentence
 
 # Parts of a treebank: the file that is evaluated, its sentences with even and with odd places (from 0), and the test

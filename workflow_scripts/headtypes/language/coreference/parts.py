@@ -1,15 +1,12 @@
 """The parts of a document that a model reads, each as a document of its own (Clark et al. 2019, section 4.3)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
+from headtypes.language.settings import DocumentReading
 from headtypes.tasks.coreference.records import AnnotatedDocument
 
-# `first` reads the first words of each document, as the paper does; `chunks` reads all of it.
-Reading = Literal["first", "chunks"]
 
-
-def parts_of(document: AnnotatedDocument, pieces: Sequence[int], room: int, documents: Reading) -> list[range]:
+def parts_of(document: AnnotatedDocument, pieces: Sequence[int], room: int, documents: DocumentReading) -> list[range]:
     """The words of each part, counted from 0 in the document.
 
     pieces: number of pieces of each word of the document.

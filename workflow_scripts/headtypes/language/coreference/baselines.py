@@ -6,7 +6,7 @@ is the one whose head word comes last; of several with one head word, the one th
 
 from collections.abc import Callable, Iterable, Sequence
 
-from headtypes.language.mentions import Anaphor, Reference
+from headtypes.language.coreference.mentions import Anaphor, Reference
 
 # Which candidates pass, from the most to the least precise; the nearest of the first sieve that any passes is chosen.
 SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headtypes.language.stanford import derived
+from headtypes.language.syntax.stanford import derived
 from headtypes.tasks.treebank.records import Sentence
 
 # Totals, since the paper does not say which of them its first row is.
@@ -39,8 +39,11 @@ class Pairs:
         """
         if not len(self.words):
             return np.full(guesses.shape[1:], np.nan)
-        right = guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
-        return 100 * right.mean(axis=0, dtype=np.float64)
+        return 100 * self.right(guesses).mean(axis=0, dtype=np.float64)
+
+    def right(self, guesses: np.ndarray) -> np.ndarray:
+        """Whether each guess is right: bool [pair, ...]; guesses: as in `accuracy`."""
+        return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
         """The pairs of some words; chosen: bool [word] of all words of all sentences."""
