@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.language.offsets import measure_offsets, offset_guesses
-from headtypes.language.pairs import Pairs, all_pairs, stanford_pairs, universal_pairs
+from headtypes.language.syntax.offsets import measure_offsets, offset_guesses
+from headtypes.language.syntax.pairs import Pairs, all_pairs, stanford_pairs, universal_pairs
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.treebank.conllu import read_sentences
 from tests.support.conllu import conllu_text, sentence

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.language.parts import parts_of
+from headtypes.language.coreference.parts import parts_of
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headtypes.language.stanford import derived
+from headtypes.language.syntax.stanford import derived
 from tests.support.conllu import sentence
 
 # Sentence: words as `form upos xpos head relation [lemma]`; and the pairs (word whose guess counts, right guess).

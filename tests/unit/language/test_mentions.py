@@ -5,10 +5,18 @@ import statistics
 import pytest
 from transformers import AutoTokenizer
 
-from headtypes.language.agreement import Features
-from headtypes.language.baselines import BASELINES, chance, head_match, is_right, nearest, nearest_other, rules
-from headtypes.language.mentions import anaphors, head_of, references, type_of
-from headtypes.language.parts import parts_of
+from headtypes.language.coreference.agreement import Features
+from headtypes.language.coreference.baselines import (
+    BASELINES,
+    chance,
+    head_match,
+    is_right,
+    nearest,
+    nearest_other,
+    rules,
+)
+from headtypes.language.coreference.mentions import anaphors, head_of, references, type_of
+from headtypes.language.coreference.parts import parts_of
 from headtypes.models.files import package_folder
 from headtypes.tasks.coreference.kind import Coreference
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
