@@ -6,21 +6,7 @@ from pathlib import Path
 
 from headtypes.tasks.coreference.marks import DocumentBuilder
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence
-from headtypes.tasks.treebank.conllu import (
-    FEATS,
-    HEAD,
-    MISC,
-    UPOS,
-    XPOS,
-    Block,
-    Line,
-    forms,
-    given,
-    malformed,
-    read_blocks,
-    tree_of,
-    value_of,
-)
+from headtypes.tasks.treebank import conllu
 
 _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 
@@ -32,7 +18,7 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument]:
     Raises `InputError` with file and line as `conllu.read_blocks`, `conllu.tree_of` and `DocumentBuilder` do.
     """
     builder, number = None, 0
-    for block in read_blocks(path):
+    for block in conllu.read_blocks(path):
         begins = _beginning(block)
         if builder is None or begins is not None:
             if builder is not None:
@@ -54,38 +40,40 @@ def _name(path: str, number: int) -> str:
     return Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
 
 
-def _beginning(block: Block) -> tuple[int, str | None] | None:
+def _beginning(block: conllu.Block) -> tuple[int, str | None] | None:
     for line, comment in block.comments:
         if match := _NEWDOC.fullmatch(comment):
             return line, match[1]
     return None
 
 
-def _check_fields(block: Block, path: str) -> None:
+def _check_fields(block: conllu.Block, path: str) -> None:
     """Refuse files in which the id of an entity is not the first field: all would be read as a few entities."""
-    fields = value_of(block, "global.Entity")
+    fields = conllu.value_of(block, "global.Entity")
     if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
-        raise malformed(path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}")
+        raise conllu.malformed(
+            path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}"
+        )
 
 
-def _mark(builder: DocumentBuilder, line: Line, start: int, end: int) -> None:
-    for item in line.columns[MISC].split("|"):
+def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int) -> None:
+    for item in line.columns[conllu.MISC].split("|"):
         key, _, value = item.partition("=")
         if key == "Entity":
             builder.mark(value, line.number, start, end)
 
 
-def _sentence(block: Block, path: str) -> AnnotatedSentence:
-    annotated = any(columns[HEAD] != "_" for _, columns in block.words)
-    heads, relations = tree_of(block, path) if annotated else (None, None)
-    speaker = value_of(block, "speaker")
+def _sentence(block: conllu.Block, path: str) -> AnnotatedSentence:
+    annotated = any(columns[conllu.HEAD] != "_" for _, columns in block.words)
+    heads, relations = conllu.tree_of(block, path) if annotated else (None, None)
+    speaker = conllu.value_of(block, "speaker")
     return AnnotatedSentence(
-        words=forms(block),
+        words=conllu.forms(block),
         heads=heads,
         relations=relations,
-        upos=given(block, UPOS),
-        xpos=given(block, XPOS),
-        numbers=tuple(_number(columns[FEATS]) for _, columns in block.words),
+        upos=conllu.given(block, conllu.UPOS),
+        xpos=conllu.given(block, conllu.XPOS),
+        numbers=tuple(_number(columns[conllu.FEATS]) for _, columns in block.words),
         parse=None,
         speakers=(speaker[1] if speaker else "",) * len(block.words),
     )

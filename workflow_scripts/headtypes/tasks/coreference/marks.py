@@ -3,7 +3,6 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
 from headtypes.base.errors import InputError
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
@@ -24,11 +23,6 @@ def document(
     return AnnotatedDocument(id_, tuple(sentences), tuple(coreferent), left_out)
 
 
-class _Opening(NamedTuple):
-    line: int
-    start: int
-
-
 class DocumentBuilder:
     """Collects the sentences of a document and the mentions in them.
 
@@ -40,7 +34,8 @@ class DocumentBuilder:
         self._path, self._line = path, line
         self._sentences: list[AnnotatedSentence] = []
         self._mentions: set[Mention] = set()
-        self._open: dict[tuple[str, str], list[_Opening]] = defaultdict(list)
+        # By entity and piece: the line and the word at which each open mention begins.
+        self._open: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
         self._words, self._left_out, self._marked = 0, 0, False
 
     def mark(self, marks: str, line: int, start: int, end: int) -> None:
@@ -60,7 +55,7 @@ class DocumentBuilder:
                 raise malformed(self._path, line, f"{match[2]!r} does not begin with the id of an entity")
             key = entity[1], entity[2] or ""
             if match[1]:
-                self._open[key].append(_Opening(line, self._words + start))
+                self._open[key].append((line, self._words + start))
             if match[3]:
                 self._close(key, line, self._words + end)
         self._marked = True
@@ -70,7 +65,7 @@ class DocumentBuilder:
         if not self._open[key]:
             problem = f"a mention of the entity {name}{part} is closed that is not open in this sentence"
             raise malformed(self._path, line, problem)
-        start = self._open[key].pop().start
+        _, start = self._open[key].pop()
         if not part and start <= end:
             self._mentions.add(Mention(start, end, name))
         elif not part or part.startswith("[1/"):
@@ -81,7 +76,7 @@ class DocumentBuilder:
         for (name, part), openings in self._open.items():
             if openings:
                 problem = f"the mention of the entity {name}{part} that opens here is not closed in its sentence"
-                raise malformed(self._path, openings[-1].line, problem)
+                raise malformed(self._path, openings[-1][0], problem)
         self._sentences.append(sentence)
         self._words += len(sentence.words)
 

@@ -7,6 +7,7 @@ latter are kept for readers of MISC.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from headtypes.base.errors import InputError
@@ -62,8 +63,10 @@ def read_blocks(path: str) -> Iterator[Block]:
     Raises `InputError` with file and line if a line has not ten columns, a word has no form, ids are not 1, 2, 3 ...,
     comments stand elsewhere than before a sentence, or the file has no sentence.
     """
-    block, number, empty = Block(), 0, True
-    for number, text in numbered_lines(path):
+    block, last, empty = Block(), 1, True
+    # An empty line ends the last sentence, whether the file has it or not.
+    for number, text in chain(numbered_lines(path), [(None, "")]):
+        last = number or last
         if text.startswith("#"):
             if block.words or block.empty:
                 raise malformed(path, number, "a comment stands inside a sentence; an empty line ends a sentence")
@@ -74,13 +77,9 @@ def read_blocks(path: str) -> Iterator[Block]:
             yield block
             block, empty = Block(), False
         elif block.comments or block.empty:
-            raise malformed(path, number, "the sentence that ends here has no words")
-    if block.words:
-        yield block
-    elif block.comments or block.empty:
-        raise malformed(path, number, "the sentence that ends here has no words")
-    elif empty:
-        raise malformed(path, max(number, 1), "the file has no sentence")
+            raise malformed(path, last, "the sentence that ends here has no words")
+    if empty:
+        raise malformed(path, last, "the file has no sentence")
 
 
 def _add(block: Block, line: Line, path: str) -> None:
