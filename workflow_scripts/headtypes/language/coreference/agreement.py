@@ -1,4 +1,4 @@
-"""What must agree between a mention and its antecedent: number, gender and person, in English."""
+"""What a mention and its antecedent must agree in: number, gender and person, in English."""
 
 from typing import Literal, NamedTuple, TypeVar
 
@@ -46,7 +46,7 @@ _GENDERS: dict[str, Gender] = {
 
 
 def gender_of(words: list[str]) -> Gender | None:
-    """The gender that the first of the words, in lower case, that tells one tells; None if none does."""
+    """The gender of the first of these words (in lower case) that has one; None if none has."""
     return next((_GENDERS[word] for word in words if word in _GENDERS), None)
 
 

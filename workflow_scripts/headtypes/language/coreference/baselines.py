@@ -29,7 +29,7 @@ def head_match(anaphor: Anaphor) -> Reference | None:
 
 def rules(anaphor: Anaphor) -> Reference | None:
     """The nearest candidate of the earliest sieve that any passes."""
-    return next((found for sieve in SIEVES if (found := _nearest(_passing(anaphor, sieve)))), None)
+    return next((chosen for sieve in SIEVES if (chosen := _nearest(_passing(anaphor, sieve)))), None)
 
 
 def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:

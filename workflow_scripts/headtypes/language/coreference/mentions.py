@@ -1,6 +1,6 @@
-"""Mentions of a part of a document: their head words, types, candidates and antecedents (CLARK.md, section 6).
+"""Mentions of a part of a document: their head words, types, candidates and antecedents.
 
-CLARK.md is the reading of Clark et al. (2019, section 4.3) that the documentation's page on the method gives.
+Clark et al. (2019, section 4.3) define none of these; docs/understand/method.md has the definitions used here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -64,26 +64,26 @@ def references(document: AnnotatedDocument, part: range, pieces: Sequence[int] |
     pieces: number of pieces of each word of the document; a mention whose head word has none is left out, since no
         model can look at it.
     """
-    found, sentences = [], _with_starts(document)
+    inside, sentences = [], _with_starts(document)
     for mention in document.mentions:
         if mention.start < part.start or mention.end >= part.stop:
             continue
         before, sentence = next(entry for entry in reversed(sentences) if entry[0] <= mention.start)
         reference = _reference(sentence, mention, mention.start - before, mention.end - before, part.start)
         if pieces is None or pieces[reference.head + part.start]:
-            found.append(reference)
-    return found
+            inside.append(reference)
+    return inside
 
 
 def anaphors(mentions: Iterable[Reference]) -> list[Anaphor]:
     """The coreferent mentions of a part, given all of its mentions."""
-    mentions, found = list(mentions), []
+    mentions, coreferent = list(mentions), []
     for mention in mentions:
         candidates = tuple(other for other in mentions if other.end < mention.start)
         antecedents = frozenset(other.head for other in candidates if other.entity == mention.entity)
         if antecedents:
-            found.append(Anaphor(mention, candidates, antecedents))
-    return found
+            coreferent.append(Anaphor(mention, candidates, antecedents))
+    return coreferent
 
 
 def head_of(sentence: AnnotatedSentence, start: int, end: int) -> int:

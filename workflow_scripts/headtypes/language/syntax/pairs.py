@@ -1,7 +1,7 @@
 """Which guesses count for which relation (Clark et al. 2019, section 4.2): the rows of the table of relations.
 
-A guess at the head of a word is counted as heads are: 1 is the first word of the sentence, 0 the root, which nobody
-guesses, and -1 stands for no guess.
+A guess at the head of a word is counted as heads are: 1 is the first word of the sentence, 0 the root, which is never
+guessed, and -1 stands for no guess.
 """
 
 from collections import defaultdict

@@ -46,10 +46,10 @@ class DocumentBuilder:
             Where there is no word, as on an empty node, these are the next and the previous one.
         Raises `InputError` with file and line if the marks cannot be read or a mention is closed that is not open.
         """
-        found = list(_MARK.finditer(marks))
-        if "".join(match[0] for match in found) != marks or not all(match[1] or match[3] for match in found):
+        brackets = list(_MARK.finditer(marks))
+        if "".join(match[0] for match in brackets) != marks or not all(match[1] or match[3] for match in brackets):
             raise malformed(self._path, line, f"the brackets of {marks!r} cannot be read")
-        for match in found:
+        for match in brackets:
             entity = _ENTITY.fullmatch(match[2])
             if entity is None:
                 raise malformed(self._path, line, f"{match[2]!r} does not begin with the id of an entity")

@@ -121,8 +121,8 @@ def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         heads.append(int(head))
     if root is None:
         raise malformed(path, block.words[0].number, "no word of the sentence that begins here is the root (head 0)")
-    if (lost := _in_cycle(heads)) is not None:
-        raise malformed(path, block.words[lost].number, "the heads that follow from this word form a cycle")
+    if (word := _in_cycle(heads)) is not None:
+        raise malformed(path, block.words[word].number, "the heads that follow from this word form a cycle")
     return tuple(heads), tuple(columns[DEPREL] for _, columns in block.words)
 
 
