@@ -27,6 +27,6 @@ def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
 
 
 def _needs_space(tokenizer) -> bool:
-    """Whether a word has the pieces that it has within a text only if a space stands before it (byte-level ones)."""
-    within, alone = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("a b", "b"))
-    return within[-len(alone) :] != alone
+    """Whether words have the pieces that they have in a text only if a space stands before them (byte-level ones)."""
+    text, *alone = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("a b", "a", "b"))
+    return text != [piece for of_word in alone for piece in of_word]
