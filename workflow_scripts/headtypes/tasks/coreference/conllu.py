@@ -13,6 +13,7 @@ from headtypes.tasks.treebank.conllu import (
     UPOS,
     XPOS,
     Block,
+    Line,
     forms,
     given,
     malformed,
@@ -40,10 +41,10 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument]:
             line, name = begins or (block.words[0].number, None)
             builder = DocumentBuilder(name or _name(path, number), path, line)
         _check_fields(block, path)
-        for place, (line, columns) in enumerate(block.words):
-            _mark(builder, columns, line, place, place)
-        for before, (line, columns) in block.empty:
-            _mark(builder, columns, line, before, before - 1)
+        nodes = [(line, place, place) for place, line in enumerate(block.words)]
+        nodes += [(line, before, before - 1) for before, line in block.empty]
+        for line, start, end in sorted(nodes):
+            _mark(builder, line, start, end)
         builder.end_sentence(_sentence(block, path))
     if builder is not None:
         yield builder.finish()
@@ -67,11 +68,11 @@ def _check_fields(block: Block, path: str) -> None:
         raise malformed(path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}")
 
 
-def _mark(builder: DocumentBuilder, columns: list[str], line: int, start: int, end: int) -> None:
-    for item in columns[MISC].split("|"):
+def _mark(builder: DocumentBuilder, line: Line, start: int, end: int) -> None:
+    for item in line.columns[MISC].split("|"):
         key, _, value = item.partition("=")
         if key == "Entity":
-            builder.mark(value, line, start, end)
+            builder.mark(value, line.number, start, end)
 
 
 def _sentence(block: Block, path: str) -> AnnotatedSentence:
