@@ -2,7 +2,7 @@
 
 import pytest
 
-from headtypes.tasks.words import encode_words, special_tokens
+from headtypes.language.encoding import encode_words, special_tokens
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
 
 KNOWN = ["the", "cat", "sat"]
