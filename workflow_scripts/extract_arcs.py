@@ -1,7 +1,7 @@
 from headtypes.language.syntax.arc_files import write_arcs
 from headtypes.language.syntax.arcs import extract_arcs
+from headtypes.language.syntax.parts import read_parts
 from headtypes.models.records import read_model_record
-from headtypes.tasks.treebank.parts import read_parts
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

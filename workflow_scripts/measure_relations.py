@@ -1,7 +1,7 @@
 from headtypes.base.table_files import write_csv
 from headtypes.language.syntax.arc_files import read_arcs
+from headtypes.language.syntax.parts import read_parts
 from headtypes.language.syntax.relations import measure_relations
-from headtypes.tasks.treebank.parts import read_parts
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):

@@ -9,5 +9,6 @@ from headtypes.workflow.job import job
 with job(snakemake) as (inputs, spec, outputs, provenance):
     training, scored = read_records(inputs.training, Sentence), read_records(inputs.rows, Sentence)
     arcs, record = read_arcs(inputs.arcs)["file"], read_model_record(inputs.model)
-    probes = train_probes(training, scored, arcs, record, vectors=inputs.vectors or None, **spec)
+    vectors = inputs.vectors[0] if inputs.vectors else None
+    probes = train_probes(training, scored, arcs, record, vectors=vectors, **spec)
     write_json(outputs.probes, {**probes, "provenance": provenance})

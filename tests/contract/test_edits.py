@@ -30,9 +30,6 @@ IDLE = {
     "clustering/methods",
     "clustering/k",
     "jobs/shards",
-    "tasks/bank/source/training_file",
-    "tasks/bank/max_seq_length",
-    "relations/least",
 }
 
 

@@ -27,6 +27,10 @@ def full_config(folder: Path) -> dict:
         "train.conllu": "",
         "test.conllu": "",
         "other.conllu": "",
+        "stories/a.conllu": "",
+        "other_stories/a.conllu": "",
+        "vectors.txt": "the 1 2\n",
+        "other_vectors.txt": "the 2 1\n",
         "mine.csv": "layer, head, type\n0, 0, near\n0, 1, far\n",
         "other.csv": "layer, head, type\n0, 0, far\n0, 1, near\n",
     }.items():
@@ -73,6 +77,7 @@ def full_config(folder: Path) -> dict:
                 },
                 "max_seq_length": 48,
             },
+            "stories": {"kind": "coreference", "source": {"folder": str(folder / "stories")}, "max_seq_length": 40},
         },
         "models": {
             "base": {
@@ -113,7 +118,7 @@ def full_config(folder: Path) -> dict:
             "schooled": {"source": {"finetuned": {"base": "taught", "task": "asked"}}, "tasks": ["made"]},
             "trained": {
                 "source": {"finetuned": {"base": "base", "task": "squad"}},
-                "tasks": ["made", "paragraphs", "bank"],
+                "tasks": ["made", "paragraphs", "bank", "stories"],
             },
         },
         "clustering": {"methods": ["kmeans"], "k": [3, 4], "distance_bins": 16, "scale": False, "restarts": 5},
@@ -139,12 +144,22 @@ def full_config(folder: Path) -> dict:
         },
         "controls": {"draws": 2, "questions": 5},
         "curves": {"orders": 1, "questions": 6},
+        "words": {"pieces": "mean"},
         "relations": {"least": 20, "offsets": 2},
+        "coreference": {"documents": "chunks"},
+        "probes": {
+            "vectors": {"file": str(folder / "vectors.txt"), "embeddings": False},
+            "learning_rate": 0.01,
+            "epochs": 2,
+            "sentences": 30,
+            "seeds": 2,
+            "root": "first",
+        },
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "jobs": {"shards": 1},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"],
-            "tasks": ["squad", "asked", "pairs", "made", "paragraphs", "bank"],
+            "tasks": ["squad", "asked", "pairs", "made", "paragraphs", "bank", "stories"],
             "partitions": [
                 "squad-kmeans-k3",
                 "squad-kmeans-k4",

@@ -15,7 +15,14 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("fetch_task", task) for task in plan.tasks),
         *(("sample_inputs", task) for task in dict.fromkeys(each.task for each in plan.features)),
         *((rule, task) for task in plan.tasks_of("treebank") for rule in ("fetch_test", "measure_offsets")),
-        *(("fetch_training", each.task) for each in made),
+        *(("fetch_training", each.task) for each in [*made, *plan.probed]),
+        *((rule, *each) for each in plan.inputs_of("treebank") for rule in ("extract_arcs", "measure_relations")),
+        *(("train_probes", *each) for each in plan.probed),
+        *(
+            (rule, *each)
+            for each in plan.inputs_of("coreference")
+            for rule in ("extract_antecedents", "measure_coreference")
+        ),
         *(("finetune_model", model) for model in plan.models if plan.finetuned(model)),
         *(
             (rule, *each)

@@ -20,7 +20,6 @@ from headtypes.config.sources import (
     Strict,
     TaskKind,
     TaskSource,
-    exactly_one,
 )
 from headtypes.language.settings import DocumentReading, Pieces, Root
 from headtypes.papers.names import Paper
@@ -177,16 +176,17 @@ class Coreference(Strict):
 
 
 class Vectors(Strict):
-    """Where the word vectors of probes come from: exactly one of `file`, `embeddings`."""
+    """Where the word vectors of probes come from: a file, or the model's own embeddings."""
 
     file: LocalPath | None = None
     """GloVe's text format: a word and its numbers on each line, separated by single spaces."""
-    embeddings: Literal[True] | None = None
-    """The mean of the model's own input embeddings of a word's tokens."""
+    embeddings: bool = False
+    """Whether they are the mean of the model's own input embeddings of a word's tokens."""
 
     @model_validator(mode="after")
     def _check(self):
-        exactly_one(self, "file", "embeddings")
+        if (self.file is None) != self.embeddings:
+            raise ValueError("needs a file of word vectors, or embeddings: true")
         return self
 
 

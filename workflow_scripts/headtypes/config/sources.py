@@ -46,8 +46,7 @@ class Strict(BaseModel):
     )
 
 
-def exactly_one(part: Strict, *keys: str) -> None:
-    """Raise `ValueError` unless a part of the configuration has exactly one of these keys."""
+def _exactly_one(part: Strict, *keys: str) -> None:
     given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
         raise ValueError(f"needs exactly one of {', '.join(keys)}; found {' and '.join(given) or 'none'}")
@@ -90,7 +89,7 @@ class ModelSource(Strict):
 
     @model_validator(mode="after")
     def _check(self):
-        exactly_one(self, "hub", "folder", "package", "finetuned")
+        _exactly_one(self, "hub", "folder", "package", "finetuned")
         _only_with(self, "hub", "revision")
         _only_with(self, "package", "subfolder")
         if self.finetuned is not None and self.pickle:
@@ -141,7 +140,7 @@ class TaskSource(Strict):
 
     @model_validator(mode="after")
     def _check(self):
-        exactly_one(self, "hub", "file", "folder", "world")
+        _exactly_one(self, "hub", "file", "folder", "world")
         _only_with(self, "hub", "name", "revision", "split", "training_split")
         _only_with(self, "file", "training_file", "test_file")
         _only_with(self, "world", "size", "training_size")

@@ -11,14 +11,13 @@ from headtypes.base.errors import InputError
 from headtypes.language.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
 from headtypes.language.coreference.mentions import Anaphor, anaphors, references
 from headtypes.language.coreference.parts import parts_of
-from headtypes.language.encoding import encode_sentences
+from headtypes.language.encoding import encode_sentences, encode_words, special_tokens
 from headtypes.language.settings import DocumentReading, Pieces
 from headtypes.language.words import WordReducer, WordRows, check_finite
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.coreference.records import AnnotatedDocument
-from headtypes.tasks.words import encode_words, special_tokens
 
 
 class AntecedentReducer(WordReducer):
