@@ -134,8 +134,8 @@ def _by_title(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
 def _with_segments(documents: list[Document], where: str) -> list[Document]:
     if not any(map(segments_of, documents)):
         raise InputError(
-            f"{where} has no document with two paragraphs of text one after the other, of which a segment consists; "
-            "paragraphs end at an empty line."
+            f"{where} gives no segment, which takes a document with two paragraphs of text; in plain text, an empty "
+            "line ends a paragraph."
         )
     return documents
 
