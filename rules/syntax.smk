@@ -69,7 +69,6 @@ rule train_probes:
         model=paths.MODEL,
         training=paths.TRAINING_ROWS,
         rows=paths.ROWS,
-        arcs=paths.ARCS,
         vectors=of_user(plan.vector_files),
     output:
         probes=paths.PROBES,
@@ -87,9 +86,30 @@ rule train_probes:
         "../workflow_scripts/train_probes.py"
 
 
+rule measure_probes:
+    input:
+        probes=paths.PROBES,
+        rows=paths.ROWS,
+        arcs=paths.ARCS,
+    output:
+        scores=paths.PROBE_SCORES,
+    log:
+        "logs/measure_probes/{model}/{task}.log",
+    benchmark:
+        "results/probes/{model}/{task}.scores.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("measure_probes"),
+    params:
+        **identity("measure_probes"),
+    script:
+        "../workflow_scripts/measure_probes.py"
+
+
 rule syntax:
     input:
         expand(paths.OFFSETS, task=plan.tasks_of("treebank")),
         of_each(paths.RELATIONS, plan.inputs_of("treebank")),
-        of_each(paths.PROBES, plan.probed),
+        of_each(paths.PROBE_SCORES, plan.probed),
     localrule: True

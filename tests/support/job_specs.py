@@ -17,7 +17,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *((rule, task) for task in plan.tasks_of("treebank") for rule in ("fetch_test", "measure_offsets")),
         *(("fetch_training", each.task) for each in [*made, *plan.probed]),
         *((rule, *each) for each in plan.inputs_of("treebank") for rule in ("extract_arcs", "measure_relations")),
-        *(("train_probes", *each) for each in plan.probed),
+        *((rule, *each) for each in plan.probed for rule in ("train_probes", "measure_probes")),
         *(
             (rule, *each)
             for each in plan.inputs_of("coreference")

@@ -1,10 +1,13 @@
 """Probes equal their definition, computed pair by pair, and find what is planted in the maps."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
 
 from headtypes.base.errors import InputError
+from headtypes.language.probes.names import PROBES
 from headtypes.language.probes.parsers import (
     Attention,
     AttentionAndWords,
@@ -15,8 +18,11 @@ from headtypes.language.probes.parsers import (
     generators_of,
 )
 from headtypes.language.probes.random_network import random_network
+from headtypes.language.probes.scores import measure_probes, read_probes
 from headtypes.language.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
+from headtypes.language.syntax.arc_files import ArcGuesses
 from tests.support.models import tiny_bert, tiny_family
+from tests.support.word_maps import sentence
 
 HEADS, CHANNELS, STARTS = 4, 3, 2
 
@@ -212,3 +218,43 @@ def test_a_model_s_own_embeddings_are_averaged_over_pieces():
     expected = torch.stack([weight[7], (weight[8] + weight[9]) / 2])
     np.testing.assert_allclose(found.of_sentences[0], expected.numpy(), atol=1e-6)
     assert found.known == 1
+
+
+def test_scores_stand_beside_the_best_fixed_guesses_and_differences_pair_sentences():
+    sentences = [
+        sentence("the cat saw a dog .", (2, 3, 0, 5, 3, 3), "det nsubj root det obj punct"),
+        sentence("it ran", (2, 0), "nsubj root"),
+        sentence("too long", (0, 1), "root obj"),
+    ]
+    heads = np.array([2, 3, 0, 5, 3, 3, 2, 0])
+    guess = np.full((8, 1, 2, 2), -1, np.int16)
+    # The second head finds all heads of the first sentence that are not the root; counting its full stop gains nothing.
+    guess[:6, 0, 1, 0] = heads[:6]
+    guess[5, 0, 0, 1] = 3
+    visible = np.zeros((8, 1, 2, 2), np.int16)
+    arcs = ArcGuesses(np.array([0, 1], np.int32), np.array([6, 2], np.int32), guess, visible)
+    right = {name: [[number, 1], [number, 2]] for number, name in enumerate(PROBES)}
+    table = measure_probes({"right": right, "words": [5, 2]}, sentences, arcs, offsets=2, seed=0)
+    scores = table[table["minus"] == ""].set_index("system")
+    assert scores["uas"]["attention"] == pytest.approx(100 * 1.5 / 7)
+    assert (scores["least"]["attention"], scores["most"]["attention"]) == pytest.approx((100 / 7, 200 / 7))
+    # Heads behind their dependents: the cat and the verb, the dog, and the verb of the second sentence.
+    assert scores["uas"]["right_branching"] == scores["uas"]["best_offset"] == pytest.approx(400 / 7)
+    # The root of the first sentence was guessed here as well, which no head of a model does.
+    assert scores["uas"]["best_head"] == pytest.approx(500 / 7)
+    difference = table.query("system == 'best_head' and minus == 'attention'").iloc[0]
+    assert difference["uas"] == pytest.approx(350 / 7)
+    assert difference["low"] <= difference["uas"] <= difference["high"]
+    assert len(table) == 7 * 7
+    with pytest.raises(InputError, match="have not parsed the sentences"):
+        measure_probes({"right": right, "words": [5, 1]}, sentences, arcs, offsets=2, seed=0)
+
+
+def test_probes_on_disk_are_read_if_whole(tmp_path):
+    path = tmp_path / "probes.json"
+    right = {name: [[1, 0]] for name in PROBES}
+    path.write_text(json.dumps({"right": right, "words": [2, 1]}), encoding="utf-8")
+    assert read_probes(path)["words"] == [2, 1]
+    path.write_text(json.dumps({"right": right, "words": [2]}), encoding="utf-8")
+    with pytest.raises(InputError, match="not those of all probes"):
+        read_probes(path)

@@ -9,10 +9,10 @@ import torch
 from transformers import PreTrainedModel
 
 from headtypes.attention.one_pass import read_attention
-from headtypes.base.bootstrap import ratio_intervals
 from headtypes.base.progress import progress
 from headtypes.base.seeds import derive_seed
 from headtypes.language.encoding import EncodedWords, encode_sentences, part_of
+from headtypes.language.probes.names import counts
 from headtypes.language.probes.parsers import (
     Attention,
     AttentionAndWords,
@@ -24,15 +24,12 @@ from headtypes.language.probes.parsers import (
 from headtypes.language.probes.random_network import random_network
 from headtypes.language.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
 from headtypes.language.settings import Pieces, Root
-from headtypes.language.syntax.arc_files import ArcGuesses
-from headtypes.language.syntax.offsets import offset_guesses
 from headtypes.language.words import WordMaps
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.treebank.records import Sentence
 
-PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
 # Bytes of maps that are held at once.
 _HELD = 2**25
 
@@ -48,7 +45,6 @@ class _Treebank(NamedTuple):
 def train_probes(
     training: Sequence[Sentence],
     scored: Sequence[Sentence],
-    arcs: ArcGuesses,
     record: ModelRecord,
     *,
     task: str,
@@ -62,25 +58,21 @@ def train_probes(
     sentences: int | str,
     starts: int,
     root: Root,
-    offsets: int,
     seed: int,
 ) -> dict:
     """Train probes of a model on the sentences of a treebank, and parse others with them.
 
     training, scored: sentences that the probes learn from, one step each, in this order; and those they parse.
-    arcs:    the guesses of the model's heads on `scored`, for the best single head.
     record:  the model, as `models.fetching.fetch_model` found it.
     task, max_seq_length, pieces, precision, batch_tokens: as in `arcs.extract_arcs`. Maps are float32.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all".
-    starts:  random starts of each probe; root: as in `settings.Root`; offsets: largest offset of the baseline.
+    starts:  random starts of each probe; root: as in `settings.Root`.
 
-    returns a dictionary for JSON. `systems`: of each of `PROBES`, of `right_branching`, `best_offset` and `best_head`
-      the unlabelled attachment score `uas` in percent (its mean over the starts), with its interval over sentences,
-      low and high; `starts`, the score of each; `right`, the words of each sentence that are right, for comparisons
-      that pair sentences. Punctuation does not count, the root does. `words`: the words of each sentence that count.
-      `scored` and `training`: how many sentences are read, and how many left out. `vectors`: how many numbers a vector
-      has, and the share of scored words that have one.
+    returns a dictionary for JSON. `right`: of each of `PROBES`, the number of words of each scored sentence whose head
+      it finds, [start][sentence]; `words`: the number of words of each that count (`names.counts`). `scored` and
+      `training`: how many sentences are read, and how many left out. `vectors`: how many numbers a vector has, and the
+      share of scored words that have one.
     """
     training = training if sentences == "all" else training[:sentences]
     tokenizer, model = load_tokenizer(record), load_model(record, precision)
@@ -115,16 +107,13 @@ def train_probes(
                 for name, trainer in trainers.items():
                     trainer.train(untrained if name == "random_network" else trained, heads)
         for sentence, trained, untrained in maps_of(parsed):
-            heads, counts = torch.tensor(sentence.heads), torch.tensor(_counts(sentence))
+            heads, counted = torch.tensor(sentence.heads), torch.tensor(counts(sentence))
             for name, trainer in trainers.items():
                 guess = trainer.guess(untrained if name == "random_network" else trained)
-                right[name].append((guess == heads)[:, counts].sum(1).numpy())
-    systems = {name: np.stack(of_probe, axis=1) for name, of_probe in right.items()}
-    systems |= _baselines(parsed.sentences, arcs, offsets)
-    words = np.array([sum(_counts(sentence)) for sentence in parsed.sentences])
+                right[name].append((guess == heads)[:, counted].sum(1).numpy())
     return {
-        "systems": _scores(systems, words, derive_seed(seed, "intervals")),
-        "words": words.tolist(),
+        "right": {name: np.stack(of_probe, axis=1).tolist() for name, of_probe in right.items()},
+        "words": [sum(counts(sentence)) for sentence in parsed.sentences],
         "scored": {"read": len(kept[1]), "left_out": len(scored) - len(kept[1])},
         "training": {"read": len(kept[0]), "left_out": len(training) - len(kept[0])},
         "vectors": {"channels": channels, "known": found[1].known},
@@ -164,40 +153,3 @@ def _maps_in_order(model: PreTrainedModel, encoded: EncodedWords, *, pieces: Pie
 def _both_directions(maps: np.ndarray) -> torch.Tensor:
     flat = torch.from_numpy(maps).flatten(0, 1)
     return torch.cat([flat, flat.transpose(1, 2)])
-
-
-def _counts(sentence: Sentence) -> list[bool]:
-    return [relation.partition(":")[0] != "punct" for relation in sentence.relations]
-
-
-def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dict[str, np.ndarray]:
-    """The right words of each sentence by the best fixed guesses, [1, sentence]."""
-    heads = np.array([head for sentence in sentences for head in sentence.heads])
-    counts = np.array([each for sentence in sentences for each in _counts(sentence)])
-    sentence = np.repeat(np.arange(len(sentences)), [len(each.words) for each in sentences])
-
-    def right(guess: np.ndarray) -> np.ndarray:
-        return np.bincount(sentence, (guess == heads) & counts, minlength=len(sentences))[None]
-
-    by_offset = {offset: right(offset_guesses(sentences, offset)) for offset in range(-offsets, offsets + 1) if offset}
-    best = ((arcs.guess[counts] == heads[counts, None, None, None]).mean(0)).argmax()
-    return {
-        "right_branching": right(offset_guesses(sentences, 1)),
-        "best_offset": max(by_offset.values(), key=np.sum),
-        "best_head": right(arcs.guess.reshape(len(heads), -1)[:, best]),
-    }
-
-
-def _scores(systems: dict[str, np.ndarray], words: np.ndarray, seed: int) -> dict[str, dict]:
-    right = np.stack([of_system.mean(0) for of_system in systems.values()], axis=1)
-    low, high = ratio_intervals(right, np.repeat(words[:, None], right.shape[1], axis=1).astype(float), seed=seed)
-    return {
-        name: {
-            "uas": float(100 * of_system.sum() / words.sum() / len(of_system)),
-            "low": float(100 * low[number]),
-            "high": float(100 * high[number]),
-            "starts": (100 * of_system.sum(1) / words.sum()).tolist(),
-            "right": right[:, number].tolist(),
-        }
-        for number, (name, of_system) in enumerate(systems.items())
-    }

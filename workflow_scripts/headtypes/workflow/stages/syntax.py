@@ -33,15 +33,21 @@ def measure_relations(plan: Plan, model: str, task: str) -> dict:
 
 @stage("forward", reads="rows", passes=_passes_of_probes)
 def train_probes(plan: Plan, model: str, task: str) -> dict:
-    """How the probes learn, on how many sentences, how these are read, and the largest offset of the baseline."""
+    """How the probes learn, on how many sentences, and how these are read."""
     probes = plan.config.probes
     return {
         **words_of(plan, task),
         **{key: getattr(probes, key) for key in ("learning_rate", "epochs", "sentences", "root")},
         "starts": probes.seeds,
-        "offsets": plan.config.relations.offsets,
         "seed": derive_seed(plan.config.seed, "train_probes", model, task),
     }
+
+
+@stage(reads="rows")
+def measure_probes(plan: Plan, model: str, task: str) -> dict:
+    """The largest offset, and the seed of the intervals."""
+    seed = derive_seed(plan.config.seed, "measure_probes", model, task)
+    return {"offsets": plan.config.relations.offsets, "seed": seed}
 
 
 @stage(reads="rows")
