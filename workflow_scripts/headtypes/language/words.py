@@ -50,7 +50,7 @@ class WordRows:
 def places_of(word_of_token: Sequence[int]) -> np.ndarray:
     """The place of each token: [token] int64, 0 before the words, i + 1 for word i, and one more than that behind.
 
-    word_of_token: as `tasks.encoding` gives it, -1 for special tokens.
+    word_of_token: as `encoding.encode_words` gives it, -1 for special tokens.
     """
     words = np.asarray(word_of_token, dtype=np.int64)
     behind = np.arange(len(words)) > np.argmax(words)
@@ -84,7 +84,7 @@ class WordReducer(Reducer):
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]], pieces: Pieces):
-        """word_of_token: [sample][token] as `tasks.encoding` gives it."""
+        """word_of_token: [sample][token] as `encoding.encode_words` gives it."""
         self._word_of_token, self._pieces = word_of_token, pieces
 
     def begin(self, about: Pass) -> None:
