@@ -125,6 +125,19 @@ def test_roots_and_relations_of_few_words_are_no_rows(tables):
     assert not set(tables.best["relation"]) & {"root", "advmod"}
 
 
+def test_a_small_treebank_has_its_totals(arcs):
+    tables = measure_relations({"file": SENTENCES}, {"file": arcs}, least=100, offsets=3, seed=0)
+    assert set(tables.best["relation"]) == {"all", "without punctuation", "without punctuation and root"}
+    assert set(tables.heads["relation"]) == set(tables.best["relation"])
+
+
+def test_one_sentence_has_no_halves(arcs):
+    one = ArcGuesses(arcs.sentence[:1], arcs.length[:1], arcs.guess[:5], arcs.visible[:5])
+    tables = measure_relations({"file": SENTENCES}, {"file": one}, least=1, offsets=3, seed=0)
+    assert set(tables.best["chosen"]) == {"file"}
+    assert tables.best["accuracy_low"].isna().all()
+
+
 def test_halves_are_scored_with_the_choices_of_one_another(arcs):
     random = np.random.default_rng(0)
     guess = random.integers(1, 4, arcs.guess.shape).astype(np.int16)

@@ -40,8 +40,8 @@ def measure_coreference(
 
     returns the columns
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on each type alone;
-        the baselines `nearest`, `head_match`, `rules` and `chance` (`baselines`); and `nearest_other`, the
-        nearest if also mentions that follow may be chosen.
+        the baselines `nearest`, `head_match`, `rules` and `chance` (`baselines`); and `nearest_other`, the nearest if
+        mentions that follow may be chosen as well.
       candidates: among which words a head's guess is taken (`antecedent_files.CANDIDATES`); for baselines `mentions`.
       type: `all`, or a type of mention (`mentions.TYPES`).
       chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents with even and odd

@@ -10,7 +10,7 @@ from headtypes.base.bootstrap import ratio_intervals
 from headtypes.base.errors import InputError
 from headtypes.language.syntax.arc_files import DIRECTIONS, ArcGuesses
 from headtypes.language.syntax.offsets import FILE, TEST, offset_guesses
-from headtypes.language.syntax.pairs import Pairs, all_pairs, sentence_of_word
+from headtypes.language.syntax.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
 from headtypes.tasks.treebank.records import Sentence
 
 # Relations that are no row of the table.
@@ -60,7 +60,7 @@ def measure_relations(
     """The accuracy of every head at every relation, and the best head of each.
 
     parts:   the sentences of `file` and, where there is one, of `test`; arcs: the guesses of each.
-    least:   words of `file` that a relation must have to be a row; `root` and `punct` never are.
+    least:   words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
     offsets: largest offset of the baseline, in both directions.
 
     returns two tables; layers and heads count from 0, all accuracies are in percent.
@@ -92,7 +92,8 @@ def measure_relations(
 def _listed(part: _Part, least: int) -> Iterator[tuple[str, str]]:
     for annotation, rows in part.pairs.items():
         for relation, pairs in rows.items():
-            if len(pairs.words) >= least and relation.partition(":")[0] not in _LEFT_OUT:
+            listed = len(pairs.words) >= least and relation.partition(":")[0] not in _LEFT_OUT
+            if listed or relation in TOTALS:
                 yield annotation, relation
 
 
