@@ -39,7 +39,7 @@ def measure_coreference(
     guesses: on parts of these documents.
 
     returns the columns
-      system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on each type alone;
+      system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
         the baselines `nearest`, `head_match`, `rules` and `chance` (`baselines`); and `nearest_other`, the nearest if
         mentions that follow may be chosen as well.
       candidates: among which words a head's guess is taken (`antecedent_files.CANDIDATES`); for baselines `mentions`.
@@ -124,14 +124,11 @@ def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarra
             for type_, chosen in is_of.items():
                 scores = np.where(chosen, of_heads[:, number], np.nan)
                 yield _Row("head", candidates, type_, "", head, scores)
-        for system, by_type in (("best_head", False), ("best_head_of_type", True)):
-            for type_, chosen in is_of.items():
-                choosing = chosen if by_type else is_of[ALL]
-                for name, halves in (
-                    ("documents", [(choosing, chosen)]),
-                    ("halves", _halves(choosing, chosen, is_odd)),
-                ):
-                    yield _best(of_heads, places, halves, (system, candidates, type_, name))
+        for type_, chosen in is_of.items():
+            choices = {"best_head": is_of[ALL]} | ({} if type_ == ALL else {"best_head_of_type": chosen})
+            for system, choosing in choices.items():
+                for name, folds in (("documents", [(choosing, chosen)]), ("halves", _halves(choosing, chosen, is_odd))):
+                    yield _best(of_heads, places, folds, (system, candidates, type_, name))
 
 
 def _halves(choosing: np.ndarray, chosen: np.ndarray, is_odd: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
