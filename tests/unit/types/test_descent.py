@@ -8,7 +8,13 @@ import pytest
 
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import write_csv
-from headtypes.types.descent import COLUMNS, compare_partitions, comparison_table, read_comparison
+from headtypes.types.descent import (
+    COLUMNS,
+    compare_partitions,
+    comparison_table,
+    matched_clusters,
+    read_comparison,
+)
 from headtypes.types.partitions import Partition
 from tests.support.drawing import HEADS, LAYERS, family, planted
 from tests.support.planted import TYPES
@@ -39,11 +45,62 @@ def test_names_matter_to_the_same_type_and_not_to_the_rand_index():
     assert compare_partitions(parent, parent) == {"same_type": 100, "adjusted_rand": 1}
 
 
+def typed(types: list[list[str]]) -> Partition:
+    """A partition of which only the types matter, [layer][head]."""
+    shape = len(types), len(types[0])
+    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    names = [name for row in types for name in row]
+    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": False}))
+
+
+def test_exchanged_names_leave_every_head_in_its_cluster():
+    _, parent = planted()
+    turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
+    child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
+    assert matched_clusters(child, parent).all()
+    # The two heads that moved are found, under exchanged names as well.
+    moved = child.type_of.copy()
+    moved[2, 3] = next(name for name in TYPES if name != moved[2, 3])
+    moved[0, 0] = next(name for name in TYPES if name != moved[0, 0])
+    kept = matched_clusters(Partition(child.table.assign(type=moved.reshape(-1))), parent)
+    assert kept.shape == (LAYERS, HEADS)
+    assert kept.dtype == bool
+    assert [tuple(index) for index in np.argwhere(~kept)] == [(0, 0), (2, 3)]
+
+
+def test_clusters_are_matched_so_that_most_heads_keep_theirs():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        child, parent = (typed(rng.choice(["a", "b", "c"], (3, 5)).tolist()) for _ in range(2))
+        best = max(
+            sum(renamed[ours] == theirs for ours, theirs in zip(child.type_of.flat, parent.type_of.flat, strict=True))
+            for order in itertools.permutations("abc")
+            for renamed in [dict(zip("abc", order, strict=True))]
+        )
+        assert matched_clusters(child, parent).sum() == best
+
+
+def test_of_equally_good_matchings_the_one_that_keeps_names_counts():
+    # a and b each lie half in a and half in b: two heads keep their cluster whichever is matched with which.
+    child, parent = typed([["a", "a", "b", "b"]]), typed([["a", "b", "a", "b"]])
+    assert matched_clusters(child, parent).tolist() == [[True, False, False, True]]
+    # Names decide between equals alone: one more head outweighs them.
+    child, parent = typed([["a", "a", "a", "b", "b"]]), typed([["b", "b", "a", "a", "b"]])
+    assert matched_clusters(child, parent).tolist() == [[True, True, False, True, False]]
+
+
+def test_a_cluster_without_partner_keeps_no_head():
+    child, parent = typed([["a", "a", "b", "b", "c"]]), typed([["a", "a", "b", "b", "b"]])
+    assert matched_clusters(child, parent).tolist() == [[True, True, True, True, False]]
+    assert matched_clusters(parent, child).tolist() == [[True, True, True, True, False]]
+
+
 def test_models_of_different_shape_are_not_compared():
     _, parent = planted()
     small = Partition(parent.table[parent.table["layer"] < 2])
-    with pytest.raises(InputError, match=r"differ in shape \(2 x 8 and 3 x 8 layers x heads\)"):
-        compare_partitions(small, parent)
+    for compare in (compare_partitions, matched_clusters):
+        with pytest.raises(InputError, match=r"differ in shape \(2 x 8 and 3 x 8 layers x heads\)"):
+            compare(small, parent)
 
 
 def test_only_models_along_a_line_of_descent_are_compared():

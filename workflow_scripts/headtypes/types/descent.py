@@ -3,14 +3,37 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import read_csv
-from headtypes.types.partitions import Partition
+from headtypes.types.partitions import Partition, order_types
 
 COLUMNS = ["model", "parent", "same_type", "adjusted_rand"]
+
+
+def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
+    """Which heads of a model are in the cluster that they are in in its parent: [layer, head] bool.
+
+    The clusters of the two models are matched one-to-one so that as many heads as possible keep theirs (Kuhn 1955, the
+    Hungarian method), whatever the clusters are called: two clusters whose names were exchanged between the models are
+    still the same clusters. Of several such matchings, the one that pairs the most clusters of equal name is taken. A
+    cluster that has no partner, since the models have different numbers of clusters, keeps none of its heads.
+
+    Unrelated partitions agree on some heads as well, by chance; the adjusted Rand index is corrected for that.
+    Raises `InputError` where the models differ in layers or heads.
+    """
+    _check_shapes(partition, parent_partition)
+    ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)
+    names = order_types([*ours, *theirs])
+    together = pd.crosstab(ours, theirs).reindex(index=names, columns=names, fill_value=0).to_numpy()
+    # Equal names break ties alone: together they count less than one head.
+    _, match = linear_sum_assignment((len(names) + 1) * together + np.eye(len(names)), maximize=True)
+    partner = {name: names[place] for name, place in zip(names, match, strict=True)}
+    return np.array([partner[name] for name in ours], dtype=object).reshape(partition.shape) == parent_partition.type_of
 
 
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
@@ -20,11 +43,7 @@ def compare_partitions(partition: Partition, parent_partition: Partition) -> dic
         index (Hubert and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
     Raises `InputError` where the models differ in layers or heads.
     """
-    if partition.shape != parent_partition.shape:
-        raise InputError(
-            "A model and its parent differ in shape ({} x {} and {} x {} layers x heads), so that their heads cannot "
-            "be compared; correct the model's parent.".format(*partition.shape, *parent_partition.shape)
-        )
+    _check_shapes(partition, parent_partition)
     ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)
     return {
         "same_type": 100 * float((ours == theirs).mean()),
@@ -51,3 +70,11 @@ def read_comparison(path: str | Path) -> pd.DataFrame:
     kinds = {"model": str, "parent": str, "same_type": float, "adjusted_rand": float}
     otherwise = "is not a comparison of models with their parents"
     return read_csv(path, otherwise, COLUMNS, rows=0, dtype=kinds, keep_default_na=False)
+
+
+def _check_shapes(partition: Partition, parent_partition: Partition) -> None:
+    if partition.shape != parent_partition.shape:
+        raise InputError(
+            "A model and its parent differ in shape ({} x {} and {} x {} layers x heads), so that their heads cannot "
+            "be compared; correct the model's parent.".format(*partition.shape, *parent_partition.shape)
+        )
