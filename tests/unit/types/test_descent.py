@@ -12,6 +12,8 @@ from headtypes.types.descent import (
     COLUMNS,
     compare_partitions,
     comparison_table,
+    layers_table,
+    match_clusters,
     matched_clusters,
     read_comparison,
 )
@@ -37,12 +39,12 @@ def test_comparison_equals_its_definition():
     assert found["adjusted_rand"] == pytest.approx((both - chance) / ((one + other) / 2 - chance))
 
 
-def test_names_matter_to_the_same_type_and_not_to_the_rand_index():
+def test_names_matter_to_the_same_type_and_to_nothing_else():
     _, parent = planted()
     turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
     child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
-    assert compare_partitions(child, parent) == {"same_type": 0, "adjusted_rand": 1}
-    assert compare_partitions(parent, parent) == {"same_type": 100, "adjusted_rand": 1}
+    assert compare_partitions(child, parent) == {"same_type": 0, "same_cluster": 100, "adjusted_rand": 1}
+    assert compare_partitions(parent, parent) == {"same_type": 100, "same_cluster": 100, "adjusted_rand": 1}
 
 
 def typed(types: list[list[str]]) -> Partition:
@@ -57,6 +59,7 @@ def test_exchanged_names_leave_every_head_in_its_cluster():
     _, parent = planted()
     turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
     child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
+    assert match_clusters(child, parent) == {turned[name]: name for name in TYPES}
     assert matched_clusters(child, parent).all()
     # The two heads that moved are found, under exchanged names as well.
     moved = child.type_of.copy()
@@ -93,6 +96,7 @@ def test_a_cluster_without_partner_keeps_no_head():
     child, parent = typed([["a", "a", "b", "b", "c"]]), typed([["a", "a", "b", "b", "b"]])
     assert matched_clusters(child, parent).tolist() == [[True, True, True, True, False]]
     assert matched_clusters(parent, child).tolist() == [[True, True, True, True, False]]
+    assert match_clusters(child, parent) == match_clusters(parent, child) == {"a": "a", "b": "b"}
 
 
 def test_models_of_different_shape_are_not_compared():
@@ -111,6 +115,28 @@ def test_only_models_along_a_line_of_descent_are_compared():
         expected = compare_partitions(partitions[row["model"]], partitions["bert"])
         assert {name: row[name] for name in expected} == expected
     assert list(comparison_table({"bert": partitions["bert"]}, parents)) == list(table)
+
+
+def test_layers_are_counted_one_by_one():
+    partitions, parents = family()
+    # A fourth of the first layer changes its cluster, and the types' names are exchanged all over the model.
+    parent = partitions["bert"]
+    turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
+    types = np.vectorize(turned.get)(parent.type_of).astype(object)
+    types[0, :2] = [turned[name] for name in types[0, :2]]
+    partitions["bert_squad"] = Partition(parent.table.assign(type=types.reshape(-1)))
+    table = layers_table(partitions, parents)
+    assert table["model"].tolist() == [name for name in partitions for _ in range(LAYERS)]
+    assert table["layer"].tolist() == [*range(LAYERS)] * len(partitions)
+    for row in table.to_dict("records"):
+        layer = partitions[row["model"]].type_of[row["layer"]]
+        assert {name: row[f"heads_{name}"] for name in TYPES} == {name: (layer == name).sum() for name in TYPES}
+    kept = {model: layers["same_cluster"].tolist() for model, layers in table.groupby("model")}
+    assert kept["bert_squad"] == [75, 100, 100]
+    assert np.isnan(kept["bert"] + kept["other"]).all()
+    assert np.mean(kept["bert_mrpc"]) == pytest.approx(
+        compare_partitions(partitions["bert_mrpc"], parent)["same_cluster"]
+    )
 
 
 def test_a_comparison_comes_back_from_disk_as_it_was(tmp_path):
