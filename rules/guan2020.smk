@@ -237,6 +237,7 @@ rule tabulate_models:
         partitions=lambda wildcards: of_each(paths.PARTITION, plan.clustered_by(wildcards.clustering)),
     output:
         csv="results/guan2020/{clustering}/figure4.csv",
+        layers="results/guan2020/{clustering}/figure4.layers.csv",
     log:
         "logs/tabulate_models/{clustering}.log",
     benchmark:
