@@ -17,6 +17,7 @@ rule tabulate_stability:
     input:
         partitions=of_each(paths.PARTITION, plan.clustered),
         stabilities=of_each(paths.STABILITY, plan.clustered),
+        counted=of_each(paths.SAMPLES, plan.clustered),
         reference=GUAN2020,
     output:
         csv="results/guan2020/table1.csv",

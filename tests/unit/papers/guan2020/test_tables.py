@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.tables import ablation_page, ablation_table, stability_page, stability_table
+from headtypes.papers.guan2020.tables import (
+    ablation_page,
+    ablation_table,
+    shortages,
+    stability_page,
+    stability_table,
+)
 from headtypes.papers.markdown import markdown_table
 from headtypes.types.names import TYPES
 from headtypes.types.partitions import Partition
@@ -23,8 +29,22 @@ def stability(value: float) -> dict:
     return {half: {"all_agree": value, "pairwise": value + 1} for half in ("heads", "samples")}
 
 
-def row(condition: str, operations: dict, model: str = "m", of: str = "p") -> dict:
-    return {"model": model, "partition": of, "condition": condition, "operations": operations}
+def row(
+    condition: str,
+    operations: dict,
+    model: str = "m",
+    of: str = "p",
+    questions: int | None = None,
+    of_controls: int | None = 100,
+) -> dict:
+    return {
+        "model": model,
+        "partition": of,
+        "condition": condition,
+        "operations": operations,
+        "questions": questions,
+        "control_questions": of_controls,
+    }
 
 
 def scores(exact_match: float, f1: float) -> dict:
@@ -48,9 +68,12 @@ def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> 
 
 
 def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
-    rows = [{"model": "a", "partition": "p", "published": "mnli"}, {"model": "b", "partition": "p", "published": None}]
+    rows = [
+        {"model": "a", "partition": "p", "published": "mnli", "samples": 1000},
+        {"model": "b", "partition": "p", "published": None, "samples": 300},
+    ]
     partitions = [partition(["dense", "dense", "vertical", "diagonal"], "vertical"), partition(["type-1", "type-2"])]
-    table = stability_table(rows, partitions, [stability(90), stability(80)], REFERENCE)
+    table = stability_table(rows, partitions, [stability(90), stability(80)], REFERENCE, [1000, 300])
     assert table.loc[0, "published_stability"] == 94.37
     assert np.isnan(table.loc[1, "published_stability"])
     assert table["heads_pairwise"].tolist() == [91, 81]
@@ -58,7 +81,44 @@ def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
     assert table["doubtful"].tolist() == ["vertical", ""]
     page = stability_page(table, REFERENCE)
     assert "| a | p | 94.37 | 90.00 | 91.00 | 90.00 | 91.00 |" in page
-    assert "| published |  | 26.04 | 25.56 | 13.28 |" in page
+    assert "| a | p | 1000 | 50.00 | 25.00 | 25.00 |  |  | vertical |" in page
+    assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
+    assert "asked for" not in page
+
+
+def test_asking_for_more_than_there_is_is_said():
+    rows = [{"model": "a", "partition": of, "published": None, "samples": 1000} for of in ("mrpc", "squad")]
+    halves = [partition(["odd", "even"])] * 2, [stability(90)] * 2
+    table = stability_table(rows, *halves, REFERENCE, [408, 1000])
+    assert table[["samples", "samples_asked"]].to_numpy().tolist() == [[408, 1000], [1000, 1000]]
+    said = "a, mrpc: 1,000 samples were asked for, and there are 408."
+    assert shortages(table) == [said]
+    page = stability_page(table, REFERENCE)
+    assert said in page
+    assert "| a | mrpc | 408 |" in page
+
+    partitions = {(model, "p"): partition(list(TYPES)) for model in "mn"}
+    done = {"baseline": {}, "zero": {"dense": "zero"}}
+    rows = [row(*each, of_controls=1000) for each in done.items()]
+    rows += [row(*each, model="n", questions=2000, of_controls=None) for each in done.items()]
+    controls = {("m", "p", "zero"): control(3), ("n", "p", "zero"): control(3)}
+    table = tabulated(
+        rows, partitions, [pair_scores(60), pair_scores(50), scores(70, 80), scores(60, 70)], None, controls
+    )
+    assert table["n_questions_asked"].isna().tolist() == [True, True, False, False]
+    assert table["n_questions_asked"].dtype == table["control_questions_asked"].dtype == "Int64"
+    assert shortages(table) == [
+        "n, p: 2,000 questions or pairs were asked for, and there are 1,000.",
+        "m, p: 1,000 questions or pairs for random heads were asked for, and there are 100.",
+    ]
+    of_m, of_n = ablation_page(table, partitions, 2).split("## ")[1:]
+    assert "m, p\n\n8 pairs.\n" in of_m
+    assert "n, p\n\n1,000 questions (2,000 asked for).\n" in of_n
+    assert "Beside random heads: 3 draws on 100 questions.\n" in of_n
+    table = tabulated(rows, partitions, [scores(50, 60)] * 4, None, controls)
+    assert "Beside random heads: 3 draws on 100 questions (1,000 asked for).\n" in ablation_page(table, partitions, 2)
+    # As many as there are is no shortage.
+    assert not shortages(tabulated([row("baseline", {}, questions=1000)], partitions, [scores(50, 60)]))
 
 
 def test_tables_2_and_3_have_the_papers_order_and_figures():
@@ -139,6 +199,9 @@ def control(drop: float) -> dict:
     for metric in ("exact_match", "f1"):
         name = f"control_drop_{metric}"
         figures |= {name: drop, f"{name}_low": drop - 1, f"{name}_high": drop + 2, f"own_drop_{metric}": drop + 5}
+        figures |= {f"own_excess_{metric}": 5, f"own_excess_{metric}_low": 4, f"own_excess_{metric}_high": 6.5}
+        figures |= {f"own_excess_{metric}_low_by_article": 3, f"own_excess_{metric}_high_by_article": 8}
+        figures |= {f"own_rank_{metric}": 2, f"own_rank_p_{metric}": 0.5}
         drop += 50
     return figures
 
@@ -154,19 +217,25 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
         assert by_name.loc[(model, condition), list(expected)].to_dict() == expected
     others = by_name.drop(index=[("m", "zero"), ("n", "zero")])[list(control(0))]
     assert others.isna().all(axis=None)
-    assert table["control_draws"].dtype == "Int64"
+    assert table["control_draws"].dtype == table["own_rank_f1"].dtype == "Int64"
+    assert table["own_excess_f1"].dtype == table["own_rank_p_f1"].dtype == "float64"
     page = ablation_page(table, partitions, 2)
-    assert "Drops beside those of random heads are on fewer questions: the condition's own" in page
+    assert "random heads: the same operations on as many heads of each layer" in page
     first, second = page.split("## ")[1:]
+    assert first.count("Beside random heads: 3 draws on 100 questions.\n") == 2
     for label in ("EM", "F1"):
-        assert f"| {label} | drop | drop on 100, own / random heads | published | drop published |\n" in first
-    assert "| 50.00 | 0.00 | 8.00 / 3.00 [2.00, 5.00] | 79.92 | 2.93 |\n" in first
-    assert "| 60.00 | 0.00 | 58.00 / 53.00 [52.00, 55.00] | 87.62 |" in first
-    assert "| 50.00 | 0.00 | 12.00 / 7.00 [6.00, 9.00] | 79.92 | 2.93 |\n" in second
-    assert "| 1 | baseline | 0 | 50.00 | 0.00 |  | 82.85 | 0.00 |" in first
+        assert (
+            f"| ID | condition | drop of {label}, own | random | own less random | rank | p | overlap |\n"
+            "| ---: | --- | ---: | --- | --- | --- | --- | ---: |\n| 2 | zero |"
+        ) in first
+    excess = "| 5.00 [4.00, 6.50] | 2 of 4 | 0.500 | 25.00 |\n"
+    assert f"| 2 | zero | 8.00 | 3.00 (2.00 to 5.00) {excess}" in first
+    assert f"| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) {excess}" in first
+    assert f"| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) {excess}" in second
+    assert "| 1 | baseline | 0 | 50.00 | 0.00 | 82.85 | 0.00 |" in first
     # Table 3 has none.
     assert "andom heads" not in ablation_page(table, partitions, 3)
-    assert "control_draws" not in tabulated(rows, partitions, [scores(50, 60)] * 5)
+    assert not any("control" in name for name in tabulated(rows, partitions, [scores(50, 60)] * 5))
 
 
 def test_pairs_have_accuracy_and_nothing_published():
@@ -180,7 +249,11 @@ def test_pairs_have_accuracy_and_nothing_published():
     intervals = {(model, "p"): ends(list(done), 0, ["accuracy"]) for model in "mn"}
     of_control = {"control_draws": 2, "control_questions": 8, "control_overlap": 1.0}
     of_control |= {"control_drop_accuracy": 1.0, "control_drop_accuracy_low": 0.0, "control_drop_accuracy_high": 2.0}
-    of_control["own_drop_accuracy"] = 12.5
+    of_control |= {"own_drop_accuracy": 12.5, "own_excess_accuracy": 11.5}
+    of_control |= dict.fromkeys(
+        (f"own_excess_accuracy_{end}" for end in ("low", "high", "low_by_article", "high_by_article")), np.nan
+    )
+    of_control |= {"own_rank_accuracy": 1, "own_rank_p_accuracy": 1 / 3}
     table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
     pairs = table[table["model"] != "q"].set_index(["model", "condition"])
     assert pairs["accuracy"].tolist() == [80, 60, 75, 50, 40, 55]
@@ -194,9 +267,11 @@ def test_pairs_have_accuracy_and_nothing_published():
     assert questions["published_exact_match"].tolist() == [82.85, 79.92]
     of_m, of_n, of_q = ablation_page(table, partitions, 2).split("## ")[1:]
     assert "8 pairs." in of_m
-    assert "| heads | Acc. | drop | drop on 8, own / random heads |\n" in of_m
+    assert "| heads | Acc. | drop |\n" in of_m
     assert "| heads | F1 | drop |\n" in of_m
-    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] | 12.50 / 1.00 [0.00, 2.00] |" in of_m
+    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] |" in of_m
+    assert of_m.count("Beside random heads: 2 draws on 8 pairs (100 asked for).\n") == 1
+    assert "| 2 | zero | 12.50 | 1.00 (0.00 to 2.00) | 11.50 | 1 of 3 | 0.333 | 100.00 |\n" in of_m
     assert "| heads | Acc. | drop |\n" in of_n
     assert "1,000 questions." in of_q
     assert "| heads | EM | drop | published | drop published |\n" in of_q
