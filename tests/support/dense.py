@@ -29,8 +29,9 @@ def dropped_pairs(operation: str, sentence: tuple[int, ...], reading: Reading):
         for t in range(length):
             intra = sentence[s] == sentence[t]
             if sentence[s] < 0 or sentence[t] < 0:
-                intra = s == t if reading.special_tokens == "inter" else None
-            dropped = {"zero": True, "drop_intra": intra is True, "drop_inter": intra is False}
+                intra = None if reading.special_tokens == "neither" else s == t
+            cut = intra is False and reading.special_tokens == "cut" and min(sentence[s], sentence[t]) < 0
+            dropped = {"zero": True, "drop_intra": intra is True or cut, "drop_inter": intra is False}
             found[s, t] = dropped.get(operation, False)
     return found
 

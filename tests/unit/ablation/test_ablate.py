@@ -22,6 +22,7 @@ WINDOW = 60
 READINGS = {
     "segments": Reading(sentences="segments"),
     "special tokens inter": Reading(special_tokens="inter"),
+    "special tokens cut": Reading(special_tokens="cut"),
     "renormalise": Reading(renormalise=True),
     "uniform over padding": Reading(uniform_over_padding=True),
 }
@@ -105,7 +106,7 @@ def test_each_reading_equals_the_dense_computation_and_matters_where_it_says(nam
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("special_tokens", ["neither", "inter"])
+@pytest.mark.parametrize("special_tokens", ["neither", "inter", "cut"])
 def test_readings_and_operations_together_equal_the_dense_computation(name, special_tokens):
     model, tokenizer = MODELS[name](layers=4, heads=6)
     windows, inputs, sentence = one_window(model, tokenizer)

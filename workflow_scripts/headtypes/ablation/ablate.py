@@ -148,21 +148,22 @@ class SentencePairs(Group):
         padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in sentences[self.samples]]
         sentence = torch.as_tensor(np.stack(padded).astype(np.int64), device=device)
         self._sentence = sentence.clamp_max(1) if reading.sentences == "segments" else sentence
-        self._special_is_inter = reading.special_tokens == "inter"
+        self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
         """The pairs of some query rows that are not dropped; the same in all layers."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
-        if self._special_is_inter:
-            # A token's attention to itself is always intra, even for special tokens, so that intra and inter together
-            # cover all pairs.
-            position = torch.arange(self.length, device=self._sentence.device)
-            intra |= position[start:stop, None] == position
-        if dropped == "intra":
-            return ~intra
-        return intra if self._special_is_inter else intra | ~in_sentences
+        if self._special_tokens == "neither":
+            return ~intra if dropped == "intra" else intra | ~in_sentences
+        # A token's attention to itself is always intra, even for special tokens, so that intra and inter together
+        # cover all pairs.
+        position = torch.arange(self.length, device=self._sentence.device)
+        intra |= position[start:stop, None] == position
+        if dropped == "inter":
+            return intra
+        return in_sentences & ~intra if self._special_tokens == "cut" else ~intra
 
 
 def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:

@@ -22,9 +22,12 @@ class Reading:
         default="splitter",
         metadata={"doc": "Sentences of the context by a splitter, or question and context as the two sentences."},
     )
-    special_tokens: Literal["neither", "inter"] = field(
+    special_tokens: Literal["neither", "inter", "cut"] = field(
         default="neither",
-        metadata={"doc": "Whether attention to or from [CLS] and [SEP] counts as inter-sentence."},
+        metadata={
+            "doc": "Whether attention between [CLS] or [SEP] and other tokens stays, is dropped as attention between "
+            "sentences is, or is dropped (cut) whichever of the two is."
+        },
     )
     # This is the same as masking before the softmax, so it covers that reading too. They differ only if a row loses
     # every token: a mask would leave it undefined, and here it becomes zero.
