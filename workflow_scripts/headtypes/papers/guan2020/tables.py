@@ -79,7 +79,7 @@ def ablation_table(
     """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
     rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many questions
-        or pairs were asked for, for the condition and for its controls: questions, control_questions; None for all.
+        or pairs were asked for, for the condition and for its controls: questions, control_questions; None or absent for all.
     partitions: by model and name of the partition.
     metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs.
     intervals: `intervals.condition_intervals` of each partition.
@@ -117,9 +117,9 @@ def ablation_table(
             entry[f"published_{metric}"] = theirs
             entry[f"published_drop_{metric}"] = None if theirs is None else getattr(published.baseline, metric) - theirs
         if of_controls := controls.get((*key, row["condition"])):
-            entry |= of_controls | {"control_questions_asked": row["control_questions"]}
+            entry |= of_controls | {"control_questions_asked": row.get("control_questions")}
         entry["n_questions"] = score.get("n_questions", score.get("n_pairs"))
-        entry["n_questions_asked"] = row["questions"]
+        entry["n_questions_asked"] = row.get("questions")
         entry["doubtful"] = ", ".join(partitions[key].doubtful)
         table.append(entry)
     order = ["model", "partition", "table", "id"]
