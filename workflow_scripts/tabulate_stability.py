@@ -10,8 +10,9 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_guan2020(inputs.reference)
     partitions = [read_partition(path) for path in inputs.partitions]
     stabilities = [read_json(path) for path in inputs.stabilities]
-    samples = [sum(1 for _ in numbered_rows(path)) for path in inputs.counted]
-    table = stability_table(spec["rows"], partitions, stabilities, published, samples)
+    counts = [{"samples": sum(1 for _ in numbered_rows(path))} for path in inputs.counted]
+    rows = [row | count for row, count in zip(spec["rows"], counts, strict=True)]
+    table = stability_table(rows, partitions, stabilities, published)
     warn(provenance, shortages(table))
     page = stability_page(table, published)
     write_csv(outputs.csv, table)

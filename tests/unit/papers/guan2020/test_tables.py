@@ -69,11 +69,11 @@ def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> 
 
 def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
     rows = [
-        {"model": "a", "partition": "p", "published": "mnli", "samples": 1000},
-        {"model": "b", "partition": "p", "published": None, "samples": 300},
+        {"model": "a", "partition": "p", "published": "mnli", "samples": 1000, "samples_asked": 1000},
+        {"model": "b", "partition": "p", "published": None},
     ]
     partitions = [partition(["dense", "dense", "vertical", "diagonal"], "vertical"), partition(["type-1", "type-2"])]
-    table = stability_table(rows, partitions, [stability(90), stability(80)], REFERENCE, [1000, 300])
+    table = stability_table(rows, partitions, [stability(90), stability(80)], REFERENCE)
     assert table.loc[0, "published_stability"] == 94.37
     assert np.isnan(table.loc[1, "published_stability"])
     assert table["heads_pairwise"].tolist() == [91, 81]
@@ -82,14 +82,18 @@ def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
     page = stability_page(table, REFERENCE)
     assert "| a | p | 94.37 | 90.00 | 91.00 | 90.00 | 91.00 |" in page
     assert "| a | p | 1000 | 50.00 | 25.00 | 25.00 |  |  | vertical |" in page
+    assert "| b | p |  |" in page
     assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
     assert "asked for" not in page
 
 
 def test_asking_for_more_than_there_is_is_said():
-    rows = [{"model": "a", "partition": of, "published": None, "samples": 1000} for of in ("mrpc", "squad")]
+    rows = [
+        {"model": "a", "partition": of, "published": None, "samples": there, "samples_asked": 1000}
+        for of, there in (("mrpc", 408), ("squad", 1000))
+    ]
     halves = [partition(["odd", "even"])] * 2, [stability(90)] * 2
-    table = stability_table(rows, *halves, REFERENCE, [408, 1000])
+    table = stability_table(rows, *halves, REFERENCE)
     assert table[["samples", "samples_asked"]].to_numpy().tolist() == [[408, 1000], [1000, 1000]]
     said = "a, mrpc: 1,000 samples were asked for, and there are 408."
     assert shortages(table) == [said]

@@ -42,29 +42,30 @@ Key = tuple[str, str]
 
 
 def stability_table(
-    rows: list[dict], partitions: list[Partition], stabilities: list[dict], published: Guan2020, samples: list[int]
+    rows: list[dict], partitions: list[Partition], stabilities: list[dict], published: Guan2020
 ) -> pd.DataFrame:
     """Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
 
-    rows: one per clustering: model, partition, samples (how many were asked for), and `published`, the paper's row
-        beside which it stands, or None.
-    partitions, stabilities, samples (how many there are): of the same clusterings, in the same order.
+    rows: one per clustering: model, partition, `published`, the paper's row beside which it stands, or None; and, where
+        known, samples and samples_asked, how many samples it is from and how many were asked for.
+    partitions, stabilities: of the same clusterings, in the same order.
     returns one row per clustering: model, partition, published_stability, {heads,samples}_{all_agree,pairwise}
         (the paper's one value can be read in four ways), share_{type}, the types whose name is doubtful, samples and
         samples_asked.
     """
     table = []
-    for row, partition, stability, taken in zip(rows, partitions, stabilities, samples, strict=True):
+    for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["published_stability"] = published.stability.models.get(row["published"])
         entry |= {f"{half}_{agreement}": stability[half][agreement] for half in _HALVES for agreement in _AGREEMENTS}
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(partition.doubtful)
-        entry |= {"samples": taken, "samples_asked": row["samples"]}
+        entry |= {count: row.get(count) for count in ("samples", "samples_asked")}
         table.append(entry)
     numbers = ["published_stability", *(f"{half}_{agreement}" for half in _HALVES for agreement in _AGREEMENTS)]
-    return pd.DataFrame(table).astype(dict.fromkeys(numbers, float))
+    counts = dict.fromkeys(("samples", "samples_asked"), "Int64")
+    return pd.DataFrame(table).astype(dict.fromkeys(numbers, float) | counts)
 
 
 def ablation_table(
@@ -79,7 +80,7 @@ def ablation_table(
     """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
     rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many questions
-        or pairs were asked for, for the condition and for its controls: questions, control_questions; None or absent for all.
+        or pairs were asked for, for the condition and for its controls: questions, control_questions, where not all.
     partitions: by model and name of the partition.
     metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs.
     intervals: `intervals.condition_intervals` of each partition.
@@ -158,7 +159,6 @@ def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
         f"share_{name}": share.percent for name, share in published.shares.types.items() if f"share_{name}" in shares
     }
     types = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
-    types = types.astype({"samples": "Int64"})
     parts = [
         "Stability of the types: percent of heads to which clusterings, each fitted on a random half of the heads or "
         "of the samples, give the same type (all of them, or two of them on average).",

@@ -13,7 +13,7 @@ def tabulate_stability(plan: Plan) -> dict:
             "model": partition.model,
             "partition": partition.name,
             "published": plan.config.models[partition.model].published.get("guan2020"),
-            "samples": plan.config.tasks[partition.task].samples,
+            "samples_asked": plan.config.tasks[partition.task].samples,
         }
         for partition in plan.clustered
     ]
