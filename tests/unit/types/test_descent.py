@@ -99,6 +99,27 @@ def test_a_cluster_without_partner_keeps_no_head():
     assert match_clusters(child, parent) == match_clusters(parent, child) == {"a": "a", "b": "b"}
 
 
+def of_types(parent: Partition, types: np.ndarray) -> Partition:
+    return Partition(parent.table.assign(type=types.reshape(-1)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_heads_that_leave_their_cluster_are_found_whatever_the_clusters_are_called(seed):
+    """Some heads are given another cluster, and then all clusters other names."""
+    rng = np.random.default_rng(seed)
+    _, parent = planted()
+    types = parent.type_of.copy()
+    left = np.zeros(parent.shape, dtype=bool)
+    for place in rng.choice(parent.type_of.size, size=4, replace=False):
+        layer, head = divmod(place, HEADS)
+        types[layer, head] = rng.choice([name for name in TYPES if name != types[layer, head]])
+        left[layer, head] = True
+    names = dict(zip(TYPES, rng.permutation([*TYPES[1:], "another"]), strict=True))
+    child = of_types(parent, np.vectorize(names.get, otypes=[object])(types))
+    np.testing.assert_array_equal(matched_clusters(child, parent), ~left)
+    assert compare_partitions(child, parent)["same_cluster"] == pytest.approx(100 * (~left).mean())
+
+
 def test_models_of_different_shape_are_not_compared():
     _, parent = planted()
     small = Partition(parent.table[parent.table["layer"] < 2])
