@@ -1,5 +1,3 @@
-from functools import partial
-
 from headtypes.ablation.control_drops import read_control_drops
 from headtypes.ablation.intervals import read_intervals
 from headtypes.base.files import read_json, write_text
@@ -12,7 +10,7 @@ from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job, warn
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    drops = partial(read_control_drops, seed=spec["seed"])
+    of_controls = zip(inputs.controls, inputs.scores, inputs.baselines, strict=True)
     partitions = by_key(spec["partitions"], map(read_partition, inputs.partitions))
     table = ablation_table(
         spec["rows"],
@@ -20,7 +18,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         [read_json(path) for path in inputs.metrics],
         read_guan2020(inputs.reference),
         intervals=by_key(spec["partitions"], map(read_intervals, inputs.intervals)),
-        controls=by_key(spec["controls"], map(drops, inputs.controls, inputs.scores, inputs.baselines)),
+        controls=by_key(spec["controls"], (read_control_drops(*paths, seed=spec["seed"]) for paths in of_controls)),
     )
     warn(provenance, shortages(table))
     for number in (2, 3):
