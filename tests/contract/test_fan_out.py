@@ -203,7 +203,7 @@ CHANGED = {
                 ),
                 "evaluate_controls": 1,
                 "evaluate_curves": 1,
-                **of("measure_intervals", "compare_with_guan"),
+                **of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
             },
             "follow": {
                 **times(
@@ -220,7 +220,7 @@ CHANGED = {
                 ),
                 "evaluate_condition": 3,
                 "plot_curves": 1,
-                **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
+                **of("tabulate_stability", "tabulate_models", "plot_models"),
             },
         },
     ),

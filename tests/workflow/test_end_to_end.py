@@ -37,6 +37,8 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config = workdir.config()
     config["conditions"] = FURTHER
     config["readings"] = {"segments": {"sentences": "segments"}}
+    # More than the six questions that there are, which is said.
+    config["controls"]["questions"] = 9
     config["select"]["conditions"] = [*CONDITIONS, *FURTHER]
     # A partition of the user's is treated like the others.
     imported = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
@@ -79,6 +81,11 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert clustered["id"].tolist()[:3] == [1, 2, 11]
     assert clustered["published_exact_match"].tolist()[:3] == [82.85, 79.92, 53.17]
     assert clustered["control_draws"].tolist()[1:] == [2, 2, 2]
+    assert clustered["control_questions"].tolist()[1:] == [6, 6, 6]
+    assert clustered["own_rank_f1"].between(1, 3).tolist()[1:] == [True] * 3
+    said = "animals-kmeans-k4: 9 questions or pairs for random heads were asked for, and there are 6."
+    assert said in (workdir.path / "logs/tabulate_ablations.log").read_text()
+    assert "Beside random heads: 2 draws on 6 questions (9 asked for)." in (results / "guan2020/table2.md").read_text()
     assert table3["id"].tolist() == [12, 17]
     assert set(pd.read_csv(results / "guan2020/table1.csv")["model"]) == {"tiny"}
     assert "| 12 | drop_intra-diagonal |" in (results / "guan2020/table3.md").read_text()
@@ -90,6 +97,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
                 assert figure.read_bytes().startswith(start)
         assert (results / f"curves/tiny/{partition}.png").exists()
     assert (results / "guan2020/kmeans-k4/figure4.png").exists()
+    assert len(pd.read_csv(results / "guan2020/kmeans-k4/figure4.layers.csv")) == 2
     assert (results / "choice/tiny/animals.png").exists()
 
     comparison = pd.read_csv(results / "guan2020/comparison.csv")
