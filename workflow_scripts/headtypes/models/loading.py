@@ -4,8 +4,17 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
-from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification
+from transformers import (
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    PreTrainedModel,
+)
 from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     MODEL_MAPPING_NAMES,
@@ -18,6 +27,10 @@ from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 
 silence_transformers()
+
+
+class MissingHead(InputError):
+    """A model does not have the head that is asked for."""
 
 
 class Head(NamedTuple):
@@ -43,6 +56,8 @@ HEADS = {
     "sequence_classification": Head(
         AutoModelForSequenceClassification, MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES, "classification head", True
     ),
+    "masked_lm": Head(AutoModelForMaskedLM, MODEL_FOR_MASKED_LM_MAPPING_NAMES, "head for masked words", False),
+    "causal_lm": Head(AutoModelForCausalLM, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "head for the next token", False),
 }
 
 
@@ -52,13 +67,16 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     precision: float32, bfloat16 or float16, whatever the file holds.
     head:      one of `HEADS`; None for the bare model.
     returns    the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the model does not load, has no such head, or the head is missing from the weights. Whether
-    the heads can be read is checked by `architectures.check_model` and, when the model runs, by `hook.run`.
+    Raises `InputError` when the model does not load, and `MissingHead` when Transformers has no such head for it or the
+    weights lack it: Transformers would fill the head with random numbers. Whether the model's attention heads can be
+    read is checked by `architectures.check_model` and, when the model runs, by `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
     if record.model_type not in types:
-        raise InputError(f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.")
+        raise MissingHead(
+            f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model."
+        )
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
@@ -82,10 +100,15 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         )
     missing = sorted(key for key in report["missing_keys"] if pooled or "pooler" not in key)
     if missing:
-        raise InputError(
+        raise MissingHead(
             f"{where} has no {in_words}: its weights lack "
             f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
             f"{'fine-tuned for the task' if head else 'saved whole'}."
+        )
+    if head == "causal_lm" and not _weights_of_head(model) and (others := sorted(report["unexpected_keys"])):
+        raise MissingHead(
+            f"{where} has no {in_words}: its weights hold the head of another task, {others[0]}, and none of their own "
+            "but the embeddings for this one; name a model of language."
         )
     if pooled:
         check_padding(model.config, where)
@@ -93,6 +116,11 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     model.config.use_cache = False
     model = model if head else model.base_model
     return model.eval().to(device())
+
+
+def _weights_of_head(model: PreTrainedModel) -> list[str]:
+    """Names of the weights that belong to a model's head alone, not to its body, such as the embeddings."""
+    return [name for name, _ in model.named_parameters() if not name.startswith(f"{model.base_model_prefix}.")]
 
 
 def device() -> torch.device:
