@@ -1,33 +1,96 @@
-"""How much the loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2, Figure 3).
+"""How much the loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2, Figure 3)."""
 
-The gradient of the loss with respect to the attention from token s to token t, taken as a free variable after the
-softmax, is the product of the gradient with respect to the head's output at s with the value at t. So the forward pass
-keeps no map. The backward pass computes the attention of a layer anew, block by block, to reach the layer below, and
-comes upon these products on its way.
-"""
-
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor
 from transformers import PreTrainedModel
 
 from headtypes.attention.batches import Batch, run_model
-from headtypes.attention.blocks import Group, Scratch, equal_lengths
-from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
-from headtypes.features.gradient_files import ATTENDED
-from headtypes.features.own_loss import NOT_COUNTED, Loss
-from headtypes.tasks.tokens import SPECIAL_KINDS
+from headtypes.features.attention_gradients import AttentionGradients
+from headtypes.features.gradient_files import ATTENDED, Gradients
+from headtypes.features.own_loss import NOT_COUNTED, Answers, Loss, MaskedWords, NextToken
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import MissingHeadError, language_head, load_model
+from headtypes.models.records import ModelRecord
+from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.examples import EXAMPLES
+from headtypes.tasks.kinds import KINDS
+from headtypes.tasks.records import Sample
+from headtypes.tasks.sampling import sample_questions
+from headtypes.tasks.tokens import SPECIAL_KINDS, token_kinds
+from headtypes.tasks.windows import Windows, draw_part
 
 # The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.
 _LOSS_SCALE = {torch.float16: 2.0**10}
 
-# Gets a layer's number, a group of samples, which of its query rows, and dLoss / dA [sample, head, row, key].
-_Add = Callable[[int, Group, slice, Tensor], None]
+
+def measure_text_gradients(
+    texts: list[Sample],
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    samples: int,
+    seed: int,
+    precision: str,
+    batch_tokens: int,
+    max_seq_length: int | None = None,
+) -> Gradients:
+    """The gradients of a language model's loss on texts: of masked words, or of the next token.
+
+    texts:   samples of a task of some kind, of which at most `samples` are drawn by the seed.
+    record:  the model, as `models.fetching.fetch_model` found it.
+    kind, max_seq_length: how samples are cut, as in `encoding.encode_samples`.
+    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    returns  no values where the weights hold no head for these; Transformers would make one up.
+    """
+    tokenizer, head = load_tokenizer(record), language_head(record)
+    try:
+        model = load_model(record, precision, head=head)
+    except MissingHeadError as error:
+        return _nothing(record, error.why)
+    drawn = sample_questions(texts, questions=samples, seed=seed)
+    encoded = encode_samples(drawn, tokenizer, kind, record.max_length, max_seq_length)
+    if head == "causal_lm":
+        loss = NextToken(encoded)
+    elif tokenizer.mask_token_id is None:
+        return _nothing(record, "its tokenizer has no mask token")
+    else:
+        loss = MaskedWords(encoded, [sample.id for sample in drawn], tokenizer, seed)
+    if not len(loss.units):
+        return _nothing(record, "no text has a word to predict")
+    return _measured(model, loss, batch_tokens, f"{record.name} on {task}, gradients")
+
+
+def measure_answer_gradients(
+    rows: list,
+    windows: Windows,
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    samples: int,
+    seed: int,
+    precision: str,
+    batch_tokens: int,
+) -> Gradients:
+    """The gradients of the loss of a fine-tuned model's answers, which is that of `ablation.importance`.
+
+    rows, windows: questions or pairs, of which at most `samples` are drawn by the seed, and their windows.
+    The rest is as in `measure_text_gradients`.
+    """
+    what = f"{record.name} on {task}, gradients"
+    try:
+        model = load_model(record, precision, head=KINDS[kind].head)
+    except MissingHeadError as error:
+        return _nothing(record, error.why)
+    rows, windows = draw_part(rows, windows, samples, seed)
+    targets = EXAMPLES[kind].targets(rows, windows, record)
+    loss = Answers(windows, targets, token_kinds(load_tokenizer(record)), kind, what)
+    return _measured(model, loss, batch_tokens, what)
 
 
 def gradients_by_kind(
@@ -78,92 +141,12 @@ def gradients_by_kind(
     return _mean(*_mean_by_unit(found, np.stack([of_input.any(0) for of_input in members]), loss.units))
 
 
-class AttentionGradients:
-    """The hook of a batch: leaves the attention as it is, and in the backward pass reads its gradients.
-
-    anchor: the variable whose gradient the backward pass is to compute, so that it reaches every layer.
-    """
-
-    def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
-        """members: the kinds of each token of each input; shape: number of layers and of heads."""
-        self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
-        self._groups = equal_lengths(batch.lengths)
-        self._members = {
-            group.samples.start: torch.from_numpy(np.stack(members[group.samples])).to(batch.device)
-            for group in self._groups
-        }
-        self._sums = torch.zeros(len(members), *shape, len(ATTENDED), dtype=torch.float64, device=batch.device)
-
-    def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        """The head outputs of a layer; those of padding are zero."""
-        return _Attention.apply(
-            layer.query, layer.key, layer.value, self.anchor, layer, number, self._groups, self._add
-        )
-
-    def means(self) -> Float[Tensor, "batch layer head kind"]:
-        """The mean of each head's gradients in each input, after the backward pass; 0 where the kind has no token."""
-        means = torch.empty_like(self._sums)
-        for group in self._groups:
-            pairs = group.length * self._members[group.samples.start].sum(1)
-            means[group.samples] = self._sums[group.samples] / pairs.clamp(min=1)[:, None, None]
-        return means
-
-    def _add(self, number: int, group: Group, rows: slice, gradient: Tensor) -> None:
-        by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
-        members = self._members[group.samples.start].to(by_key.dtype)
-        self._sums[group.samples, number] += by_key @ members
+def _measured(model: PreTrainedModel, loss: Loss, batch_tokens: int, what: str) -> Gradients:
+    return Gradients(gradients_by_kind(model, loss, batch_tokens, what), loss.name, int(loss.units.max()) + 1)
 
 
-class _Attention(torch.autograd.Function):
-    """Head outputs of a layer, from its groups; the backward pass keeps nothing of a map beyond the current block."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        anchor: Tensor,
-        layer: Layer,
-        number: int,
-        groups: list[Group],
-        add: _Add,
-    ) -> Tensor:
-        ctx.save_for_backward(query, key, value)
-        ctx.rest = layer.mask, layer.scale, number, groups, add
-        outputs = layer.zero_outputs()
-        for group in groups:
-            outputs[group.samples, :, : group.length] = group.of(layer).head_outputs()
-        return outputs
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        mask, scale, number, groups, add = ctx.rest
-        layer, scratch = Layer(*ctx.saved_tensors, mask, scale), Scratch()
-        # No layer below the first one needs gradients.
-        further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if ctx.needs_input_grad[0] else []
-        for group in groups:
-            part, of_outputs = group.of(layer), gradient[group.samples, :, : group.length]
-            below = [tensor[group.samples, :, : group.length] for tensor in further]
-            for rows in group.blocks():
-                of_attention = torch.matmul(of_outputs[:, :, rows], part.value.transpose(-1, -2))
-                add(number, group, rows, of_attention)
-                if below:
-                    _add_below(below, part, rows, of_outputs[:, :, rows], of_attention, scratch)
-        return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), *[None] * 4
-
-
-def _add_below(
-    below: list[Tensor], layer: Layer, rows: slice, of_outputs: Tensor, of_attention: Tensor, scratch: Scratch
-) -> None:
-    """Add to the gradients with respect to query, key and value what some query rows contribute to them."""
-    of_query, of_key, of_value = below
-    attention = layer.attention(rows, scratch.of(layer, rows))
-    of_value += torch.matmul(attention.transpose(-1, -2), of_outputs)
-    # The gradient of a softmax.
-    of_scores = attention * (of_attention - (attention * of_attention).sum(-1, keepdim=True))
-    of_query[:, :, rows] = torch.matmul(of_scores, layer.key) * layer.scale
-    of_key += torch.matmul(of_scores.transpose(-1, -2), layer.query[:, :, rows]) * layer.scale
+def _nothing(record: ModelRecord, why: str) -> Gradients:
+    return Gradients(np.full((record.layers, record.heads, len(ATTENDED)), np.nan), None, 0, why)
 
 
 def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:

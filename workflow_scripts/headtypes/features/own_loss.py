@@ -3,10 +3,9 @@
 These are the losses of Clark et al. 2019, section 3.2, and their counterparts for models with other heads.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -16,7 +15,6 @@ from transformers import PreTrainedModel
 from headtypes.attention.batches import Batch, rows_of
 from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
-from headtypes.models.loading import MissingHead
 from headtypes.tasks.encoding import Encoded
 from headtypes.tasks.losses import NO_TARGET, answer_losses, token_losses
 from headtypes.tasks.masking import mask_words
@@ -28,17 +26,16 @@ _LOGITS = 2**26
 NOT_COUNTED = -1
 
 
-class Loss(ABC):
+class Loss(Protocol):
     """The loss of a model on each of its inputs.
 
-    name, head:  what is asked, for the table; and the model's head that answers (`loading.HEADS`).
+    name:        what is asked, for the table.
     input_ids, token_types: of each input, as `batches.run_model` takes them.
     kinds:       [token] of each input, as in `encoding.Encoded`, or `NOT_COUNTED`.
     units:       [input] int, the sample that each input is part of: the windows of one question count as one sample.
     """
 
     name: str
-    head: str
     input_ids: Sequence[Sequence[int]]
     token_types: Sequence[Sequence[int]] | None
     kinds: list[np.ndarray]
@@ -56,7 +53,6 @@ class Loss(ABC):
     def start(self, batch: Batch) -> None:
         """Prepare for the run of a batch."""
 
-    @abstractmethod
     def losses(self, output: Any, batch: Batch) -> Tensor:
         """The loss on each input of a batch, from the model's output: [input]."""
 
@@ -67,12 +63,13 @@ class MaskedWords(Loss):
     The words drawn do not count as attended to: the figure of the paper is of *all unmasked tokens*.
     """
 
-    name, head = "masked_words", "masked_lm"
+    name = "masked_words"
 
     def __init__(self, encoded: Encoded, ids: Sequence[str], tokenizer, seed: int):
-        """ids: of the samples, in their order; each sample's words are drawn by its id and the seed alone."""
-        if tokenizer.mask_token_id is None:
-            raise MissingHead("its tokenizer has no mask token, so no word can be masked")
+        """ids: of the samples, in their order; a sample's words are drawn by its id and the seed alone.
+
+        tokenizer: one that has a mask token.
+        """
         chosen = [sample for sample, kinds in enumerate(encoded.kinds) if (kinds == 0).any()]
         vocabulary = np.unique(list(tokenizer.get_vocab().values()))
         masked = [
@@ -125,7 +122,7 @@ class MaskedWords(Loss):
 class NextToken(Loss):
     """The mean cross entropy of each next token of a text."""
 
-    name, head = "next_token", "causal_lm"
+    name = "next_token"
 
     def __init__(self, encoded: Encoded):
         chosen = [sample for sample, ids in enumerate(encoded.input_ids) if len(ids) > 1]
@@ -149,9 +146,9 @@ class NextToken(Loss):
 class Answers(Loss):
     """The mean cross entropy of a task's answers, as `ablation.importance` takes it."""
 
-    def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, head: str, what: str):
+    def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
         """targets: of all windows (`examples.Examples.targets`); kind_of: of each token (`tokens.token_kinds`)."""
-        self.name, self.head = kind, head
+        self.name = kind
         chosen = np.flatnonzero((targets >= 0).all(1))
         if not len(chosen):
             raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import torch
 from transformers import (
+    AutoConfig,
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -29,8 +30,15 @@ from headtypes.models.silence import silence_transformers
 silence_transformers()
 
 
-class MissingHead(InputError):
-    """A model does not have the head that is asked for."""
+class MissingHeadError(InputError):
+    """A model does not have the head that is asked for.
+
+    why: the reason, without the model's name and folder and without what to do.
+    """
+
+    def __init__(self, where: str, why: str, remedy: str):
+        super().__init__(f"{where} {why}; {remedy}.")
+        self.why = why
 
 
 class Head(NamedTuple):
@@ -67,14 +75,14 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     precision: float32, bfloat16 or float16, whatever the file holds.
     head:      one of `HEADS`; None for the bare model.
     returns    the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the model does not load, and `MissingHead` when Transformers has no such head for it or the
-    weights lack it: Transformers would fill the head with random numbers. Whether the model's attention heads can be
-    read is checked by `architectures.check_model` and, when the model runs, by `hook.run`.
+    Raises `InputError` when the model does not load, and `MissingHeadError` when Transformers has no such head for it
+    or the head is missing from the weights, so that Transformers has filled it with random numbers. Whether the
+    attention heads can be read is checked by `architectures.check_model` and, when the model runs, by `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
     if record.model_type not in types:
-        raise MissingHead(
+        raise MissingHeadError(
             f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model."
         )
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
@@ -100,22 +108,27 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         )
     missing = sorted(key for key in report["missing_keys"] if pooled or "pooler" not in key)
     if missing:
-        raise MissingHead(
-            f"{where} has no {in_words}: its weights lack "
-            f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
-            f"{'fine-tuned for the task' if head else 'saved whole'}."
-        )
-    if head == "causal_lm" and not _weights_of_head(model) and (others := sorted(report["unexpected_keys"])):
-        raise MissingHead(
-            f"{where} has no {in_words}: its weights hold the head of another task, {others[0]}, and none of their own "
-            "but the embeddings for this one; name a model of language."
-        )
+        lacking = f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
+        remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
+        raise MissingHeadError(where, f"has no {in_words}: its weights lack {lacking}", remedy)
+    others = sorted(report["unexpected_keys"])
+    if head == "causal_lm" and others and not _weights_of_head(model):
+        # Such a head is the embeddings, which every model has.
+        why = f"has no {in_words}: its weights hold the head of another task, {others[0]}"
+        raise MissingHeadError(where, why, "name a language model")
     if pooled:
         check_padding(model.config, where)
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else model.base_model
     return model.eval().to(device())
+
+
+def language_head(record: ModelRecord) -> str:
+    """Which of `HEADS` a fetched model has if it is a language model: the one for masked words, unless it is causal."""
+    config = AutoConfig.from_pretrained(record.folder, local_files_only=True, trust_remote_code=False)
+    masked = record.model_type in HEADS["masked_lm"].types and not getattr(config, "is_decoder", False)
+    return "masked_lm" if masked else "causal_lm"
 
 
 def _weights_of_head(model: PreTrainedModel) -> list[str]:
