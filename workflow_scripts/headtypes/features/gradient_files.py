@@ -29,6 +29,11 @@ class Gradients:
     samples: int
     reason: str | None = None
 
+    @property
+    def warnings(self) -> list[str]:
+        """What to tell the user."""
+        return [] if self.reason is None else [f"nothing is measured: {self.reason}."]
+
     def table(self) -> pd.DataFrame:
         """One row for each head: layer, head (from 0), the kinds, loss, samples, reason."""
         layers, heads, _ = self.values.shape
