@@ -15,6 +15,7 @@ SMALLEST = {
     "attention.py": "--shape minilm --layers 1 --tokens 16 --spread 3 --samples 2 --pairs 1 --threads 1 "
     "--ways extraction zero drop_intra masks bincount",
     "dry_run.py": "1 2",
+    "gradients.py": "--layers 1 --tokens 16 --samples 2",
     "job.py": "2 1",
 }
 
