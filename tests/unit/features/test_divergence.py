@@ -12,7 +12,7 @@ from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.features.divergence import compare_heads, divergences, measure_divergence, write_task_divergence
 from headtypes.features.divergence_files import read_divergence, write_divergence
-from headtypes.features.entropy import EntropySums
+from headtypes.attention.entropy import EntropySums
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.records import Sample
 from tests.support.clark import defined_divergence

@@ -18,7 +18,7 @@ from headtypes.attention.blocks import Group
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.features.divergence_files import Divergence, join_divergences, write_divergence
-from headtypes.features.entropy import EntropySums
+from headtypes.attention.entropy import EntropySums
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord

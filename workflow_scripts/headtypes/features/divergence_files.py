@@ -1,4 +1,4 @@
-"""Divergences between heads on disk: one HDF5 file per model and task, or per shard."""
+"""Divergences between heads on disk, one HDF5 file per model and task, or per shard; and the plane of the heads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,14 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pandas as pd
 from jaxtyping import Float64
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, read_json, replacing, undamaged, write_json
+from headtypes.base.table_files import read_csv, write_csv
+
+PLANE_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
 
 
 @dataclass(frozen=True)
@@ -86,3 +90,27 @@ def join_divergences(
         raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
     total, rows = sum(part.total for part in read), sum(part.rows for part in read)
     write_divergence(path, Divergence(total, rows, read[0].layers, list(sample_ids)), provenance)
+
+
+def write_plane(path: str | Path, places: pd.DataFrame) -> None:
+    """Write the places of the heads that `plane.project_heads` returns."""
+    write_csv(path, places)
+
+
+def read_plane(path: str | Path) -> pd.DataFrame:
+    """Read what `write_plane` wrote. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no places of heads", PLANE_COLUMNS, dtype=PLANE_COLUMNS)
+
+
+def write_plane_fit(path: str | Path, fit: dict, provenance: dict) -> None:
+    """Write how well the plane fits, as `plane.project_heads` returns it, with its provenance."""
+    write_json(path, {**fit, "provenance": provenance})
+
+
+def read_plane_fit(path: str | Path) -> dict:
+    """Read what `write_plane_fit` wrote. Raises `InputError` that names a damaged file."""
+    with undamaged(path, "does not say how well a plane fits"):
+        fit = read_json(path)
+        if not {"stress", "correlation", "layers"} <= fit.keys():
+            raise ValueError("it lacks the stress, the correlation or the layers")
+        return fit
