@@ -8,9 +8,9 @@ from torch import Tensor
 
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import Group
+from headtypes.attention.entropy import EntropySums
 from headtypes.attention.one_pass import Block, PerSample, read_attention
 from headtypes.base.errors import InputError
-from headtypes.attention.entropy import EntropySums
 from headtypes.features.surface_files import COLUMNS, Surface
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
@@ -136,8 +136,10 @@ class _Sums:
         sums, tokens = self._sums, self._tokens
         mean = {name: sums[name] / length for name in sums}
         # Where there is none, 0 / 0 is NaN.
-        cls, sep = (torch.where(count > 0, mean[name], torch.nan) for name, count in (("cls", tokens.cls), ("sep", tokens.sep)))
-        columns = {
+        cls, sep = (
+            torch.where(count > 0, mean[name], torch.nan) for name, count in (("cls", tokens.cls), ("sep", tokens.sep))
+        )
+        return {
             "self": mean["self"],
             "previous": mean["previous"],
             "next": torch.where(self._ahead, mean["next"], torch.nan),
@@ -153,7 +155,6 @@ class _Sums:
             "first": mean["first"],
             "uniform": mean["uniform"].expand_as(mean["self"]),
         }
-        return columns
 
     def _add(self, name: str, rows: Tensor) -> None:
         self._sums[name] = self._sums.get(name, 0) + rows.sum(-1, dtype=torch.float64)
