@@ -205,6 +205,11 @@ class Plan:
             and (self.is_text(entry.task) or self.config.models[entry.model].evaluate == entry.task)
         ]
 
+    @cached_property
+    def texts(self) -> list[FeaturePlan]:
+        """Every model on each of its tasks of text."""
+        return [entry for entry in self.features if self.is_text(entry.task)]
+
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts about which nothing is asked."""
         return self.config.tasks[task].kind == Text.name

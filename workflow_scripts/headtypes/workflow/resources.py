@@ -19,6 +19,7 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
 from headtypes.config.schema import Windows
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.data import encoding_of
 from headtypes.workflow.stages.registry import STAGES
 
 _MB = 1e6
@@ -33,6 +34,8 @@ _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _BYTES_PER_TOKEN = 4
 # Operations per second of a slow or shared core, a third of what a free one did, and of a GPU of 2017.
 _CPU_SPEED, _GPU_SPEED = 20e9, 2e12
+# A logarithm, and the sums around it, take as long as so many multiplications and additions of matrices.
+_OPERATIONS_PER_LOGARITHM = 50
 # Time to load libraries, weights and texts.
 _START_MINUTES = 10
 _MARGIN = 1.5
@@ -97,11 +100,14 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
     if stage.reads == "questions" or getattr(inputs, "windows", ()):
         texts = texts_of(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
     else:
-        texts = texts_of(getattr(inputs, stage.reads)).cut(model.max_length)
+        longest = encoding_of(plan, wildcards.task).get("max_seq_length", model.max_length)
+        texts = texts_of(getattr(inputs, stage.reads)).cut(min(longest, model.max_length))
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
     if stage.computes == "gradients":
         return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
     shards = int(getattr(wildcards, "shards", 1))
+    if stage.computes == "divergence":
+        return divergence(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
     return forward(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
 
 
@@ -151,6 +157,20 @@ def forward(
     """
     batch = max(batch_tokens, texts.longest) * 16 * model.width
     operations = passes * _operations(model, texts)
+    return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
+
+
+def divergence(
+    model: ModelSize, texts: Texts, batch_tokens: int, precision: str, passes: float = 1, on_gpu: bool = False
+) -> Needs:
+    """Needs of a job that compares the attention of all pairs of a model's heads.
+
+    It keeps the queries and keys of all layers, and takes a logarithm for each pair of heads and each pair of tokens.
+    """
+    heads = model.layers * model.heads
+    batch = max(batch_tokens, texts.longest) * (16 + 2 * model.layers) * model.width + 8 * heads**2
+    logarithms = heads**2 / 2 * texts.tokens * texts.longest
+    operations = passes * (_operations(model, texts) + _OPERATIONS_PER_LOGARITHM * logarithms)
     return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
 
 
