@@ -16,6 +16,12 @@ WINDOWS = "results/windows/{model}/{task}.h5"
 
 FEATURES = "results/features/{model}/{task}.h5"
 FEATURES_SHARD = "results/shards/features/{model}/{task}/{shard}-of-{shards}.h5"
+SURFACE = "results/surface/{model}/{task}.h5"
+DIVERGENCE = "results/divergence/{model}/{task}.h5"
+DIVERGENCE_SHARD = "results/shards/divergence/{model}/{task}/{shard}-of-{shards}.h5"
+PLANE = "results/divergence/{model}/{task}.plane.csv"
+PLANE_FIT = "results/divergence/{model}/{task}.plane.json"
+GRADIENTS = "results/gradients/{model}/{task}.csv"
 HEAD_OUTPUTS = "results/head_outputs/{model}/{task}.h5"
 MAPS = "results/maps/{model}/{task}.h5"
 
