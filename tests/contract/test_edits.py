@@ -158,6 +158,7 @@ def test_touched_inputs_schedule_nothing(place):
     ("name", "readers"),
     {
         "inputs/squad.json": {"fetch_task": 1},
+        "inputs/texts/b.txt": {"fetch_task": 1},
         "inputs/train.json": {"fetch_training": 1},
         "inputs/model/config.json": {"fetch_model": 1},
         "inputs/mine.csv": {"import_partition": 1},

@@ -10,7 +10,7 @@ DELETE = object()
 def full_config(folder: Path) -> dict:
     """A configuration with every key that a user can write; the files it names are put into `folder`.
 
-    Beside each there is another of the same kind: `other_model`, `other.json`, `other.tsv`, `other.csv`.
+    Beside each there is another of the same kind: `other_model`, `other_texts`, `other.json` and so on.
     """
     for name, text in {
         "model/config.json": "{}",
@@ -20,6 +20,9 @@ def full_config(folder: Path) -> dict:
         "other.json": "{}",
         "pairs.tsv": "a\tb\n",
         "other.tsv": "a\tb\n",
+        "texts/a.txt": "One.\n\nTwo.\n",
+        "texts/b.txt": "Three.\n\nFour.\n",
+        "other_texts/a.txt": "Five.\n\nSix.\n",
         "mine.csv": "layer, head, type\n0, 0, near\n0, 1, far\n",
         "other.csv": "layer, head, type\n0, 0, far\n0, 1, near\n",
     }.items():
@@ -50,6 +53,12 @@ def full_config(folder: Path) -> dict:
                 "source": {"file": str(folder / "pairs.tsv")},
                 "columns": {"first": "a", "second": "b", "label": "gold", "id": "number"},
                 "questions": 15,
+            },
+            "paragraphs": {
+                "kind": "text",
+                "source": {"folder": str(folder / "texts")},
+                "samples": 12,
+                "max_seq_length": 64,
             },
         },
         "models": {
@@ -89,7 +98,7 @@ def full_config(folder: Path) -> dict:
             },
             # Each source of training data has a model that learns from it.
             "schooled": {"source": {"finetuned": {"base": "taught", "task": "asked"}}, "tasks": ["made"]},
-            "trained": {"source": {"finetuned": {"base": "base", "task": "squad"}}, "tasks": ["made"]},
+            "trained": {"source": {"finetuned": {"base": "base", "task": "squad"}}, "tasks": ["made", "paragraphs"]},
         },
         "clustering": {"methods": ["kmeans"], "k": [3, 4], "distance_bins": 16, "scale": False, "restarts": 5},
         "stability": {"models": 4},
@@ -118,13 +127,14 @@ def full_config(folder: Path) -> dict:
         "jobs": {"shards": 1},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"],
-            "tasks": ["squad", "asked", "pairs", "made"],
+            "tasks": ["squad", "asked", "pairs", "made", "paragraphs"],
             "partitions": [
                 "squad-kmeans-k3",
                 "squad-kmeans-k4",
                 "pairs-kmeans-k4",
                 "asked-kmeans-k4",
                 "made-kmeans-k4",
+                "paragraphs-kmeans-k4",
                 "mine",
             ],
             "conditions": ["baseline", "zero-dense", "drop-near", "mixed"],

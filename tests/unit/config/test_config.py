@@ -121,7 +121,7 @@ MISTAKES = [
     ("models/base/parent", "base", ["models.base.parent: base -> base is circular"]),
     ("models/base/parent", "tuned+1.0", ["parent: base -> tuned+1.0 -> base is circular"]),
     ("partitions/mine/model", "packet", ["partitions.mine.model", 'Did you mean "packed"?']),
-    ("partitions/mine/task", "nothing", ["partitions.mine.task", "Known: asked, made, pairs, squad"]),
+    ("partitions/mine/task", "nothing", ["partitions.mine.task", "Known: asked, made, pairs, paragraphs, squad"]),
     ("partitions/mine/task", "pairs", ["partitions.mine.task", "add it to models.tuned+1.0.tasks"]),
     ("models/taught/source/finetuned/base", "bass", ["models.taught.source.finetuned.base", 'Did you mean "base"?']),
     ("models/taught/source/finetuned/base", "taught", ["finetuned.base: taught -> taught is circular"]),

@@ -39,8 +39,9 @@ def test_what_a_kind_says_of_the_configuration_is_there(name):
     assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.Windows.model_fields)
     assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
     assert set(kind.keys) <= set(schema.Task.model_fields)
+    assert set(kind.source_keys) <= set(schema.TaskSource.model_fields)
     assert set(kind.worlds) <= set(DATA_SETS)
-    assert len(EXAMPLES[name].target_names) > 0
+    assert kind.head is None or len(EXAMPLES[name].target_names) > 0
 
 
 def test_every_data_set_of_the_world_is_of_one_kind():
@@ -50,6 +51,7 @@ def test_every_data_set_of_the_world_is_of_one_kind():
 
 def test_a_key_belongs_to_the_kinds_that_have_it():
     assert kinds_with("columns") == ["sentence_pair"]
+    assert kinds_with("folder") == kinds_with("max_seq_length") == ["text"]
     assert kinds_with("samples") == list(KINDS)
 
 

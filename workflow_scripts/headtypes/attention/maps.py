@@ -41,18 +41,27 @@ LEGIBLE_TOKENS = 24
 
 
 def map_attention(
-    samples: list[Sample], record: ModelRecord, *, task: str, kind: str, precision: str, tokens: int = LEGIBLE_TOKENS
+    samples: list[Sample],
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    precision: str,
+    max_seq_length: int | None = None,
+    tokens: int = LEGIBLE_TOKENS,
 ) -> AttentionMaps:
     """Run a model over the sample whose length is nearest to the one wanted, and keep its attention.
 
     record:    the model, as `models.fetching.fetch_model` found it.
     task, kind: name of the task, for messages, and how its samples are cut.
     precision: arithmetic of the forward pass.
+    max_seq_length: most tokens of a sample, as in `encoding.encode_samples`.
     tokens:    wanted length; a sample that is longer is cut to it, as far as its question allows.
     Raises `InputError` where an attention is not finite.
     """
     tokenizer = load_tokenizer(record)
-    sample, encoded = choose_sample(samples, tokenizer, kind, record.max_length, tokens)
+    max_length = min(record.max_length, max_seq_length or record.max_length)
+    sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens)
     model = load_model(record, precision)
     (attention,) = read_attention(model, encoded, [Maps()], batch_tokens=1, what=f"{record.name} on {task}")
     if not np.isfinite(attention).all():
@@ -67,7 +76,7 @@ def map_attention(
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
     """The sample whose length is nearest to the one wanted, and its encoding, cut if it is longer.
 
-    max_length: tokens of the longest input that the model takes.
+    max_length: most tokens of a sample.
     tokens:     the wanted length.
     Among samples that are equally near, those that need no cut come first, then those drawn first. A sample whose
     question alone would fill the wanted length is skipped. If all are skipped, the wanted length is doubled, until some

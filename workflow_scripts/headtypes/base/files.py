@@ -129,7 +129,11 @@ def read_json_lines(path: str | Path) -> list[dict]:
 
     Raises `InputError` that names a broken line, or a file without rows.
     """
-    rows = []
+    return [row for _, row in numbered_objects(path)]
+
+
+def numbered_objects(path: str | Path) -> Iterator[tuple[int, dict]]:
+    """The objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
     for number, line in numbered_rows(path):
         try:
             row = json.loads(line)
@@ -139,8 +143,7 @@ def read_json_lines(path: str | Path) -> list[dict]:
             raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number} is not a JSON object.")
-        rows.append(row)
-    return rows
+        yield number, row
 
 
 def numbered_rows(path: str | Path) -> Iterator[tuple[int, bytes]]:

@@ -13,6 +13,7 @@ from headtypes.base.errors import InputError, nearest, one_line
 from headtypes.config.schema import Config
 from headtypes.config.sources import Finetuned
 from headtypes.models.files import package_folder
+from headtypes.tasks.files import files_of
 from headtypes.tasks.kinds import KINDS
 from headtypes.types.names import ALL, TYPE_NAME
 
@@ -93,8 +94,12 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
                 f"config: {key}.package: there is no installed package {source.package}; install it with pip."
             )
     for name in tasks:
-        if (file := config.tasks[name].source.file) is not None:
-            _check_file(f"tasks.{name}.source.file", file)
+        source, key = config.tasks[name].source, f"tasks.{name}.source"
+        if source.file is not None:
+            _check_file(f"{key}.file", source.file)
+        if source.folder is not None:
+            _variables_set(f"{key}.folder", source.folder)
+            files_of(source.folder, f"config: {key}.folder")
     for name in [settings.task for settings in finetuned if settings is not None]:
         if (file := config.tasks[name].source.training_file) is not None:
             _check_file(f"tasks.{name}.source.training_file", file)

@@ -29,12 +29,15 @@ class Task(Strict):
     columns: Columns = Columns()
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
+    max_seq_length: Annotated[int, Field(ge=16)] = 128
+    """Most tokens of a sample of text, special tokens included (Clark et al. 2019: 128)."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
     """Questions or pairs on which each ablation is evaluated."""
 
     @model_validator(mode="after")
     def _check(self):
-        for key in self.model_fields_set:
+        given = [key for part in (self, self.source) for key in type(part).model_fields if key in part.model_fields_set]
+        for key in given:
             if self.kind not in (having := kinds_with(key)):
                 raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
         if self.source.world is not None and self.source.world not in KINDS[self.kind].worlds:

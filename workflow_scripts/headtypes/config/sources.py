@@ -108,7 +108,7 @@ class Columns(Strict):
 
 
 class TaskSource(Strict):
-    """Where a task's data come from: exactly one of `hub`, `file`, `world`."""
+    """Where a task's data come from: exactly one of `hub`, `file`, `folder`, `world`."""
 
     hub: Text | None = None
     """Hugging Face Hub data set, such as rajpurkar/squad."""
@@ -121,19 +121,22 @@ class TaskSource(Strict):
     training_split: Text = "train"
     """Split of the Hub data set that models are fine-tuned on."""
     file: LocalPath | None = None
-    """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs."""
+    """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs; plain text, JSONL or SQuAD
+    v1.1 JSON for text."""
     training_file: LocalPath | None = None
     """File of the same kind that models are fine-tuned on."""
+    folder: LocalPath | None = None
+    """Folder of text files of one suffix, read in the order of their names."""
     world: Literal[*WORLDS] | None = None
     """Generated world of fictional people, places, works and events."""
     size: Annotated[int, Field(ge=1)] = 1000
-    """Held-out questions or pairs of the generated world."""
+    """Held-out questions or pairs of the generated world, or documents of text."""
     training_size: Annotated[int, Field(ge=1)] = 4000
     """Questions or pairs of the generated world that models are fine-tuned on."""
 
     @model_validator(mode="after")
     def _check(self):
-        _exactly_one(self, "hub", "file", "world")
+        _exactly_one(self, "hub", "file", "folder", "world")
         _only_with(self, "hub", "name", "revision", "split", "training_split")
         _only_with(self, "file", "training_file")
         _only_with(self, "world", "size", "training_size")

@@ -43,6 +43,7 @@ def extract_features(
     kind: str,
     precision: str,
     batch_tokens: int,
+    max_seq_length: int | None = None,
     part: Sequence[int] = WHOLE,
 ) -> Features:
     """Run a model over samples and read the distance features of all its heads (Guan et al. 2020, section 3).
@@ -50,10 +51,11 @@ def extract_features(
     record:  the model, as `models.fetching.fetch_model` found it.
     task, kind: name of the task, for progress, and how its samples are cut.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    max_seq_length: most tokens of a sample, as in `encoding.encode_samples`.
     part: of the batches, as in `attention.batches.Part`; the features are those of their samples, in the order drawn.
     """
     tokenizer = load_tokenizer(record)
-    encoded = encode_samples(samples, tokenizer, kind, record.max_length)
+    encoded = encode_samples(samples, tokenizer, kind, record.max_length, max_seq_length)
     (distance,) = read_attention(
         load_model(record, precision),
         encoded,

@@ -1,13 +1,14 @@
 """Samples as a model reads them: token ids, token types, and the kinds of special tokens."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from headtypes.base.errors import InputError
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.records import Sample
-from headtypes.tasks.tokens import token_kinds
+from headtypes.tasks.tokens import separates_texts, token_kinds
 
 _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
 
@@ -33,17 +34,26 @@ class Encoded:
         return [len(ids) for ids in self.input_ids]
 
 
-def encode_samples(samples: list[Sample], tokenizer, kind: str, max_length: int) -> Encoded:
-    """Encode samples, and let the tokenizer cut those that are longer than the model allows.
+def encode_samples(
+    samples: list[Sample],
+    tokenizer,
+    kind: str,
+    max_length: int,
+    max_seq_length: int | None = None,
+    segment_ids: Literal["pair", "zeros"] = "pair",
+) -> Encoded:
+    """Encode samples, and let the tokenizer cut those that are longer than the model, or the task, allows.
 
-    kind:       one of `kinds.KINDS`; it determines what is cut: the context but not the question, or the longer
-        sentence.
-    max_length: tokens of the longest input that the model takes.
+    kind:           one of `kinds.KINDS`; it determines what is cut: the context but not the question, or the longer
+        of two texts; and whether the two texts of a sample become one running text, with an empty line between them,
+        where the tokenizer puts no separator between texts (`tokens.separates_texts`).
+    max_length:     tokens of the longest input that the model takes.
+    max_seq_length: most tokens of a sample, for a kind whose tasks have this key.
+    segment_ids:    the tokenizer's, or 0 for all tokens, as in the code of Clark et al. (2019).
     Raises `InputError` that names a sample which cannot be cut to it.
     """
-    first = [sample.first for sample in samples]
-    second = [sample.second for sample in samples]
-    texts = (first, second) if all(text is not None for text in second) else (first,)
+    max_length = min(max_length, max_seq_length or max_length)
+    texts = _texts(samples, joined=KINDS[kind].running and not separates_texts(tokenizer))
     # The tokenizer's own file may specify truncation and padding, so both are always set.
     whole = tokenizer(*texts, truncation=False, padding=False, verbose=False)
     input_ids, token_types = whole["input_ids"], whole.get("token_type_ids")
@@ -60,5 +70,16 @@ def encode_samples(samples: list[Sample], tokenizer, kind: str, max_length: int)
         input_ids[index] = cut["input_ids"]
         if token_types is not None:
             token_types[index] = cut["token_type_ids"]
+    if token_types is not None and segment_ids == "zeros":
+        token_types = [[0] * len(types) for types in token_types]
     kind_of = token_kinds(tokenizer)
     return Encoded(input_ids, token_types, [kind_of[ids] for ids in input_ids], truncated)
+
+
+def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
+    """The texts of all samples: the first and the second ones, or one of each."""
+    if any(sample.second is None for sample in samples):
+        return ([sample.first for sample in samples],)
+    if joined:
+        return ([f"{sample.first}\n\n{sample.second}" for sample in samples],)
+    return [sample.first for sample in samples], [sample.second for sample in samples]

@@ -1,7 +1,7 @@
 """Fetching a task's data, from wherever they are, as rows of the task's kind."""
 
 from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.sources import read_file, read_hub
+from headtypes.tasks.sources import find_files, read_file, read_hub
 from headtypes.world.tasks import make
 
 
@@ -9,7 +9,8 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     """Read a task's data, downloading them where they come from the Hub.
 
     kind:    one of `kinds.KINDS`.
-    source:  as in the configuration: hub with name, revision and split; or file; or world with seed, split and size.
+    source:  as in the configuration: hub with name, revision and split; or file; or folder; or world with seed, split
+        and size.
     columns: names of columns, for a kind that needs them (`protocol.Kind.of_file`).
     returns  the rows, of the kind's class; and where they come from: task, source, revision as resolved, number of
         rows.
@@ -21,6 +22,9 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     elif "hub" in source:
         data, origin = read_hub(source, f"{key}.source")
         rows = chosen.of_hub(data, source["hub"], f"{key}.columns", columns)
+    elif "folder" in source:
+        data, origin = find_files(source["folder"], f"{key}.source.folder")
+        rows = chosen.of_file(data, source["folder"], f"{key}.columns", columns)
     else:
         data, origin = read_file(source["file"], chosen.form, f"{key}.source.file")
         rows = chosen.of_file(data, source["file"], f"{key}.columns", columns)

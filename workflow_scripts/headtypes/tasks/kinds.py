@@ -6,18 +6,20 @@ from headtypes.tasks.protocol import Kind
 from headtypes.tasks.question_answering.kind import QuestionAnswering
 from headtypes.tasks.records import read_records
 from headtypes.tasks.sentence_pair.kind import SentencePair
+from headtypes.tasks.text.kind import Text
 
 KINDS: dict[str, Kind] = {
     QuestionAnswering.name: QuestionAnswering(),
     SentencePair.name: SentencePair(),
+    Text.name: Text(),
 }
 
 WORLDS = tuple(world for kind in KINDS.values() for world in kind.worlds)
 
 
 def kinds_with(key: str) -> list[str]:
-    """Names of the kinds to which a key of a task's configuration belongs: all kinds, unless only some declare it."""
-    having = [name for name, kind in KINDS.items() if key in kind.keys]
+    """Names of the kinds to which a key of a task or its source belongs: all kinds, unless only some declare it."""
+    having = [name for name, kind in KINDS.items() if key in (*kind.keys, *kind.source_keys)]
     return having or list(KINDS)
 
 

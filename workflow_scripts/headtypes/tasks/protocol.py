@@ -22,11 +22,14 @@ class Kind(ABC):
 
     name:       as in the configuration.
     row:        the class of its rows, a dataclass as those of `records`.
-    form:       how a file of its data is read: as `json`, or as a `table` with named columns (`sources.read_file`).
+    form:       how a file of its data is read: as `json`, or as a `table` with named columns (`sources.read_file`); or
+        `files`, if the kind itself reads them.
     worlds:     data sets of the generated world that are of this kind (`world.tasks.DATA_SETS`).
-    keys:       keys of a task in the configuration that are only for this kind.
+    keys, source_keys: keys of a task, and of its source, in the configuration that are only for this kind, or for the
+        kinds that name them.
     labels_in_columns: whether the configuration's `columns.label` says where labels are.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
+    running:    whether a tokenizer that separates no two texts joins those of a sample (`encoding.encode_samples`).
     head:       the head of the models that answer it (`models.loading.HEADS`); None if no model can be evaluated on it.
     window_keys, answer_keys: keys of the configuration's `windows` that determine what a model reads (in addition to
         `max_seq_length`), and what it answers.
@@ -34,11 +37,13 @@ class Kind(ABC):
 
     name: ClassVar[str]
     row: ClassVar[type]
-    form: ClassVar[Literal["json", "table"]]
+    form: ClassVar[Literal["json", "table", "files"]]
     worlds: ClassVar[tuple[str, ...]] = ()
     keys: ClassVar[tuple[str, ...]] = ()
+    source_keys: ClassVar[tuple[str, ...]] = ()
     labels_in_columns: ClassVar[bool] = False
     truncation: ClassVar[Literal["longest_first", "only_first", "only_second"]] = "longest_first"
+    running: ClassVar[bool] = False
     head: ClassVar[str | None] = None
     window_keys: ClassVar[tuple[str, ...]] = ()
     answer_keys: ClassVar[tuple[str, ...]] = ()
@@ -47,8 +52,8 @@ class Kind(ABC):
     def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
         """The rows in the data of a file.
 
-        data:    as `sources.read_file` returns them.
-        where:   the file, for messages; key: the task's `columns` in the configuration, likewise.
+        data:    as `sources.read_file` returns them; of the form `files`, the paths of one file or of all of a folder.
+        where:   the file or folder, for messages; key: the task's `columns` in the configuration, likewise.
         columns: {field of a row: column of a table}, if the kind has this key.
         Raises `InputError` if the data do not have the form that the kind requires.
         """

@@ -56,6 +56,14 @@ class Pair(_Strict):
     label: bool | int | str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Document(_Strict):
+    """A text of paragraphs, in their order."""
+
+    id: str
+    paragraphs: tuple[str, ...]
+
+
 def write_records(path: str | Path, records: Sequence[_Strict]) -> None:
     """Write records of one class as JSON Lines, with their fields in order."""
     names = [field.name for field in fields(records[0])] if records else []

@@ -1,5 +1,6 @@
 """Where a task's data come from: a local file, the Hugging Face Hub, or the generated world."""
 
+import hashlib
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from datasets import Dataset, load_dataset
 from huggingface_hub import HfApi
 
 from headtypes.base.errors import InputError, one_line
-from headtypes.base.files import read_json, read_json_lines, sha256_file
+from headtypes.base.files import canonical_json, read_json, read_json_lines, sha256_file
+from headtypes.tasks.files import files_of
 
 
 def _delimited(path: str, **form) -> pd.DataFrame:
@@ -31,7 +33,8 @@ _TABLES = {
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     """Read a file of data.
 
-    form: `json`; or `table`: TSV, CSV, JSONL or Parquet, depending on the suffix, as a DataFrame.
+    form: `json`; or `table`: TSV, CSV, JSONL or Parquet, depending on the suffix, as a DataFrame; or `files`, which
+        are not read here: a list of the path alone.
     key:  of the file in the configuration, for messages.
     returns the data, and their origin: file, sha256, revision (None).
     Raises `InputError` if the file does not exist or cannot be read.
@@ -39,7 +42,19 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     if not Path(path).is_file():
         raise InputError(f"{key}: there is no file {path}.")
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
-    return {"json": read_json, "table": _read_table}[form](path), origin
+    return {"json": read_json, "table": _read_table, "files": lambda path: [path]}[form](path), origin
+
+
+def find_files(folder: str, key: str) -> tuple[list[str], dict]:
+    """Find the files of a folder, for a kind that reads them itself.
+
+    returns their paths, as `files.files_of` lists them, and their origin: folder, sha256, revision (None).
+    Raises `InputError` as `files.files_of` does.
+    """
+    files = files_of(folder, key)
+    digests = {Path(file).name: sha256_file(file) for file in files}
+    sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
+    return files, {"folder": folder, "sha256": sha256, "revision": None}
 
 
 def read_hub(source: dict, key: str) -> tuple[Dataset, dict]:

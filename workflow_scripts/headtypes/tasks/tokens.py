@@ -34,6 +34,16 @@ def token_kinds(tokenizer) -> np.ndarray:
     return kinds
 
 
+def separates_texts(tokenizer) -> bool:
+    """Whether a tokenizer puts a `[SEP]`, as `token_kinds` finds it, between two texts that are read together."""
+    encoded = tokenizer("a", "b")
+    texts = encoded.sequence_ids(0)
+    if not {0, 1} <= set(texts):
+        return False
+    between = encoded["input_ids"][texts.index(0) : texts.index(1)]
+    return bool((token_kinds(tokenizer)[between] == 1 + SPECIAL_KINDS.index("sep")).any())
+
+
 def _without_mark(token: str) -> str:
     for mark in _BOUNDARY_MARKS:
         if token.startswith(mark):

@@ -24,6 +24,7 @@ from headtypes.config.checks import (
 from headtypes.config.schema import Ablation, Config
 from headtypes.config.sources import Finetuned
 from headtypes.models.files import model_files
+from headtypes.tasks.files import files_of
 from headtypes.types.names import type_names
 
 # Between a condition and a reading; no name holds it.
@@ -259,9 +260,11 @@ class Plan:
         return [str(file) for file in files]
 
     def task_files(self, task: str) -> list[str]:
-        """The file of a task's data, so that a change of it is seen; none for other sources."""
-        file = self.config.tasks[task].source.file
-        return [] if file is None else [file]
+        """The files of a task's data, so that a change of them is seen; none for other sources."""
+        source = self.config.tasks[task].source
+        if source.folder is not None:
+            return files_of(source.folder, f"config: tasks.{task}.source.folder")
+        return [] if source.file is None else [source.file]
 
     def training_files(self, task: str) -> list[str]:
         """The file of a task's training data; none for other sources."""

@@ -1,6 +1,7 @@
 """The tasks that follow from the generated world, in the formats of the public ones."""
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -99,14 +100,24 @@ def make_entailment(seed: int, split: str, size: int) -> list[dict]:
     ]
 
 
+def make_text(seed: int, split: str, size: int) -> list[list[str]]:
+    """Make `size` documents, each the passages of an article.
+
+    seed, split and errors as in `make_question_answering`.
+    """
+    told = (article for article in articles(seed, split) if article.passages)
+    return [[passage.text for passage in article.passages] for article in islice(told, size)]
+
+
 # The data sets of the world, each with its maker. A place here is part of a seed: a further one goes to the end.
 DATA_SETS: dict[str, Callable] = {
     "question_answering": make_question_answering,
     "paraphrase": make_paraphrases,
     "entailment": make_entailment,
+    "text": make_text,
 }
 
 
-def make(world: str, seed: int, split: str, size: int) -> dict | list[dict]:
-    """Make one of `DATA_SETS`, in the format of its public model; otherwise as `make_question_answering`."""
+def make(world: str, seed: int, split: str, size: int) -> dict | list[dict] | list[list[str]]:
+    """Make one of `DATA_SETS`, in the format of its public model, if any; otherwise as `make_question_answering`."""
     return DATA_SETS[world](seed, split, size)

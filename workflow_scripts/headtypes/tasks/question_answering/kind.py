@@ -15,6 +15,8 @@ class QuestionAnswering(Kind):
     row = Question
     form = "json"
     worlds = ("question_answering",)
+    keys = ("questions",)
+    source_keys = ("training_file", "training_split", "training_size")
     truncation = "only_second"
     head = "question_answering"
     window_keys = ("doc_stride", "max_query_length")

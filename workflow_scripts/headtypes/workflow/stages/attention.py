@@ -1,6 +1,7 @@
 """What is kept of attention itself."""
 
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.data import encoding_of
 from headtypes.workflow.stages.features import extract_features
 from headtypes.workflow.stages.stage import stage
 
@@ -9,7 +10,7 @@ from headtypes.workflow.stages.stage import stage
 @stage("forward", reads="samples", passes=lambda plan, wildcards, rows: 0)
 def map_attention(plan: Plan, model: str, task: str) -> dict:
     """How the sample is cut, and the arithmetic."""
-    return {"task": task, "kind": plan.config.tasks[task].kind, "precision": plan.config.compute.precision}
+    return {"task": task, **encoding_of(plan, task), "precision": plan.config.compute.precision}
 
 
 @stage("forward", reads="samples")

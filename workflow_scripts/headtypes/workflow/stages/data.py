@@ -1,9 +1,16 @@
-"""Where data come from, for tasks and for training alike."""
+"""Where data come from, for tasks and for training alike, and how samples of them are encoded."""
 
 from headtypes.base.seeds import derive_seed
 from headtypes.tasks.kinds import KINDS
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.stage import given
+
+
+def encoding_of(plan: Plan, task: str) -> dict:
+    """How samples of a task are encoded: its kind and, where the kind has this key, the most tokens of a sample."""
+    entry = plan.config.tasks[task]
+    kind = KINDS[entry.kind]
+    return {"kind": kind.name, **{key: entry.max_seq_length for key in kind.keys if key == "max_seq_length"}}
 
 
 def source_of(plan: Plan, task: str, training: bool) -> dict:
@@ -15,6 +22,8 @@ def source_of(plan: Plan, task: str, training: bool) -> dict:
         where = {"hub": source.hub, "name": source.name, "revision": source.revision, "split": split}
     elif source.file is not None:
         where = {"file": source.training_file if training else source.file}
+    elif source.folder is not None:
+        where = {"folder": source.folder}
     else:
         size, split = (source.training_size, "train") if training else (source.size, "dev")
         seed = derive_seed(plan.config.seed, "world")

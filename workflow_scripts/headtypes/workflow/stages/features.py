@@ -1,13 +1,14 @@
 """Distance features of every head."""
 
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.data import encoding_of
 from headtypes.workflow.stages.stage import given, stage
 
 
 @stage("forward", reads="samples")
 def extract_features(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, and the arithmetic."""
-    return {"task": task, "kind": plan.config.tasks[task].kind, **given(plan.config.compute)}
+    return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
 
 
 @stage("forward", reads="samples")

@@ -1,0 +1,22 @@
+"""The files of a folder of data."""
+
+from pathlib import Path
+
+from headtypes.base.errors import InputError
+
+
+def files_of(folder: str, key: str) -> list[str]:
+    """The files directly in a folder, in the order of their names, without hidden ones.
+
+    key: of the folder in the configuration, for messages.
+    Raises `InputError` if the folder does not exist, holds no file, or holds files of several suffixes.
+    """
+    if not Path(folder).is_dir():
+        raise InputError(f"{key}: there is no folder {folder}.")
+    files = sorted(file for file in Path(folder).iterdir() if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise InputError(f"{key}: the folder {folder} holds no files.")
+    suffixes = sorted({file.suffix.lower() or "none" for file in files})
+    if len(suffixes) > 1:
+        raise InputError(f"{key}: the files in {folder} must have one suffix; found {', '.join(suffixes)}.")
+    return list(map(str, files))
