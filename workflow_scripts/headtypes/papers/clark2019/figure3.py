@@ -3,7 +3,6 @@
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import ScalarFormatter
 
 from headtypes.features.gradient_files import ATTENDED, Gradients
 from headtypes.figures.style import PAGE, PALETTE, styled
@@ -16,6 +15,7 @@ _LINES = {
     "punctuation": (". or ,", PALETTE[3], "^"),
     "cls": ("[CLS]", PALETTE[1], "D"),
 }
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LOSSES = {
     "masked_words": "loss of masked words",
     "next_token": "loss of the next token",
@@ -37,22 +37,21 @@ def gradient_figure(gradients: Gradients) -> Figure:
     values, ratios = figure.subplots(1, 2)
     by_kind = {kind: gradients.values[..., place].mean(axis=-1) for place, kind in enumerate(ATTENDED)}
     layers = np.arange(1, len(gradients.values) + 1)
+    power = int(np.floor(np.log10(np.nanmax(by_kind["all"]) or 1.0)))
     shown = [kind for kind in _LINES if not np.isnan(by_kind[kind]).any()]
     for kind in shown:
         _, colour, marker = _LINES[kind]
         look = {"color": colour, "marker": marker, "ms": 3, "mew": 0, "lw": 1.1, "gid": kind}
-        values.plot(layers, by_kind[kind], **look)
+        values.plot(layers, by_kind[kind] / 10.0**power, **look)
         ratios.plot(layers, by_kind[kind] / by_kind["all"], **look)
     for axes in (values, ratios):
         number_layers(axes, len(layers))
         axes.set_ylim(bottom=0)
-    power = ScalarFormatter(useMathText=True)
-    power.set_powerlimits((-2, 3))
-    values.yaxis.set_major_formatter(power)
-    values.set_ylabel("mean |∂L/∂α|")
-    values.set_title(LOSSES.get(gradients.loss, gradients.loss), loc="left", pad=12)
-    ratios.set_ylabel("divided by that of all tokens")
-    ratios.set_title("relative to all tokens", loc="left", pad=12)
+    unit = "" if power == 0 else f" / 10{str(power).translate(_SUPERSCRIPT)}"
+    values.set_ylabel(f"mean |∂L/∂α|{unit}")
+    values.set_title(LOSSES.get(gradients.loss, gradients.loss), loc="left")
+    ratios.set_ylabel("ratio to all tokens")
+    ratios.set_title("divided by the mean over all tokens", loc="left")
     lines = [
         Line2D([], [], color=colour, marker=marker, ms=3, mew=0, lw=1.1, label=f"to {label}")
         for kind, (label, colour, marker) in _LINES.items()
