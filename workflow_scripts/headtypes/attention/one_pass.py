@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -55,6 +55,8 @@ class Block:
     attention: each row sums to one. None where no reducer of the pass reads attention. The memory is reused for the
         next block, and other reducers read it too, so a reducer must neither keep nor change it.
     outputs:   the head outputs, attention times values, in the model's precision.
+    mask:      true where the model lets a token look; None where a token may look at all of its sample. None as well
+        where no reducer of the pass reads attention.
     """
 
     layer: int
@@ -62,6 +64,7 @@ class Block:
     rows: slice
     attention: Float[Tensor, "sample head row key"] | None
     outputs: Float[Tensor, "sample head row channel"]
+    mask: Bool[Tensor, "#sample 1 row key"] | None
 
     @property
     def is_first(self) -> bool:
@@ -200,7 +203,7 @@ class AttentionReader:
             outputs = layer.head_outputs()
             for group in self._groups:
                 of_group = outputs[group.samples, :, : group.length]
-                self._add(Block(number, group, slice(0, group.length), None, of_group))
+                self._add(Block(number, group, slice(0, group.length), None, of_group, None))
             return outputs
         outputs = layer.zero_outputs()
         for group in self._groups:
@@ -212,7 +215,8 @@ class AttentionReader:
         for rows in group.blocks():
             attention = layer.attention(rows, self._scratch.of(layer, rows))
             outputs[:, :, rows] = torch.matmul(attention, layer.value)
-            self._add(Block(number, group, rows, attention.float(), outputs[:, :, rows]))
+            mask = None if layer.mask is None else layer.mask[:, :, rows]
+            self._add(Block(number, group, rows, attention.float(), outputs[:, :, rows], mask))
 
     def _add(self, block: Block) -> None:
         for reducer in self._reducers:
