@@ -18,6 +18,7 @@ FEATURES = "results/features/{model}/{task}.h5"
 FEATURES_SHARD = "results/shards/features/{model}/{task}/{shard}-of-{shards}.h5"
 HEAD_OUTPUTS = "results/head_outputs/{model}/{task}.h5"
 MAPS = "results/maps/{model}/{task}.h5"
+EXAMPLES = "results/examples/{model}/{task}.h5"
 
 PARTITION = "results/partitions/{model}/{partition}.csv"
 NAMING = "results/partitions/{model}/{partition}.naming.json"

@@ -49,7 +49,9 @@ def compare_with_clark(
         known = theirs if key in beside else Quantities({})
         same = dict(zip(KEYS, key, strict=True)) | {"n_segments": int(ours["n_segments"].value)}
         rows += [same | claim_row(claim, ours, theirs, published) for claim in published.claims]
-        rows += [same | row for row in _values(ours, known, key in beside, published)]
+        values = _values(ours, known, key in beside, published)
+        # A remark is about a published value.
+        rows += [same | row | ({} if key in beside else {"remark": ""}) for row in values]
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(NUMBERS, float))
 
 

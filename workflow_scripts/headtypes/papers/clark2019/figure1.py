@@ -4,27 +4,22 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from headtypes.figures.style import PAGE, PALETTE, TOKEN, head_name, styled
+from headtypes.figures.style import PAGE, PALETTE, head_name, styled
 from headtypes.papers.clark2019.by_layer import say
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 
 _TITLES = {
-    "broad": "attends broadly",
-    "next": "attends to the next token",
-    "sep": "attends to [SEP]",
-    "punctuation": "attends to . and ,",
+    "broad": "broadest",
+    "next": "most to the next token",
+    "sep": "most to [SEP]",
+    "punctuation": "most to . and ,",
 }
-_STATISTICS = {
-    "broad": "entropy {:.2f} nats",
-    "next": "next token: {:.2f}",
-    "sep": "[SEP]: {:.2f}",
-    "punctuation": ". and ,: {:.2f}",
-}
+_MEANS = {"broad": "mean entropy: {:.2f} nats"}
 _IMPOSSIBLE = {"next": "no token looks\nat the next one", "sep": "the input has\nno [SEP]"}
 # Letters of a token that have room beside a panel.
 _LETTERS = 11
-# Inches of a token's line.
-_LINE = 0.125
+# Inches of a token's line, and points of its letters.
+_LINE, _SIZE = 0.125, 6.2
 
 
 @styled
@@ -55,14 +50,12 @@ def _draw_lines(axes: Axes, example: Example, examples: Examples) -> None:
     # As in the paper, dots stand for the tokens before those shown.
     labels = [token if len(token) <= _LETTERS else f"{token[: _LETTERS - 1]}…" for token in examples.tokens]
     for place, label in enumerate(labels):
-        axes.text(-0.06, place, label, ha="right", va="center", fontsize=TOKEN)
-        axes.text(1.06, place, label, ha="left", va="center", fontsize=TOKEN)
+        axes.text(-0.06, place, label, ha="right", va="center", fontsize=_SIZE)
+        axes.text(1.06, place, label, ha="left", va="center", fontsize=_SIZE)
     if not examples.begins:
         for side in (-0.06, 1.06):
-            axes.text(side, -1, "⋯", ha="right" if side < 0 else "left", va="center", fontsize=TOKEN)
+            axes.text(side, -1, "⋯", ha="right" if side < 0 else "left", va="center", fontsize=_SIZE)
     axes.set(xlim=(-0.75, 1.75), ylim=(len(labels) - 0.5, -1.5), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
-    name = head_name(example.layer, example.head)
-    words = _STATISTICS[example.pattern].format(example.value)
-    axes.set_title(f"head {name}\n{_TITLES[example.pattern]}", fontsize=7.5)
-    axes.set_xlabel(f"mean over segments, {words}", fontsize=6.2, labelpad=1)
+    axes.set_title(f"head {head_name(example.layer, example.head)}\n{_TITLES[example.pattern]}", fontsize=7.5)
+    axes.set_xlabel(_MEANS.get(example.pattern, "mean attention: {:.2f}").format(example.value), labelpad=1)

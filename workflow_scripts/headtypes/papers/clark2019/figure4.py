@@ -29,7 +29,7 @@ def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figu
         ends = np.concatenate([[0.5], layers, [layers[-1] + 0.5]])
         uniform = np.pad(statistics.uniform, 1, mode="edge")
         axes.plot(ends, uniform, color="black", lw=0.9, ls=(0, (4, 2)), gid="uniform")
-        axes.set_ylim(0, 1.08 * statistics.uniform.max())
+        axes.set_ylim(-0.03 * statistics.uniform.max(), 1.08 * statistics.uniform.max())
     panels[0].set_ylabel("entropy of attention (nats)")
     lines = [
         Line2D([], [], color="0.35", marker="o", ms=3, mew=0, lw=0, label="head"),
