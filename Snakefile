@@ -18,6 +18,7 @@ include: "rules/tasks.smk"  # data, found once and recorded; samples and questio
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
 include: "rules/attention.smk"  # maps of attention, and mean head outputs
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
+include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
@@ -35,6 +36,7 @@ rule all:
     default_target: True
     input:
         rules.features.input,
+        rules.gradients.input,
         rules.types.input,
         rules.ablation.input,
         rules.guan2020.input,

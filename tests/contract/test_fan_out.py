@@ -12,6 +12,8 @@ FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers
 CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, **FIGURES}
 # Of each model on a task, with one clustering.
 READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot_choice": 1, **CLUSTERED}
+# Of each model on the task that it answers.
+ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1}
 # Of each partition that conditions are evaluated on: three of them, of which one has controls.
 EVALUATED = {
     "evaluate_condition": 3,
@@ -62,7 +64,7 @@ ADDED = {
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"fetch_model": 1, **READ, "prepare_windows": 1, "measure_importance": 1, **EVALUATED},
+            "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED},
             "spec": of(
                 "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
             ),
@@ -75,8 +77,7 @@ ADDED = {
                 "fetch_model": 1,
                 **READ,
                 "sample_questions": 1,
-                "prepare_windows": 1,
-                "measure_importance": 1,
+                **ANSWERED,
                 **EVALUATED,
             },
             "spec": of(
@@ -203,6 +204,7 @@ CHANGED = {
                 ),
                 "evaluate_controls": 1,
                 "evaluate_curves": 1,
+                "measure_gradients": 1,
                 **of("measure_intervals", "compare_with_guan"),
             },
             "follow": {

@@ -10,6 +10,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
     """The spec of every job of a configuration in which nothing is idle: (rule, its wildcards) -> canonical JSON."""
     plan = Plan(read_config(raw))
     made = [plan.finetuned(model) for model in plan.models if plan.finetuned(model)]
+    answered = [*plan.ablations, *(each for each in plan.gradients if not plan.is_text(each.task))]
     jobs = [
         *(("fetch_model", model) for model in plan.models),
         *((rule, task) for task in plan.tasks for rule in ("fetch_task", "sample_inputs")),
@@ -20,8 +21,9 @@ def all_specs(raw: dict) -> dict[tuple, str]:
             for each in plan.features
             for rule in ("extract_features", "map_attention", "choose_clustering", "plot_choice")
         ),
-        *(("sample_questions", each.task) for each in plan.ablations),
-        *(("prepare_windows", each.model, each.task) for each in plan.ablations),
+        *(("measure_gradients", *each) for each in plan.gradients),
+        *(("sample_questions", each.task) for each in answered),
+        *(("prepare_windows", each.model, each.task) for each in answered),
         *(
             ("measure_head_outputs", each.model, each.task)
             for each in plan.ablations

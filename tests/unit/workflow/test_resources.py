@@ -82,7 +82,7 @@ def test_more_of_anything_needs_no_less():
 
 
 def test_a_batch_is_on_the_gpu_and_cuda_in_memory():
-    here, there = (gradients(LARGE, SQUAD, 2**15, "float32", on_gpu) for on_gpu in (False, True))
+    here, there = (gradients(LARGE, SQUAD, 2**15, "float32", on_gpu=on_gpu) for on_gpu in (False, True))
     assert there.mem_mb < here.mem_mb / 4
     assert there.minutes < here.minutes / 10
     small = (forward(MINILM, DEMO, 512, "float32", on_gpu=on_gpu).mem_mb for on_gpu in (False, True))

@@ -141,6 +141,13 @@ class Curves(Strict):
     """How many of the task's questions or pairs."""
 
 
+class Gradients(Strict):
+    """How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
+
+    samples: Annotated[int, Field(ge=0)] = 200
+    """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
+
+
 class Compute(Strict):
     """What determines the arithmetic of a forward pass."""
 
@@ -184,6 +191,7 @@ class Config(Strict):
     heads not named are kept."""
     controls: Controls = Controls()
     curves: Curves = Curves()
+    gradients: Gradients = Gradients()
     compute: Compute = Compute()
     jobs: Jobs = Jobs()
     select: Select = Select()

@@ -16,6 +16,7 @@ WINDOWS = "results/windows/{model}/{task}.h5"
 
 FEATURES = "results/features/{model}/{task}.h5"
 FEATURES_SHARD = "results/shards/features/{model}/{task}/{shard}-of-{shards}.h5"
+GRADIENTS = "results/gradients/{model}/{task}.csv"
 HEAD_OUTPUTS = "results/head_outputs/{model}/{task}.h5"
 MAPS = "results/maps/{model}/{task}.h5"
 EXAMPLES = "results/examples/{model}/{task}.h5"

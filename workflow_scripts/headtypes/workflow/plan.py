@@ -25,6 +25,7 @@ from headtypes.config.schema import Ablation, Config
 from headtypes.config.sources import Finetuned
 from headtypes.models.files import model_files
 from headtypes.tasks.files import files_of
+from headtypes.tasks.text.kind import Text
 from headtypes.types.names import type_names
 
 # Between a condition and a reading; no name holds it.
@@ -190,6 +191,23 @@ class Plan:
     def curved(self) -> list[PartitionPlan]:
         """The partitions whose types are removed in growing sets."""
         return self.ablated if self.config.curves.orders else []
+
+    @cached_property
+    def gradients(self) -> list[FeaturePlan]:
+        """Every measurement of gradients: of a language model's loss on texts, and of a fine-tuned model's on its task.
+
+        Whether the weights hold the head for it is unknown here; a job that finds none writes a file without values.
+        """
+        return [
+            entry
+            for entry in self.features
+            if self.config.gradients.samples
+            and (self.is_text(entry.task) or self.config.models[entry.model].evaluate == entry.task)
+        ]
+
+    def is_text(self, task: str) -> bool:
+        """Whether a task consists of texts about which nothing is asked."""
+        return self.config.tasks[task].kind == Text.name
 
     def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
         """The evaluations on one model under one partition."""

@@ -94,13 +94,13 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
         texts = texts_of(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
         return training(model_size(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
     model = model_size(inputs.model)
-    if stage.reads == "questions":
-        texts = texts_of(inputs.questions, windows).cut(windows.max_seq_length)
+    if stage.reads == "questions" or getattr(inputs, "windows", ()):
+        texts = texts_of(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
     else:
         texts = texts_of(getattr(inputs, stage.reads)).cut(model.max_length)
-    if stage.computes == "gradients":
-        return gradients(model, texts, compute.batch_tokens, compute.precision, on_gpu)
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
+    if stage.computes == "gradients":
+        return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
     shards = int(getattr(wildcards, "shards", 1))
     return forward(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
 
@@ -154,10 +154,12 @@ def forward(
     return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
 
 
-def gradients(model: ModelSize, texts: Texts, batch_tokens: int, precision: str, on_gpu: bool = False) -> Needs:
+def gradients(
+    model: ModelSize, texts: Texts, batch_tokens: int, precision: str, passes: float = 1, on_gpu: bool = False
+) -> Needs:
     """Needs of a job that takes gradients through a model whose weights stay as they are."""
     batch = max(batch_tokens, texts.longest) * _kept(model, texts.longest)
-    operations = 3 * _operations(model, texts)
+    operations = passes * 3 * _operations(model, texts)
     return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
 
 
