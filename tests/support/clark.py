@@ -58,9 +58,10 @@ def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float
 def defined_divergence(one: np.ndarray, other: np.ndarray, smoothing: float) -> float:
     """Jensen-Shannon divergence of two heads [query, key], summed over the rows of a segment, in nats."""
     total = 0.0
-    for p, q in zip(one, other, strict=True):
-        seen = (p > 0) | (q > 0)
-        p, q = ((1 - smoothing) * row[seen] + smoothing / seen.sum() for row in (p, q))
-        middle = (p + q) / 2
-        total += sum(0.5 * row[at] * np.log(row[at] / middle[at]) for row in (p, q) for at in np.flatnonzero(row))
+    for rows in zip(one, other, strict=True):
+        # A head of a local layer may look at fewer tokens than one of another layer.
+        p, q = ((1 - smoothing) * row + smoothing * (row > 0) / (row > 0).sum() for row in rows)
+        for row in (p, q):
+            share = row > 0
+            total += 0.5 * (row[share] * np.log(2 * row[share] / (p + q)[share])).sum()
     return total

@@ -10,7 +10,7 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import Group
 from headtypes.attention.one_pass import Block, PerSample, read_attention
 from headtypes.base.errors import InputError
-from headtypes.features.entropy import EntropySums
+from headtypes.attention.entropy import EntropySums
 from headtypes.features.surface_files import COLUMNS, Surface
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
