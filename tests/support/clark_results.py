@@ -49,3 +49,16 @@ def gradients_of(ratios: dict[str, float] | None = None, loss: str | None = "mas
     if loss is None:
         return Gradients(np.full_like(values, np.nan), None, 0, "the weights hold no head that gives a loss")
     return Gradients(values, loss, 30)
+
+
+def layers_of(difference: float = -0.06) -> dict[str, float | int | None]:
+    """What `plane.layer_test` says of heads that are alike within layers; permutations give at most 0.01 of difference."""
+    ends = {"low": difference - 0.01, "high": difference + 0.01}
+    return {
+        "within": 0.3 + difference,
+        "between": 0.3,
+        "difference": difference,
+        **ends,
+        "p": 0.001,
+        "permutations": 2000,
+    }

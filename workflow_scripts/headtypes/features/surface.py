@@ -136,7 +136,9 @@ class _Sums:
         sums, tokens = self._sums, self._tokens
         mean = {name: sums[name] / length for name in sums}
         # Where there is none, 0 / 0 is NaN.
-        cls, sep = (torch.where(count > 0, mean[name], torch.nan) for name, count in (("cls", tokens.cls), ("sep", tokens.sep)))
+        cls, sep = (
+            torch.where(count > 0, mean[name], torch.nan) for name, count in (("cls", tokens.cls), ("sep", tokens.sep))
+        )
         columns = {
             "self": mean["self"],
             "previous": mean["previous"],

@@ -28,6 +28,7 @@ COLUMNS = [*KEYS, *comparison.COLUMNS, "n_segments"]
 
 _SINK_WORDS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
 _OURS_ALONE = "sections 3.1 to 3.3"
+_DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"}
 
 
 def compare_with_clark(
@@ -86,6 +87,10 @@ def _values(ours: Quantities, theirs: Quantities, beside: bool, published: Clark
         if name in ours and value.id != "sep.uniform":
             number = value.value if value.heads is None else value.heads
             yield value_row(value.place, value.id, words, ours[name], number if beside else None, published)
+    for name, words in _DIVERGENCES.items():
+        if f"divergence.{name}" in ours:
+            id_, quantity = f"divergence.{name}", f"mean divergence of {words} (nats a row)"
+            yield value_row("section 6", id_, quantity, ours[id_], None, published)
     place = published.digitised.place if beside else _OURS_ALONE
     uniform = published.digitised.uniform_entropy if beside else None
     yield value_row(place, "uniform", "entropy of uniform attention (nats)", ours["uniform"], uniform, published)

@@ -20,7 +20,10 @@ PANELS = (
             Series("punctuation", ". or ,", _PURPLE, "^"),
         ),
     ),
-    ("[SEP]", (Series("other_to_sep", "others to [SEP]", _BLUE, "s"), Series("sep_to_sep", "[SEP] to [SEP]", _GREEN, "D"))),
+    (
+        "[SEP]",
+        (Series("other_to_sep", "others to [SEP]", _BLUE, "s"), Series("sep_to_sep", "[SEP] to [SEP]", _GREEN, "D")),
+    ),
     (
         "neighbours",
         (

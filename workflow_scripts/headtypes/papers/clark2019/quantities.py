@@ -8,7 +8,8 @@
 | `surface.{id}` | mean over the layers that the paper's text says something of, of a model with as many layers |
 | `uniform` | mean entropy of uniform attention |
 | `sink.{layer}.{kind}` | attention to the kind of token that gets most of it in a layer, of [CLS], [SEP], punctuation and the first token |
-| `divergence.within_less_between` | mean divergence of heads of one layer less that of heads of two layers, in nats a row |
+| `divergence.within`, `.between` | mean divergence of pairs of heads of one layer, and of two layers, in nats a row |
+| `divergence.within_less_between` | the difference, with an interval by permutations of the layers |
 | `n_segments` | segments that the values are means over |
 """
 
@@ -28,6 +29,7 @@ from headtypes.papers.quantities import Measured, Quantities
 from headtypes.papers.thirds import THIRDS, Third
 
 Key = tuple[str, str]
+LayerTest = Mapping[str, float | int | None]
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
 SINKS = ("cls", "sep", "punctuation", "first")
 _NEIGHBOURS = ("previous", "next")
@@ -37,20 +39,22 @@ _Measure = Callable[[Statistics], np.ndarray]
 
 
 def collect_quantities(
-    surface: Surface, gradients: Gradients | None, published: Clark2019, *, seed: int, divergence: Measured | None = None
+    surface: Surface, gradients: Gradients | None, layers: LayerTest | None, published: Clark2019, *, seed: int
 ) -> Quantities:
     """What is known of a model on a task.
 
     surface: on at least one segment; gradients: of the same model, where they were measured.
-    divergence: mean divergence of heads of one layer less that of heads of two layers, where it was measured.
+    layers: how alike heads of one layer are, as `plane.layer_test` returns it, where it was measured.
     seed: of the segments that are drawn for the intervals. Gradients have none, since single segments are not stored.
     """
     whole = whole_statistics(surface, gradients, published)
     measures = _measures(published, whole)
     measured = dict(_intervals(measures, whole, _resampled(surface, whole, published, seed)))
     measured["n_segments"] = Measured(len(surface.length))
-    if divergence is not None:
-        measured["divergence.within_less_between"] = divergence
+    if layers is not None and layers["difference"] is not None:
+        ends = layers["low"], layers["high"]
+        measured["divergence.within_less_between"] = Measured(layers["difference"], *ends)
+        measured |= {f"divergence.{name}": Measured(layers[name]) for name in ("within", "between")}
     return Quantities(measured, missing=_reasons(published, whole))
 
 
