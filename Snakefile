@@ -18,6 +18,8 @@ include: "rules/tasks.smk"  # data, found once and recorded; samples and questio
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
 include: "rules/attention.smk"  # maps of attention, and mean head outputs
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
+include: "rules/surface.smk"  # what single heads look at: positions and kinds of tokens
+include: "rules/divergence.smk"  # how differently heads attend, and the heads in the plane
 include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
@@ -36,6 +38,8 @@ rule all:
     default_target: True
     input:
         rules.features.input,
+        rules.surface.input,
+        rules.divergence.input,
         rules.gradients.input,
         rules.types.input,
         rules.ablation.input,

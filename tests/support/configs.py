@@ -123,6 +123,8 @@ def full_config(folder: Path) -> dict:
         },
         "controls": {"draws": 2, "questions": 5},
         "curves": {"orders": 1, "questions": 6},
+        "surface": {"segment_ids": "pair"},
+        "divergence": {"smoothing": 0.001, "scale": "plain"},
         "gradients": {"samples": 7},
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "jobs": {"shards": 1},

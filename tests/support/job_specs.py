@@ -21,6 +21,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
             for each in plan.features
             for rule in ("extract_features", "map_attention", "choose_clustering", "plot_choice")
         ),
+        *((rule, *each) for each in plan.texts for rule in ("measure_surface", "measure_divergence", "project_heads")),
         *(("measure_gradients", *each) for each in plan.gradients),
         *(("sample_questions", each.task) for each in answered),
         *(("prepare_windows", each.model, each.task) for each in answered),

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.attention.batches import Part
+from headtypes.attention.batches import WHOLE, Part
+from headtypes.attention.entropy import EntropySums
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.features.divergence import compare_heads, divergences, measure_divergence, write_task_divergence
 from headtypes.features.divergence_files import read_divergence, write_divergence
-from headtypes.attention.entropy import EntropySums
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.records import Sample
 from tests.support.clark import defined_divergence
@@ -38,7 +38,7 @@ def expected_divergence(samples, smoothing):
     return total + total.T
 
 
-def measured(model, encoded, batch_tokens=10_000, smoothing=0.001, part=Part(0, 1)):
+def measured(model, encoded, batch_tokens=10_000, smoothing=0.001, part=WHOLE):
     return divergences(model, encoded, smoothing=smoothing, batch_tokens=batch_tokens, what="test", part=part)
 
 

@@ -108,7 +108,7 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
 def check_tasks(config: Config) -> None:
     """No task has the name of a file about another task."""
     for name in config.tasks:
-        for part in ("agreement", "best"):
+        for part in ("agreement", "best", "plane"):
             if f"{name}.{part}" in config.tasks:
                 raise InputError(f"config: tasks.{name}.{part}: a result of tasks.{name} has this name; rename one.")
 

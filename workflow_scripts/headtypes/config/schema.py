@@ -141,6 +141,23 @@ class Curves(Strict):
     """How many of the task's questions or pairs."""
 
 
+class Surface(Strict):
+    """What single heads look at, as position and kind of token tell (Clark et al. 2019, sections 3.1 to 3.3)."""
+
+    segment_ids: Literal["pair", "zeros"] = "pair"
+    """Segment ids of the two paragraphs of a segment: the tokenizer's, or zeros, as in the paper's code. They apply to
+    the distances between heads as well."""
+
+
+class Divergence(Strict):
+    """How differently heads attend (Clark et al. 2019, section 6)."""
+
+    smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.001
+    """Share of each row of attention that is spread evenly over the tokens before rows are compared."""
+    scale: Literal["plain", "root"] = "plain"
+    """Distances that the plane shows: mean divergences of a row, or their square roots, which are a metric."""
+
+
 class Gradients(Strict):
     """How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
 
@@ -191,6 +208,8 @@ class Config(Strict):
     heads not named are kept."""
     controls: Controls = Controls()
     curves: Curves = Curves()
+    surface: Surface = Surface()
+    divergence: Divergence = Divergence()
     gradients: Gradients = Gradients()
     compute: Compute = Compute()
     jobs: Jobs = Jobs()

@@ -15,18 +15,18 @@ from transformers import PreTrainedModel
 
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
 from headtypes.attention.blocks import Group
+from headtypes.attention.entropy import EntropySums
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.features.divergence_files import Divergence, join_divergences, write_divergence
-from headtypes.attention.entropy import EntropySums
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.encoding import Encoded, encode_samples
 from headtypes.tasks.records import Sample
 
-# Heads on either side of the pairs that are compared at a time, and numbers of each head. What is compared then stays in
-# the processor's cache; blocks of half and of twice the size took as long.
+# Heads on either side of the pairs that are compared at a time, and numbers of each head. What is compared then stays
+# in the processor's cache; blocks of half and of twice the size took as long.
 _HEADS, _NUMBERS = 8, 2**12
 # Padded tokens of a batch, at most, since the queries and keys of all its layers are kept.
 _BATCH_TOKENS = 1024
@@ -126,8 +126,8 @@ def _smoothed(layer: Layer, rows: slice, smoothing: float) -> Float[Tensor, "hea
 def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums: EntropySums) -> None:
     """Add the divergences of some rows; those of a pair (a, b) with b before a are left out or wrong.
 
-    The divergence of p and q is (sum of p ln 2kp + sum of q ln 2kq - sum of (p + q) ln k(p + q)) / 2 for any k. Half the
-    length as k brings the logarithms near zero, where float32 rounds less.
+    The divergence of p and q is (sum of p ln 2kp + sum of q ln 2kq - sum of (p + q) ln k(p + q)) / 2 for any k. Half
+    the length as k brings the logarithms near zero, where float32 rounds less.
     """
     half = rows.shape[-1] / 2
     rows = rows * half

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import Group
+from headtypes.attention.entropy import EntropySums
 from headtypes.attention.one_pass import Block, PerSample, read_attention
 from headtypes.base.errors import InputError
-from headtypes.attention.entropy import EntropySums
 from headtypes.features.surface_files import COLUMNS, Surface
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
@@ -139,7 +139,7 @@ class _Sums:
         cls, sep = (
             torch.where(count > 0, mean[name], torch.nan) for name, count in (("cls", tokens.cls), ("sep", tokens.sep))
         )
-        columns = {
+        return {
             "self": mean["self"],
             "previous": mean["previous"],
             "next": torch.where(self._ahead, mean["next"], torch.nan),
@@ -155,7 +155,6 @@ class _Sums:
             "first": mean["first"],
             "uniform": mean["uniform"].expand_as(mean["self"]),
         }
-        return columns
 
     def _add(self, name: str, rows: Tensor) -> None:
         self._sums[name] = self._sums.get(name, 0) + rows.sum(-1, dtype=torch.float64)

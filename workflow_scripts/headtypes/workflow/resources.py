@@ -33,6 +33,8 @@ _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _BYTES_PER_TOKEN = 4
 # Operations per second of a slow or shared core, a third of what a free one did, and of a GPU of 2017.
 _CPU_SPEED, _GPU_SPEED = 20e9, 2e12
+# A logarithm, and the sums around it, take as long as so many multiplications and additions of matrices.
+_OPERATIONS_PER_LOGARITHM = 50
 # Time to load libraries, weights and texts.
 _START_MINUTES = 10
 _MARGIN = 1.5
@@ -102,6 +104,8 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
     if stage.computes == "gradients":
         return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
     shards = int(getattr(wildcards, "shards", 1))
+    if stage.computes == "divergence":
+        return divergence(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
     return forward(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
 
 
@@ -151,6 +155,20 @@ def forward(
     """
     batch = max(batch_tokens, texts.longest) * 16 * model.width
     operations = passes * _operations(model, texts)
+    return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
+
+
+def divergence(
+    model: ModelSize, texts: Texts, batch_tokens: int, precision: str, passes: float = 1, on_gpu: bool = False
+) -> Needs:
+    """Needs of a job that compares the attention of all pairs of a model's heads.
+
+    It keeps the queries and keys of all layers, and takes a logarithm for each pair of heads and each pair of tokens.
+    """
+    heads = model.layers * model.heads
+    batch = max(batch_tokens, texts.longest) * (16 + 2 * model.layers) * model.width + 8 * heads**2
+    logarithms = heads**2 / 2 * texts.tokens * texts.longest
+    operations = passes * (_operations(model, texts) + _OPERATIONS_PER_LOGARITHM * logarithms)
     return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
 
 

@@ -1,9 +1,21 @@
 """All stages, by the names of their rules."""
 
-from headtypes.workflow.stages import ablation, attention, features, gradients, guan2020, models, tasks, training, types
+from headtypes.workflow.stages import (
+    ablation,
+    attention,
+    divergence,
+    features,
+    gradients,
+    guan2020,
+    models,
+    surface,
+    tasks,
+    training,
+    types,
+)
 from headtypes.workflow.stages.stage import Stage
 
-_MODULES = (models, tasks, training, attention, features, gradients, types, ablation, guan2020)
+_MODULES = (models, tasks, training, attention, features, surface, divergence, gradients, types, ablation, guan2020)
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
 }
