@@ -1,5 +1,4 @@
-from headtypes.base.files import read_json
-from headtypes.features.plane import read_plane
+from headtypes.features.divergence_files import read_plane, read_plane_fit
 from headtypes.features.surface_files import read_surface
 from headtypes.figures.style import save_figure
 from headtypes.papers.clark2019.figure6 import plane_figure
@@ -14,5 +13,5 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     statistics = whole_statistics(read_surface(inputs.surface), None, published)
     behaviours = behaviours_of(published.behaviours.rules, statistics)
     partition = read_partition(inputs.partition) if inputs.partition else None
-    figure = plane_figure(read_plane(inputs.plane), read_json(inputs.fit), behaviours, partition)
+    figure = plane_figure(read_plane(inputs.plane), read_plane_fit(inputs.fit), behaviours, partition)
     save_figure(figure, outputs.pdf, outputs.png, provenance)

@@ -1,4 +1,4 @@
-"""Made-up results about heads that are as Clark et al. 2019 say, and what single claims rest on, for tests to change."""
+"""Made-up results about heads that are as Clark et al. 2019 say, for tests to change."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def gradients_of(ratios: dict[str, float] | None = None, loss: str | None = "mas
 
 
 def layers_of(difference: float = -0.06) -> dict[str, float | int | None]:
-    """What `plane.layer_test` says of heads that are alike within layers; permutations give at most 0.01 of difference."""
+    """What `plane.layer_test` says of heads whose layers, permuted, make a difference of 0.01 at most."""
     ends = {"low": difference - 0.01, "high": difference + 0.01}
     return {
         "within": 0.3 + difference,

@@ -118,7 +118,7 @@ def test_the_numbers_are_those_of_the_released_figures_worked_out_by_hand():
     by_hand = {
         "previous-heads": [4],
         "next-heads": [5],
-        # Two of previous and four of next in layers 1 to 4, of which the text lists layer 2 twice; none from layer 9 on.
+        # Two of previous and four of next in layers 1 to 4 (layer 2 twice); none from layer 9 on.
         "offsets-early": [6 / 4],
         "cls-early": [0.70 / 4 - 0.05 / 4, 0.70 / 4 - 0.06 / 4],
         "sep-middle": [2.15 / 4],
@@ -140,7 +140,7 @@ def test_a_limit_within_the_interval_leaves_a_claim_open():
 
 
 def test_broad_heads_are_those_above_a_share_of_our_uniform_attention():
-    """With 3.8 nats, as with the shorter segments of the paper's figure, the head would be one of those that broad-spread is about."""
+    """A head of 3.85 nats is broad on the shorter segments of the released figure, and not on ours."""
     evidence = Evidence()
     evidence.heads["entropy"][3, 0], evidence.heads["peak"][3, 0] = 3.85, 0.9
     assert 3.8 < 3.85 < 0.8 * np.log(128)

@@ -1,4 +1,4 @@
-"""What Clark's Figures 2 to 4 share: a statistic of every head as dots by layer, and the mean of each layer as a line."""
+"""What Clark's Figures 2 to 4 share: a statistic of every head as dots by layer, and the layers' means as a line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +29,12 @@ def known_series(series: Sequence[Series], statistics: Statistics) -> list[Serie
     return [one for one in series if one.statistic in statistics.layers]
 
 
+def of_same_depth(published: Statistics | None, statistics: Statistics) -> Statistics | None:
+    """Published means, if a model has as many layers; None otherwise."""
+    depths = [len(next(iter(it.layers.values()))) for it in (published, statistics) if it is not None]
+    return published if len(set(depths)) == 1 else None
+
+
 def draw_heads(
     axes: Axes,
     series: Sequence[Series],
@@ -38,7 +44,7 @@ def draw_heads(
 ) -> None:
     """Draw a dot for each head of each series, the series side by side, and lines of the layers' means.
 
-    published: the paper's layer means, drawn as thick pale lines where it has them; None where they are another model's.
+    published: the paper's layer means, drawn as thick pale lines where it has them; None beside another model.
     means: whether means are drawn.
     """
     for place, one in enumerate(series):

@@ -119,7 +119,7 @@ def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: C
         if statistic.startswith("gradient."):
             continue
         layers = ours.of_kind(f"layer.{statistic}")
-        if len(layers) == published.layers:
+        if len(layers) == published.layers or len(layers) < len(THIRDS):
             names = {f"layer.{statistic}.{layer}": f"{words}, layer {layer}" for layer in layers}
         else:
             names = {f"third.{statistic}.{third}": f"{words}, {third} third of layers" for third in THIRDS}
@@ -131,7 +131,7 @@ def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: C
 
 def _sink_values(ours: Quantities, published: Clark2019) -> Iterator[dict]:
     place = "beside the paper: where other models look"
-    for name, value in ours.of_kind("sink").items():
+    for name in ours.of_kind("sink"):
         layer, _, kind = name.partition(".")
         words = f"attention to {_SINK_WORDS[kind]}, in layer {layer} the kind of token with the most"
         yield value_row(place, f"sink.{layer}", words, ours[f"sink.{name}"], None, published)
@@ -151,9 +151,9 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
     lines = []
     for statistic, some in rows.groupby(names["statistic"], sort=False):
         where = names.loc[some.index, "where"]
-        for who in ("ours", "published"):
-            if some[who].notna().any():
-                lines.append({"statistic": WORDS[statistic], "": who, **dict(zip(where, some[who], strict=True))})
+        known = [who for who in ("ours", "published") if some[who].notna().any()]
+        shown = [{"": who, **dict(zip(where, some[who], strict=True))} for who in known]
+        lines += [{"statistic": WORDS[statistic], **line} for line in shown]
     yield markdown_table(pd.DataFrame(lines))
 
 

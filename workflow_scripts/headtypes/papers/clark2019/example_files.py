@@ -8,7 +8,7 @@ import numpy as np
 
 from headtypes.base.files import canonical_json, replacing, undamaged
 
-# Patterns of Clark's Figure 1, and the column of surface patterns in which the head that is shown has the largest value.
+# Patterns of Clark's Figure 1, and the column of surface patterns in which the head shown has the largest value.
 PATTERNS = {"broad": "entropy", "next": "next", "sep": "sep", "punctuation": "punctuation"}
 
 

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headtypes.figures.style import PAGE, PALETTE, styled
-from headtypes.papers.clark2019.by_layer import Series, draw_heads, known_series, say
+from headtypes.papers.clark2019.by_layer import Series, draw_heads, known_series, of_same_depth, say
 from headtypes.papers.clark2019.statistics import Statistics
 
 _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
@@ -39,8 +39,9 @@ PANELS = (
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw a dot per head in its layer (from 1) and, but for neighbours, lines of the layers' means.
 
-    published: the paper's means by layer, drawn as pale lines; None for another model than the paper's.
+    published: the paper's means by layer, drawn as pale lines if the model has as many layers; None to leave them out.
     """
+    published = of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
     panels = figure.subplots(1, len(PANELS), sharey=True)
     for axes, (title, series) in zip(panels, PANELS, strict=True):

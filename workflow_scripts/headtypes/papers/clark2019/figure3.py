@@ -48,7 +48,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
         number_layers(axes, len(layers))
         axes.set_ylim(bottom=0)
     unit = "" if power == 0 else f" / 10{str(power).translate(_SUPERSCRIPT)}"
-    values.set_ylabel(f"mean |∂L/∂α|{unit}")
+    values.set_ylabel(f"mean |∂L/∂A|{unit}")
     values.set_title(LOSSES.get(gradients.loss, gradients.loss), loc="left")
     ratios.set_ylabel("ratio to all tokens")
     ratios.set_title("divided by the mean over all tokens", loc="left")

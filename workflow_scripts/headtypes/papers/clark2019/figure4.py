@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headtypes.figures.style import PAGE, PALETTE, styled
-from headtypes.papers.clark2019.by_layer import Series, draw_heads, say
+from headtypes.papers.clark2019.by_layer import Series, draw_heads, of_same_depth, say
 from headtypes.papers.clark2019.statistics import Statistics
 
 _PANELS = (Series("entropy", "all tokens", PALETTE[0], "o"), Series("entropy_cls", "from [CLS]", PALETTE[1], "o"))
@@ -15,8 +15,9 @@ _PANELS = (Series("entropy", "all tokens", PALETTE[0], "o"), Series("entropy_cls
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw a dot per head in its layer (from 1), the layers' means, and the entropy of uniform attention.
 
-    published: the paper's means by layer, drawn as pale lines; None for another model than the paper's.
+    published: the paper's means by layer, drawn as pale lines if the model has as many layers; None to leave them out.
     """
+    published = of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     layers = np.arange(1, len(statistics.uniform) + 1)

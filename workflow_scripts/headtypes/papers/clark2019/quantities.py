@@ -1,13 +1,14 @@
 """The quantities that this paper's claims are judged on, collected from our results and from its own numbers.
 
+What the paper's rules measure has the names that `rules` gives. The others are
+
 | name | what |
 | --- | --- |
 | `layer.{statistic}.{layer}` | mean over the heads of a layer, from 1 (`statistics.WORDS` lists the statistics) |
 | `third.{statistic}.{third}` | mean over the layers of the first, middle or last third |
-| `heads.{statistic}.above_{limit}`, `share...`, `layers...`, `behaviour...`, `ratio...` | as the kinds of rules measure them (`rules`) |
 | `surface.{id}` | mean over the layers that the paper's text says something of, of a model with as many layers |
 | `uniform` | mean entropy of uniform attention |
-| `sink.{layer}.{kind}` | attention to the kind of token that gets most of it in a layer, of [CLS], [SEP], punctuation and the first token |
+| `sink.{layer}.{kind}` | attention to that special token, or the first token: the kind with most of it in the layer |
 | `divergence.within`, `.between` | mean divergence of pairs of heads of one layer, and of two layers, in nats a row |
 | `divergence.within_less_between` | the difference, with an interval by permutations of the layers |
 | `n_segments` | segments that the values are means over |

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from headtypes.base.files import read_json
+from headtypes.features.divergence_files import read_plane_fit
 from headtypes.features.gradient_files import read_gradients
 from headtypes.features.surface_files import read_surface
 from headtypes.papers.clark2019.published import Clark2019
@@ -29,7 +29,7 @@ def collect_all(
         key: collect_quantities(
             read_surface(path),
             read_gradients(gradients[key]) if key in gradients else None,
-            read_json(fits[key])["layers"],
+            read_plane_fit(fits[key])["layers"],
             published,
             seed=seed,
         )

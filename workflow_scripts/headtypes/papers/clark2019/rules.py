@@ -111,8 +111,8 @@ class LayerRule(StatisticRule):
     """The mean of a statistic over some layers is above a limit, or above the same or another statistic elsewhere.
 
     third or layer: which layers; exactly one of them.
-    above: the limit; more_than: another third; more_than_statistic: another statistic in these layers; extreme: no other
-        layer has as much. Exactly one of them.
+    above: the limit; more_than: another third; more_than_statistic: another statistic in these layers; extreme: no
+        other layer has as much. Exactly one of them.
     """
 
     kind: Literal["layer"]
@@ -205,7 +205,7 @@ class BehaviourRule(StatisticRule):
 
 
 class RatioRule(StatisticRule):
-    """A statistic divided by another lies below a limit, as a mean over the layers in which a third one exceeds a limit."""
+    """The mean of a statistic divided by another, over layers in which a third one exceeds a limit, is below one."""
 
     kind: Literal["ratio"]
     statistic: str

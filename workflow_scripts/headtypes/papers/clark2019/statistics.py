@@ -65,7 +65,7 @@ class Statistics:
         return self._known(self.layers, name)
 
     def of_third(self, name: str, third: Third) -> np.ndarray:
-        """[...] the mean of a statistic over a third of the layers. Raises `NoVerdictError` where there are no thirds."""
+        """[...] the mean of a statistic over a third of the layers. Raises `NoVerdictError` where it is not known."""
         by_layer = self.of_layers(name)
         layers = by_layer.shape[-1]
         if layers < 3:

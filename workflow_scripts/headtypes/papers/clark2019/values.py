@@ -59,7 +59,7 @@ class SurfaceValue(Data):
     above: float | None = None
     below: float | None = None
     heads: int | None = None
-    layers: list[int] = []
+    layers: tuple[int, ...] = ()
     words: str = ""
 
 
