@@ -13,7 +13,7 @@ CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1
 # Of each model on a task, with one clustering.
 READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot_choice": 1, **CLUSTERED}
 # Of each model on the task that it answers.
-ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1}
+ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1, "plot_gradients": 1}
 # Of each partition that conditions are evaluated on: three of them, of which one has controls.
 EVALUATED = {
     "evaluate_condition": 3,
@@ -222,6 +222,7 @@ CHANGED = {
                 ),
                 "evaluate_condition": 3,
                 "plot_curves": 1,
+                "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
             },
         },
