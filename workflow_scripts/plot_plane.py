@@ -12,6 +12,6 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)
     statistics = whole_statistics(read_surface(inputs.surface), None, published)
     behaviours = behaviours_of(published.behaviours.rules, statistics)
-    partition = read_partition(inputs.partition) if inputs.partition else None
+    partition = read_partition(inputs.partition[0]) if inputs.partition else None
     figure = plane_figure(read_plane(inputs.plane), read_plane_fit(inputs.fit), behaviours, partition)
     save_figure(figure, outputs.pdf, outputs.png, provenance)

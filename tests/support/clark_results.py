@@ -47,7 +47,7 @@ def gradients_of(ratios: dict[str, float] | None = None, loss: str | None = "mas
     scale = 1e-4 * (1 + np.arange(LAYERS))[:, None, None] * np.ones((1, HEADS, 1))
     values = scale * np.array([by_kind[kind] for kind in ATTENDED])
     if loss is None:
-        return Gradients(np.full_like(values, np.nan), None, 0, "the weights hold no head that gives a loss")
+        return Gradients(np.full_like(values, np.nan), None, 0, "has no head for masked words")
     return Gradients(values, loss, 30)
 
 

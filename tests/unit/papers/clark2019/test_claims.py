@@ -186,7 +186,7 @@ def test_a_causal_model_with_cls_sees_it_alone():
 @pytest.mark.parametrize(
     ("gradients", "reason"),
     [
-        (gradients_of(loss=None), "the weights hold no head that gives a loss"),
+        (gradients_of(loss=None), "the model has no head for masked words"),
         (None, "gradients were not measured"),
     ],
 )

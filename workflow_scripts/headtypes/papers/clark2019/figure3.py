@@ -32,7 +32,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
     """
     figure = Figure(figsize=(PAGE, 2.2), layout="constrained")
     if gradients.loss is None:
-        say(figure.subplots(), f"No gradients: {gradients.reason}.")
+        say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
         return figure
     values, ratios = figure.subplots(1, 2)
     by_kind = {kind: gradients.values[..., place].mean(axis=-1) for place, kind in enumerate(ATTENDED)}

@@ -75,8 +75,7 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
     for place, kind in enumerate(ATTENDED):
         name = f"gradient.{kind}"
         if gradients is None or np.isnan(gradients.values[..., place]).any():
-            why = "gradients were not measured" if gradients is None else gradients.reason
-            missing[name] = why or f"no segment has a token of the kind {kind}"
+            missing[name] = _why_no_gradients(gradients, kind)
         else:
             layers[name] = gradients.values[..., place].mean(axis=-1)
     if "gradient.all" in layers:
@@ -217,6 +216,12 @@ def _by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str
         statistics = Statistics(heads, {})
         layers["offset_heads"] = np.any([shows(rule, statistics) for rule in rules], axis=0).sum(axis=-1)
     return layers
+
+
+def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
+    if gradients is None:
+        return "gradients were not measured"
+    return f"no segment has a token of the kind {kind}" if gradients.reason is None else f"the model {gradients.reason}"
 
 
 def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
