@@ -54,6 +54,7 @@ from tests.workflow.conftest import squad_file
 EXAMPLES, HANG = 60, 60
 GIB = 2**30
 PAIRS = pd.DataFrame({"sentence1": ["the cat", "a dog"], "sentence2": ["sat", "ran"], "label": [0, 1]})
+TEXTS = [{"id": name, "paragraphs": ["One cat.", "Two dögs.", "Three."]} for name in "abc"]
 RESULT = "results/samples/a.jsonl"
 IDS = [f"sample-{number}" for number in range(5)]
 
@@ -158,6 +159,13 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
         from_file("pairs", "sentence_pair"),
     ),
     "pairs.parquet": (lambda path: PAIRS.to_parquet(path), from_file("pairs", "sentence_pair")),
+    "articles.json": (squad_file, from_file("read", "text")),
+    "texts.txt": (
+        lambda path: path.write_text("One cat.\n\nTwo.\n\fThree.\n\nFour dogs.\n"),
+        from_file("read", "text"),
+    ),
+    "texts.jsonl": (lambda path: write_json_lines(path, TEXTS), from_file("read", "text")),
+    "documents.jsonl": (lambda path: write_json_lines(path, TEXTS), lambda path: read_rows(path, "text")),
     "partition.csv": (partition, read_partition),
     "imported.csv": (imported, lambda path: import_partition(path, np.full((8, 21), 1 / 21), (2, 4))),
     "types.csv": (imported, lambda path: types_in("partitions.mine.file", str(path))),

@@ -159,6 +159,10 @@ def test_rules_that_run_a_model_ask_for_what_it_needs(plan, inputs):
     windows = texts_of(inputs("questions").questions, plan.config.windows)
     assert asked == forward(MINILM, windows.cut(100), compute.batch_tokens, compute.precision)
     assert needs(plan, "extract_features", of_task, inputs("model", "samples")).mem_mb >= once.mem_mb
+    of_text = SimpleNamespace(model="trained", task="paragraphs")
+    cut = texts.cut(plan.config.tasks["paragraphs"].max_seq_length)
+    short = forward(MINILM, cut, compute.batch_tokens, compute.precision)
+    assert needs(plan, "extract_features", of_text, inputs("model", "samples")) == short
     importance = needs(plan, "measure_importance", of_task, inputs("model", "questions"))
     assert importance == gradients(MINILM, windows.cut(100), compute.batch_tokens, compute.precision)
     made = plan.finetuned("taught")

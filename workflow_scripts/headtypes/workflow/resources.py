@@ -19,6 +19,7 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
 from headtypes.config.schema import Windows
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.data import encoding_of
 from headtypes.workflow.stages.registry import STAGES
 
 _MB = 1e6
@@ -99,7 +100,8 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
     if stage.reads == "questions" or getattr(inputs, "windows", ()):
         texts = texts_of(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
     else:
-        texts = texts_of(getattr(inputs, stage.reads)).cut(model.max_length)
+        longest = encoding_of(plan, wildcards.task).get("max_seq_length", model.max_length)
+        texts = texts_of(getattr(inputs, stage.reads)).cut(min(longest, model.max_length))
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
     if stage.computes == "gradients":
         return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
 from headtypes.base.errors import InputError
@@ -23,12 +24,15 @@ def read_documents(files: Sequence[str], where: str) -> list[Document]:
     suffix = Path(files[0]).suffix.lower()
     if suffix not in _READERS:
         raise InputError(f"{files[0]}: a text must be one of {', '.join(_READERS)}; found {suffix or 'no suffix'}.")
-    documents, seen = [], {}
+    places: dict[str, str] = {}
+    documents = []
     for file in files:
-        for document in _READERS[suffix](file):
-            if document.id in seen:
-                raise InputError(f"{file}: the id {document.id} is also that of a document in {seen[document.id]}.")
-            seen[document.id] = file
+        for place, document in _READERS[suffix](file):
+            if document.id in places:
+                raise InputError(
+                    f"{place}: the id {document.id!r} is also that of the document in {places[document.id]}."
+                )
+            places[document.id] = place
             documents.append(document)
     return _with_segments(documents, where)
 
@@ -58,7 +62,7 @@ def _gives_tokens(paragraph: str) -> bool:
     return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph)
 
 
-def _read_squad(file: str) -> list[Document]:
+def _read_squad(file: str) -> Iterator[tuple[str, Document]]:
     data = read_json(file)
     try:
         rows = [
@@ -71,10 +75,10 @@ def _read_squad(file: str) -> list[Document]:
             f"{file} is not in the layout of SQuAD v1.1 ({type(error).__name__}: {error}). Its 'data' must be articles "
             "with 'title' and 'paragraphs', each of these with 'context'."
         ) from error
-    return _by_title(rows, file)
+    return ((file, document) for document in _by_title(rows, file))
 
 
-def _read_json_lines(file: str) -> Iterator[Document]:
+def _read_json_lines(file: str) -> Iterator[tuple[str, Document]]:
     for number, row in numbered_objects(file):
         where = f"{file}, line {number}"
         for key in ("id", "paragraphs"):
@@ -82,15 +86,15 @@ def _read_json_lines(file: str) -> Iterator[Document]:
                 raise InputError(f"{where} has no {key}; a document is " + '{"id": ..., "paragraphs": [...]}.')
         name, paragraphs = row["id"], row["paragraphs"]
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
-            raise InputError(f"{where}: the id is {name!r}; text or a whole number is needed.")
+            raise InputError(f"{where}: the id is {shortened(name)}; text or a whole number is needed.")
         if not isinstance(paragraphs, list) or not paragraphs:
             raise InputError(f"{where}: paragraphs must be a list of texts, and not empty.")
         for place, paragraph in enumerate(paragraphs, start=1):
             _check_text(paragraph, f"{where}: paragraph {place}")
-        yield Document(_check_text(str(name), f"{where}: the id"), tuple(paragraphs))
+        yield where, Document(_check_text(str(name), f"{where}: the id"), tuple(paragraphs))
 
 
-def _read_plain(file: str) -> Iterator[Document]:
+def _read_plain(file: str) -> Iterator[tuple[str, Document]]:
     try:
         # Some editors write a byte-order mark, which is not part of the text.
         text = Path(file).read_text(encoding="utf-8-sig")
@@ -101,7 +105,7 @@ def _read_plain(file: str) -> Iterator[Document]:
     if not documents:
         raise InputError(f"{file} has no text; give one that has some, or delete it.")
     name = _check_text(Path(file).stem, f"{file}: its name")
-    return (Document(f"{name}-{number}", paragraphs) for number, paragraphs in enumerate(documents))
+    return ((file, Document(f"{name}-{number}", paragraphs)) for number, paragraphs in enumerate(documents))
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
@@ -110,6 +114,7 @@ def _paragraphs(text: str) -> tuple[str, ...]:
     return tuple(" ".join(paragraph) for has_text, paragraph in groupby(lines, key=bool) if has_text)
 
 
+# Each yields documents, with the place where they stand, for messages.
 _READERS = {".json": _read_squad, ".jsonl": _read_json_lines, ".txt": _read_plain}
 
 
@@ -137,7 +142,7 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 
 def _check_text(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"{what} is not text, but {value!r}.")
+        raise InputError(f"{what} is not text, but {shortened(value)}.")
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -1,0 +1,43 @@
+"""Types of heads from nothing but a model and a text."""
+
+import h5py
+import yaml
+
+from headtypes.tasks.records import Sample, read_records
+from headtypes.types.partitions import read_partition
+from headtypes.world.tasks import make
+from tests.support.models import tiny_family
+from tests.support.places import ROOT
+from tests.workflow.conftest import Workdir
+
+
+def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
+    """The experiment for one's own text as it stands; nothing is planned that asks for answers."""
+    model, tokenizer = tiny_family("gpt2")
+    # Without the head for questions.
+    model.transformer.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    paragraphs = [paragraph for document in make("text", 5, "dev", 12) for paragraph in document]
+    (tmp_path / "book.txt").write_text("\n\n".join(paragraphs))
+    monkeypatch.setenv("MODEL", str(tmp_path / "model"))
+    monkeypatch.setenv("TEXT", str(tmp_path / "book.txt"))
+    workdir = Workdir(tmp_path / "work")
+    workdir.path.mkdir()
+    experiment = yaml.safe_load((ROOT / "experiments/text_local.yaml").read_text())
+    workdir.configure(experiment | {"clustering": {"restarts": 5}})
+
+    planned = workdir.planned()
+    assert not {"sample_questions", "prepare_windows", "evaluate_condition", "tabulate_ablations"} & planned.keys()
+    further = ("measure_stability", "choose_clustering", "plot_projection", "plot_layers", "plot_maps", "plot_choice")
+    assert [planned.get(rule) for rule in further] == [1] * len(further)
+
+    # What else is planned reads the features alone.
+    workdir.snakemake("--until", "plot_heads")
+    results = workdir.path / "results"
+    samples = read_records(results / "samples/text_local.jsonl", Sample)
+    assert [(one.first, one.second) for one in samples] == list(zip(paragraphs[::2], paragraphs[1::2], strict=False))
+    with h5py.File(results / "features/local/text_local.h5") as features:
+        assert features["distance"].shape == (len(samples), 2, 4, 69)
+        assert features["length"][:].max() == 64
+    assert len(read_partition(results / "partitions/local/text_local-kmeans-k4.csv").types) == 4
+    assert (results / "guan2020/local/text_local-kmeans-k4/figure1.png").exists()
