@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from headtypes.base.files import write_json_lines
 from headtypes.workflow.provenance import beside
 from tests.reliability.bench import Bench
 from tests.support.models import QUESTIONS, tiny_bert
@@ -45,12 +46,19 @@ def small_config(folder: Path) -> dict:
         csv.writer(file).writerows(
             [["layer", "head", "type"], *([n // 4, n % 4, ("dense", "odd")[n % 2]] for n in range(8))]
         )
+    texts = [
+        {"id": f"../{number}", "paragraphs": [context, context[:30]]} for number, (_, context) in enumerate(QUESTIONS)
+    ]
+    write_json_lines(folder / "texts.jsonl", texts)
     source = {"file": str(squad), "training_file": str(folder / "training.json")}
     made = {"base": "tiny", "task": "animals", "batch_size": 8, "epochs": 1.0, "max_seq_length": 48}
     return {
-        "tasks": {"animals": {"source": source, "samples": 5}},
+        "tasks": {
+            "animals": {"source": source, "samples": 5},
+            "texts": {"kind": "text", "source": {"file": str(folder / "texts.jsonl")}, "samples": 3},
+        },
         "models": {
-            "tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals"], "evaluate": "animals"},
+            "tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals", "texts"], "evaluate": "animals"},
             "made": {"source": {"finetuned": made}, "tasks": ["animals"]},
         },
         "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},

@@ -1,5 +1,6 @@
 """Surface patterns on disk: one HDF5 file per model and task."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,13 +64,12 @@ class Surface:
 
 def write_surface(path: str | Path, surface: Surface, provenance: dict) -> None:
     """Write surface patterns as a whole file, in compressed chunks with checksums, with their provenance."""
-    # Of one width, since texts of different lengths have no checksum.
-    ids = np.array([id_.encode() for id_ in surface.sample_ids], dtype=bytes)
     data = {
         "surface": surface.patterns,
         "uniform": surface.uniform,
         "length": surface.length,
-        "sample_id": ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1))),
+        "sample_id": _of_one_width(surface.sample_ids),
+        "column": _of_one_width(COLUMNS),
     }
     # Without times of creation, equal patterns give equal bytes.
     with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
@@ -77,14 +77,19 @@ def write_surface(path: str | Path, surface: Surface, provenance: dict) -> None:
             packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if name == "surface" else {}
             chunks = (min(len(values), _CHUNK_SAMPLES), *values.shape[1:]) if name == "surface" else values.shape
             file.create_dataset(name, data=values, chunks=chunks, fletcher32=True, track_times=False, **packed)
-        file["surface"].attrs["columns"] = list(COLUMNS)
         file.attrs["provenance"] = canonical_json(provenance)
+
+
+def _of_one_width(texts: Sequence[str]) -> np.ndarray:
+    """Texts as HDF5 stores them with a checksum, which those of different lengths do not have."""
+    encoded = np.array([text.encode() for text in texts], dtype=bytes)
+    return encoded.astype(h5py.string_dtype(length=max(encoded.itemsize, 1)))
 
 
 def read_surface(path: str | Path) -> Surface:
     """Read what `write_surface` wrote. Raises `InputError` that names a damaged file."""
     with undamaged(path, "holds no surface patterns"), h5py.File(path, "r") as file:
-        if list(file["surface"].attrs["columns"]) != list(COLUMNS):
+        if file["column"].asstr()[:].tolist() != list(COLUMNS):
             raise ValueError("its columns are others")
         surface = Surface(
             patterns=file["surface"][:],
