@@ -22,7 +22,8 @@ def all_specs(raw: dict) -> dict[tuple, str]:
             for rule in ("extract_features", "map_attention", "choose_clustering", "plot_choice")
         ),
         *((rule, *each) for each in plan.texts for rule in ("measure_surface", "measure_divergence", "project_heads")),
-        *((rule, *each) for each in plan.texts for rule in ("map_examples", "plot_examples", "plot_surface", "plot_plane")),
+        *(("map_examples", *each) for each in plan.texts),
+        *((f"plot_{what}", *each) for each in plan.texts for what in ("examples", "surface", "plane")),
         *((rule, *each) for each in plan.gradients for rule in ("measure_gradients", "plot_gradients")),
         *(("sample_questions", each.task) for each in answered),
         *(("prepare_windows", each.model, each.task) for each in answered),

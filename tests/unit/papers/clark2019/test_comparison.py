@@ -22,7 +22,7 @@ def quantities() -> dict:
     for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
         causal[name][:] = np.nan
     causal["first"][:] = 0.4
-    no_loss = Gradients(gradients_of(loss=None).values[::2], None, 0, "has no head for masked words")
+    no_loss = Gradients(gradients_of(loss=None).values[::2], None, 0, "has no head for masked words")  # noqa: PD011
     by_key = {
         BERT: (head_values(), gradients_of()),
         SHALLOW: ({name: values[::2] for name, values in head_values().items()}, no_loss),

@@ -26,6 +26,8 @@ _NONE = ("none of these", "0.7", ".")
 _SIZE = 13
 # Lengths that a bar of scale may have, in the unit of the plane.
 _BARS = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
+# Inches: a line of the legends; the side of a panel, the room at its left, between panels and below them; a title.
+_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 0.2
 # The largest number of layers for which each one is numbered.
 _NUMBERED = 12
 
@@ -37,20 +39,30 @@ def plane_figure(places: pd.DataFrame, summary: Mapping, behaviours: np.ndarray,
     places, summary: as `plane.project_heads` returns them.
     behaviours: [layer, head] str, as `statistics.behaviours_of` returns them.
     """
-    figure = Figure(figsize=(PAGE, 3.25), layout="constrained")
-    panels = figure.subplots(1, 2 if partition is None else 3)
+    kinds = max(len(set(behaviours.ravel())), 0 if partition is None else len(partition.types))
+    lines = -(-kinds // 2)
+    above = _LINE * (lines + 0.5)
+    height = _BELOW + _SIDE + above + _TITLE
+    figure = Figure(figsize=(PAGE, height))
+    panels = [
+        figure.add_axes((left / PAGE, _BELOW / height, _SIDE / PAGE, _SIDE / height))
+        for left in (_LEFT + place * (_SIDE + _GAP) for place in range(2 if partition is None else 3))
+    ]
     _mark_behaviours(panels[0], places, behaviours)
     _mark_layers(figure, panels[1], places)
     if partition is not None:
         _mark_types(panels[2], places, partition)
     x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
     half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
-    for axes in panels:
+    titles = ("by behaviour", "by layer", "by Guan's type")
+    for axes, title in zip(panels, titles, strict=False):
+        # Above the legend.
+        axes.set_title(title, loc="left", pad=72 * above)
         axes.set(xticks=[], yticks=[], xlim=(x - half, x + half), ylim=(y - half, y + half))
         axes.set_aspect("equal")
         axes.spines[:].set_visible(True)
     _add_bar(panels[0], half, "root of nats a row" if summary["scale"] == "root" else "nats a row")
-    figure.supxlabel(_fit(summary), fontsize=SMALL, x=0.01, ha="left")
+    figure.text(_LEFT / PAGE, 0.08 / height, _fit(summary), fontsize=SMALL, ha="left", va="bottom")
     return figure
 
 
@@ -59,7 +71,6 @@ def _mark_behaviours(axes: Axes, places: pd.DataFrame, behaviours: np.ndarray) -
     for name in ["", *_BEHAVIOURS]:
         label, colour, marker = _BEHAVIOURS.get(name, _NONE)
         _scatter(axes, places[of_head == name], colour, marker, label)
-    axes.set_title("by behaviour", loc="left", pad=44)
     _add_legend(axes)
 
 
@@ -68,12 +79,11 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
     colours = matplotlib.colormaps["viridis"].resampled(layers)
     for layer, heads in places.groupby("layer"):
         _scatter(axes, heads, colours(layer), "o", str(layer + 1))
-    axes.set_title("by layer", loc="left", pad=44)
     scale = ScalarMappable(BoundaryNorm(np.arange(0.5, layers + 1), layers), colours)
     step = -(-layers // _NUMBERED)
     bar = figure.colorbar(
         scale,
-        cax=axes.inset_axes((0, 1.09, 1, 0.05)),
+        cax=axes.inset_axes((0, 1.08, 1, 0.05)),
         orientation="horizontal",
         ticks=[1, *range(step, layers + 1, step)] if step > 1 else range(1, layers + 1),
     )
@@ -87,7 +97,6 @@ def _mark_types(axes: Axes, places: pd.DataFrame, partition: Partition) -> None:
     styles = type_styles(partition.types)
     for name, label in type_labels(partition).items():
         _scatter(axes, places[of_head == name], styles[name].colour, styles[name].marker, label)
-    axes.set_title("by Guan's type", loc="left", pad=44)
     _add_legend(axes)
 
 
