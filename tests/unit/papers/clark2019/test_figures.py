@@ -162,7 +162,7 @@ def test_figure_3_says_why_a_model_has_no_gradients():
 
 def test_figure_3_leaves_out_kinds_that_no_sample_has():
     gradients = gradients_of()
-    values = np.array(gradients.values)  # noqa: PD011
+    values = np.array(gradients.values)
     values[..., 1] = np.nan
     shown = gradient_figure(Gradients(values, "next_token", 5))
     assert {line.get_gid() for line in shown.axes[0].lines} == {"all", "sep", "punctuation"}
