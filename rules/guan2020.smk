@@ -125,6 +125,7 @@ rule compare_with_guan:
         ),
         scores=of_each(paths.SCORES, plan.tabulated),
         choices=of_each(paths.CHOICE, plan.features),
+        agreements=of_each(paths.CHOICE_AGREEMENT, plan.features),
         reference=GUAN2020,
     output:
         quantities="results/guan2020/quantities.csv",

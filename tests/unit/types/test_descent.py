@@ -8,7 +8,7 @@ import pytest
 
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import write_csv
-from headtypes.types.descent import COLUMNS, compare_partitions, comparison_table, read_comparison
+from headtypes.types.descent import COLUMNS, compare_partitions, comparison_table, kept_clusters, read_comparison
 from headtypes.types.partitions import Partition
 from tests.support.drawing import HEADS, LAYERS, family, planted
 from tests.support.planted import TYPES
@@ -35,8 +35,50 @@ def test_names_matter_to_the_same_type_and_not_to_the_rand_index():
     _, parent = planted()
     turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
     child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
-    assert compare_partitions(child, parent) == {"same_type": 0, "adjusted_rand": 1}
-    assert compare_partitions(parent, parent) == {"same_type": 100, "adjusted_rand": 1}
+    assert compare_partitions(child, parent) == {"same_type": 0, "same_cluster": 100, "adjusted_rand": 1}
+    assert compare_partitions(parent, parent) == {"same_type": 100, "same_cluster": 100, "adjusted_rand": 1}
+
+
+def of_types(parent: Partition, types: np.ndarray) -> Partition:
+    return Partition(parent.table.assign(type=types.reshape(-1)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_heads_that_leave_their_cluster_are_found_whatever_the_clusters_are_called(seed):
+    """Some heads are given another cluster, and then all clusters other names."""
+    rng = np.random.default_rng(seed)
+    _, parent = planted()
+    types = parent.type_of.copy()
+    left = np.zeros(parent.shape, dtype=bool)
+    for place in rng.choice(parent.type_of.size, size=4, replace=False):
+        layer, head = divmod(place, HEADS)
+        types[layer, head] = rng.choice([name for name in TYPES if name != types[layer, head]])
+        left[layer, head] = True
+    names = dict(zip(TYPES, rng.permutation([*TYPES[1:], "another"]), strict=True))
+    child = of_types(parent, np.vectorize(names.get, otypes=[object])(types))
+    np.testing.assert_array_equal(kept_clusters(child, parent), ~left)
+    assert compare_partitions(child, parent)["same_cluster"] == pytest.approx(100 * (~left).mean())
+
+
+def test_clusters_are_matched_so_that_most_heads_keep_theirs():
+    rng = np.random.default_rng(5)
+    _, parent = planted()
+    for _ in range(5):
+        types = rng.choice(TYPES, size=parent.shape).astype(object)
+        best = max(
+            (np.vectorize(dict(zip(TYPES, order, strict=True)).get, otypes=[object])(types) == parent.type_of).sum()
+            for order in itertools.permutations(TYPES)
+        )
+        assert kept_clusters(of_types(parent, types), parent).sum() == best
+
+
+def test_a_cluster_without_a_partner_keeps_no_head():
+    _, parent = planted()
+    types = parent.type_of.copy()
+    split = np.argwhere(types == TYPES[0])
+    types[tuple(split[0])] = "split off"
+    assert (~kept_clusters(of_types(parent, types), parent)).sum() == 1
+    assert (~kept_clusters(parent, of_types(parent, types))).sum() == 1
 
 
 def test_models_of_different_shape_are_not_compared():

@@ -9,12 +9,16 @@ from dataclasses import dataclass, field
 class Measured:
     """A value and the interval that it lies in, or the value alone (low and high are NaN).
 
-    The value is NaN where there is only a range: a published number that can be read in several ways.
+    The value is NaN where there is only a range: a number that can be read in several ways.
+
+    p_value: by a limit and the side of it ("above" or "below") on which the value is claimed to be, the p-value that
+        fits the interval, as `bootstrap.p_of_side` finds it; None where there is none.
     """
 
     value: float
     low: float = math.nan
     high: float = math.nan
+    p_value: Callable[[float, str], float] | None = field(default=None, compare=False, repr=False)
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -20,7 +20,10 @@ def partition(types: list[str], doubtful: str = "") -> Partition:
 
 
 def stability(value: float) -> dict:
-    return {half: {"all_agree": value, "pairwise": value + 1} for half in ("heads", "samples")}
+    halves = ("heads", "samples", "pairs")
+    return {half: {"all_agree": value + n, "pairwise": value + 0.5 + n} for n, half in enumerate(halves)} | {
+        "own_cluster": 70
+    }
 
 
 def row(condition: str, operations: dict, model: str = "m", of: str = "p") -> dict:
@@ -39,6 +42,27 @@ def tabulated(rows, partitions, metrics, intervals=None, controls=None) -> pd.Da
     return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
+def with_tests(intervals: pd.DataFrame, rates: list[float]) -> pd.DataFrame:
+    """The same with p-values and false discovery rates of the drops of exact match."""
+    tests = {f"drop_exact_match_{name}": rates for name in ("p", "fdr", "p_by_article", "fdr_by_article")}
+    return intervals.assign(**tests)
+
+
+def test_false_discovery_rates_stand_beside_the_drops():
+    partitions = {("m", "p"): partition(list(TYPES))}
+    rows = [row("c0", {}), row("c1", {"dense": "zero"}), row("c2", {"vertical": "zero"})]
+    intervals = {("m", "p"): with_tests(ends(["c0", "c1", "c2"], 0), [np.nan, 0.0004, 0.0313])}
+    table = tabulated(rows, partitions, [scores(50, 60)] * 3, intervals)
+    for name in ("p", "fdr", "p_by_article", "fdr_by_article"):
+        assert table[f"drop_exact_match_{name}"].tolist()[1:] == [0.0004, 0.0313]
+        assert f"exact_match_{name}" not in table
+    page = ablation_page(table, partitions, 2)
+    assert "| ID | condition | heads | EM | drop | FDR | published | drop published |" in page
+    assert "| 2 | c1 | 1 | 50.00 [16.00, 17.00] | 0.00 [20.00, 21.00] | <0.001 | 79.92 |" in page
+    assert "| 5 | c2 | 1 | 50.00 [32.00, 33.00] | 0.00 [36.00, 37.00] | 0.031 | 81.42 |" in page
+    assert "| ID | condition | heads | F1 | drop | published | drop published |" in page
+
+
 def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> pd.DataFrame:
     """Intervals of conditions, every figure another one: whole numbers from `first` on."""
     of_metric = [f"{end}{unit}" for unit in ("", "_by_article") for end in ("low", "high")]
@@ -47,17 +71,23 @@ def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> 
     return pd.DataFrame(figures, columns=names).assign(condition=conditions)
 
 
-def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
+def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
     rows = [{"model": "a", "partition": "p", "published": "mnli"}, {"model": "b", "partition": "p", "published": None}]
     partitions = [partition(["dense", "dense", "vertical", "diagonal"], "vertical"), partition(["type-1", "type-2"])]
-    table = stability_table(rows, partitions, [stability(90), stability(80)], REFERENCE)
+    table = stability_table(rows, partitions, [stability(90), stability(80) | {"pairs": None}], REFERENCE)
     assert table.loc[0, "published_stability"] == 94.37
     assert np.isnan(table.loc[1, "published_stability"])
-    assert table["heads_pairwise"].tolist() == [91, 81]
+    assert table["heads_pairwise"].tolist() == [90.5, 80.5]
+    assert table.loc[0, "pairs_all_agree"] == 92
+    assert table.loc[1, ["pairs_all_agree", "pairs_pairwise"]].isna().all()
     assert table.loc[0, ["share_dense", "share_diagonal", "share_vertical"]].tolist() == [50, 25, 25]
     assert table["doubtful"].tolist() == ["vertical", ""]
     page = stability_page(table, REFERENCE)
-    assert "| a | p | 94.37 | 90.00 | 91.00 | 90.00 | 91.00 |" in page
+    assert (
+        "| model | partition | published | heads, all agree | samples, all agree | pairs, all agree | heads, pair"
+        in page
+    )
+    assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70 |" in page
     assert "| published |  | 26.04 | 25.56 | 13.28 |" in page
 
 

@@ -7,14 +7,16 @@ import pandas as pd
 
 from headtypes.ablation.operations import operations_by_head, table_of
 from headtypes.papers.guan2020.published import Guan2020
+from headtypes.papers.guan2020.words import HALVES
 from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition, order_types
 
-_HALVES = ("heads", "samples")
 _AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
 _METRICS = {"exact_match": "EM", "accuracy": "Acc.", "f1": "F1"}
 _KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_")
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
+_TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
+_STABILITY = [f"{half}_{agreement}" for agreement in _AGREEMENTS for half in HALVES]
 _COUNTS = ("control_draws", "control_questions")
 _CONTROLS = (
     "Drops beside those of random heads are on fewer questions: the condition's own, then the mean, lowest and highest "
@@ -31,20 +33,22 @@ def stability_table(
 
     rows: one per clustering: model, partition, and `published`, the paper's row beside which it stands, or None.
     partitions, stabilities: of the same clusterings, in the same order.
-    returns one row per clustering: model, partition, published_stability, {heads,samples}_{all_agree,pairwise}
-        (the paper's one value can be read in four ways), share_{type}, and the types whose name is doubtful.
+    returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
+        one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster,
+        share_{type}, and the types whose name is doubtful.
     """
     table = []
     for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["published_stability"] = published.stability.models.get(row["published"])
-        entry |= {f"{half}_{agreement}": stability[half][agreement] for half in _HALVES for agreement in _AGREEMENTS}
+        values = {half: stability[half] or {} for half in HALVES}
+        entry |= {f"{half}_{agreement}": values[half].get(agreement) for agreement in _AGREEMENTS for half in HALVES}
+        entry["own_cluster"] = stability["own_cluster"]
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(partition.doubtful)
         table.append(entry)
-    numbers = ["published_stability", *(f"{half}_{agreement}" for half in _HALVES for agreement in _AGREEMENTS)]
-    return pd.DataFrame(table).astype(dict.fromkeys(numbers, float))
+    return pd.DataFrame(table).astype(dict.fromkeys(["published_stability", *_STABILITY], float))
 
 
 def ablation_table(
@@ -66,8 +70,8 @@ def ablation_table(
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
         3), id (the paper's, or none), condition, the number of heads that something is done to, operation_{type},
         and for exact_match, f1 and accuracy: the score, its drop, both with the ends of their intervals over
-        questions and over articles, and both as published; then what is known of the controls, n_questions (or
-        pairs), and the types whose name is doubtful.
+        questions and over articles, the drop with its p-values and false discovery rates too, and both as published;
+        then what is known of the controls, n_questions (or pairs), and the types whose name is doubtful.
     """
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -89,7 +93,8 @@ def ablation_table(
             for name, value in values.items():
                 entry[name] = value
                 of_row = ends[key].loc[row["condition"]] if key in ends else {}
-                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in _ENDS}
+                tests = _TESTS if name != metric else ()
+                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in (*_ENDS, *tests)}
             # The paper's F1 is that of answers, not of sentence pairs.
             theirs = getattr(of_paper, metric, None) if of_paper and "exact_match" in score else None
             entry[f"published_{metric}"] = theirs
@@ -114,15 +119,18 @@ def _is_number(column: str) -> bool:
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
     """Table 1 as Markdown."""
     shares = [column for column in table if column.startswith("share_")]
-    names = {f"{half}_{agreement}": f"{half}, {label}" for half in _HALVES for agreement, label in _AGREEMENTS.items()}
+    names = {f"{half}_{agreement}": f"{half}, {label}" for agreement, label in _AGREEMENTS.items() for half in HALVES}
+    names["own_cluster"] = "own cluster"
     stability = table.rename(columns={"published_stability": "published", **names})
     paper = {
         f"share_{name}": share.percent for name, share in published.shares.types.items() if f"share_{name}" in shares
     }
     types = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
     parts = [
-        "Stability of the types: percent of heads to which clusterings, each fitted on a random half of the heads or "
-        "of the samples, give the same type (all of them, or two of them on average).",
+        "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "
+        "or of the samples, give the same type; or of the pairs of a head and a sample, for clusterings of half of the "
+        "pairs. All of them agree, as the paper counts, or two of them on average (pairwise). Own cluster: percent of "
+        "the pairs that are nearest to the head's cluster.",
         markdown_table(stability[["model", "partition", "published", *names.values()]]),
         "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
         "its heads look at.",
@@ -138,7 +146,8 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
     titles = {2: "types left out or made uniform", 3: "attention within and between sentences"}
     parts = [
         "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
-        f"questions in brackets. {_CONTROLS if number == 2 else ''}".strip()
+        "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
+        f"rate over the conditions of a model, Benjamini and Hochberg 1995). {_CONTROLS if number == 2 else ''}".strip()
     ]
     # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
@@ -161,6 +170,11 @@ def _shown(section: pd.DataFrame, metric: str, label: str) -> pd.DataFrame:
     """One score of all conditions as a person reads it."""
     shown = {"ID": section["id"], "condition": section["condition"], "heads": section["heads"]}
     shown |= {label: _with_ends(section, metric), "drop": _with_ends(section, f"drop_{metric}")}
+    if section[f"drop_{metric}_fdr"].notna().any():
+        shown["FDR"] = [
+            "" if math.isnan(rate) else "<0.001" if rate < 0.001 else f"{rate:.3f}"
+            for rate in section[f"drop_{metric}_fdr"]
+        ]
     if f"control_drop_{metric}" in section and section[f"control_drop_{metric}"].notna().any():
         own = section[f"own_drop_{metric}"].map("{:.2f}".format)
         beside = own + " / " + _with_ends(section, f"control_drop_{metric}")

@@ -45,7 +45,9 @@ def compare_with_guan(plan: Plan) -> dict:
             "partition": partition.name,
             "task": partition.task,
             "method": partition.method,
+            "k": partition.k,
             "distance_bins": plan.config.clustering.distance_bins,
+            "published": plan.config.models[partition.model].published.get("guan2020"),
             "parent": plan.parent(partition.model),
         }
         for partition in plan.partitions.values()
