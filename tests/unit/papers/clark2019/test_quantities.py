@@ -88,6 +88,22 @@ def test_gradients_are_means_over_heads_and_have_no_interval():
     assert found["surface.gradient.sep"].value == pytest.approx(0.2)
 
 
+@pytest.mark.parametrize(("difference", "p"), [(-0.06, 0.001), (0.005, 0.4), (0.06, 0.001)])
+def test_the_p_value_of_layers_is_that_of_both_sides(difference, p):
+    layers = layers_of(difference)
+    measured = collect_quantities(drawn_surface(), None, layers, PUBLISHED, seed=1)["divergence.within_less_between"]
+    assert [measured.value, measured.low, measured.high] == [difference, difference - 0.01, difference + 0.01]
+    assert measured.p_value(0, "below") == pytest.approx(p)
+
+
+def test_rules_have_p_values_that_fit_their_intervals():
+    found = collect_quantities(surface_of(head_values()), gradients_of(), layers_of(), PUBLISHED, seed=1)
+    for claim in PUBLISHED.claims:
+        for rule in claim.rules:
+            finding = rule.find(found, PUBLISHED)
+            assert np.isnan(finding.p) if claim.id == "sep-no-op" else finding.p < 0.05
+
+
 def test_equal_seeds_give_equal_intervals():
     one, same, other = (collect_quantities(drawn_surface(), None, None, PUBLISHED, seed=s) for s in (1, 1, 2))
     assert one.by_name == same.by_name

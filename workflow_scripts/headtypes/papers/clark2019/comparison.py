@@ -12,8 +12,10 @@ from headtypes.papers.clark2019.statistics import WORDS
 from headtypes.papers.clark2019.values import DIGITISED, SurfaceValue
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
+    HOW_CLAIMS_ARE_KNOWN,
     NUMBERS,
-    claim_row,
+    claim_list,
+    claim_rows,
     note_parts,
     subject_parts,
     value_row,
@@ -43,13 +45,14 @@ def compare_with_clark(
       layers (`third.{statistic}.{third}`) where the model has another number of them than the paper's; and for each
       layer the kind of token with the most attention (`sink.{layer}`) and its gradient divided by that of all tokens
       (`sink_gradient.{layer}`). kind: claim or figure. ours, low, high, published, difference (ours less published):
-      shares of attention, nats, percent of heads, or numbers of heads, as `quantity` says.
+      shares of attention, nats, percent of heads, or numbers of heads, as `quantity` says; of a claim those of the rule
+      that makes the verdict. basis, p, p_holm, verdict_holm: as `comparison.claim_rows` has them.
     """
     theirs, rows = published_quantities(published), []
     for key, ours in quantities.items():
         known = theirs if key in beside else Quantities({})
         same = dict(zip(KEYS, key, strict=True)) | {"n_segments": int(ours["n_segments"].value)}
-        rows += [same | claim_row(claim, ours, theirs, published) for claim in published.claims]
+        rows += [same | row for row in claim_rows(published.claims, ours, theirs, published)]
         values = _values(ours, known, key in beside, published)
         # A remark is about a published value.
         rows += [same | row | ({} if key in beside else {"remark": ""}) for row in values]
@@ -62,12 +65,15 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     parts = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.data.segments.source}; they "
         "stand beside ours for models that name them in the config. Its claims are judged for every model.",
-        f"{HOW_CLAIMS_ARE_JUDGED} Intervals are over segments, but for that of layers-alike: 2.5 and 97.5 % of what "
+        f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED} Intervals are over segments, but for that of layers-alike: 2.5 and 97.5 % of what "
         "permutations of the layers give are taken from the value. Values of gradients have none.",
         "Shares of attention are between 0 and 1. Heads are broad above "
         f"{broad.above / broad.uniform:.2f} of the entropy of uniform attention, as in the released notebook, where "
-        f"that is {broad.above:g} nats. Which limits are ours is said in reference/clark2019.yaml.",
+        f"that is {broad.above:g} nats.",
         verdict_counts(table, KEYS),
+        "## The claims",
+        "Where a limit is ours, the last column says how it follows from the paper's words.",
+        claim_list(published.claims),
     ]
     for (model, task), section in table.groupby(KEYS, sort=False):
         start = section["id"].str.partition(".")[0]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from headtypes.base.bootstrap import RESAMPLES, bounds, draw_units
+from headtypes.base.bootstrap import RESAMPLES, bounds, draw_units, p_of_side
 from headtypes.features.gradient_files import ATTENDED, Gradients
 from headtypes.features.surface_files import COLUMNS, Surface
 from headtypes.papers.claims import NoVerdictError
@@ -53,8 +53,7 @@ def collect_quantities(
     measured = dict(_intervals(measures, whole, _resampled(surface, whole, published, seed)))
     measured["n_segments"] = Measured(len(surface.length))
     if layers is not None and layers["difference"] is not None:
-        ends = layers["low"], layers["high"]
-        measured["divergence.within_less_between"] = Measured(layers["difference"], *ends)
+        measured["divergence.within_less_between"] = _permuted(layers)
         measured |= {f"divergence.{name}": Measured(layers[name]) for name in ("within", "between")}
     return Quantities(measured, missing=_reasons(published, whole))
 
@@ -171,13 +170,28 @@ def _intervals(
                 continue  # Gradients are not drawn again.
     for name, value in values.items():
         low = high = np.full(np.shape(value), np.nan)
-        if drawn[name]:
-            low, high = bounds(np.concatenate(drawn[name]), np.ones(segments))
+        means, sizes = np.concatenate(drawn[name]) if drawn[name] else None, np.ones(segments)
+        if means is not None:
+            low, high = bounds(means, sizes)
         if not name.endswith(".*"):
-            yield name, Measured(float(value), float(low), float(high))
+            p_value = None if means is None else _p_value(means, sizes)
+            yield name, Measured(float(value), float(low), float(high), p_value)
             continue
         for layer, ends in enumerate(zip(value, low, high, strict=True), start=1):
             yield f"{name[:-1]}{layer}", Measured(*map(float, ends))
+
+
+def _p_value(means: np.ndarray, sizes: np.ndarray) -> Callable[[float, str], float]:
+    return lambda limit, side: float(p_of_side(means, sizes, limit, side))
+
+
+def _permuted(layers: LayerTest) -> Measured:
+    """The difference between divergences within and between layers, with what permutations of the layers say of it.
+
+    The p-value is of both sides, and of the limit 0, which alone is ever asked for.
+    """
+    both_sides = min(1.0, 2 * min(layers["p"], 1 - layers["p"] + 1 / (1 + layers["permutations"])))
+    return Measured(layers["difference"], layers["low"], layers["high"], lambda limit, side: both_sides)
 
 
 def _resampled(surface: Surface, whole: Statistics, published: Clark2019, seed: int) -> Iterator[Statistics]:
