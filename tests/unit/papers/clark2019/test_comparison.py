@@ -123,7 +123,7 @@ def test_each_layers_kind_of_token_with_the_most_attention_and_its_gradient(tabl
 def test_the_page_shows_verdicts_first_then_values_and_what_is_a_matter_of_these_sections(table):
     page = comparison_page(table, PUBLISHED)
     assert "| bert | wiki | stated | 14 | 0 | 0 | 0 | 14 | 0 |" in page
-    assert "“Starting in layer 5 – the same layer" in page
+    assert "“over half of BERT's attention in layers 6-10" in page
     assert page.index("### Claims: stated") < page.index("### Means by layer") < page.index("### Means by thirds")
     section = page.split("## bert, wiki")[1].split("\n## ")[0]
     assert "| attention to [SEP] | ours | 0.02 | 0.05 | 0.08 | 0.21 | 0.49 |" in section

@@ -65,7 +65,8 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     parts = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.data.segments.source}; they "
         "stand beside ours for models that name them in the config. Its claims are judged for every model.",
-        f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED} Intervals are over segments, but for that of layers-alike: 2.5 and 97.5 % of what "
+        f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED} "
+        "Intervals are over segments, but for that of layers-alike: 2.5 and 97.5 % of what "
         "permutations of the layers give are taken from the value. Values of gradients have none.",
         "Shares of attention are between 0 and 1. Heads are broad above "
         f"{broad.above / broad.uniform:.2f} of the entropy of uniform attention, as in the released notebook, where "
