@@ -30,7 +30,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 
     Where the model has no loss, the figure says why.
     """
-    figure = Figure(figsize=(PAGE, 2.2), layout="constrained")
+    figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
         say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
         return figure
