@@ -218,10 +218,10 @@ SWAPS = {
     ("controls/questions", "curves/questions"): {"evaluate_controls": 6, "evaluate_curves": 4},
     ("curves/orders", "curves/questions"): {"evaluate_curves": 4},
     ("clustering/restarts", "stability/models"): {
-        "cluster_heads": 9,
-        "measure_stability": 9,
-        "measure_confidence": 9,
-        "choose_clustering": 7,
+        "cluster_heads": 10,
+        "measure_stability": 10,
+        "measure_confidence": 10,
+        "choose_clustering": 8,
     },
 }
 
@@ -231,6 +231,15 @@ def test_two_values_that_change_places_are_noticed(place, one, other):
     with place.configured(swapped(place.config, one, other)):
         scheduled = place.scheduled()
     assert Counter(job.rule for job in scheduled if job.reason == "spec") == SWAPS[one, other]
+
+
+def test_a_further_file_in_a_folder_of_data_schedules_its_reader(place):
+    further = place.folder / "inputs/texts/c.txt"
+    further.write_text("Seven.\n\nEight.\n")
+    try:
+        assert by_reason(place.scheduled())["input"] == {"fetch_task": 1}
+    finally:
+        further.unlink()
 
 
 def test_what_is_new_is_made_in_shards_and_what_is_there_stays(place):

@@ -99,6 +99,17 @@ MISTAKES = [
     ("tasks/squad/source/split", "x", ["tasks.squad.source", "split belongs to a source with hub"]),
     ("models/trained/source/pickle", True, ["models.trained.source", "pickle belongs to a source with files"]),
     ("tasks/squad/columns", {}, ["tasks.squad:", "columns belongs to a task of kind sentence_pair"]),
+    ("tasks/made/max_seq_length", 64, ["tasks.made:", "max_seq_length belongs to a task of kind text"]),
+    ("tasks/made/source", {"folder": "x"}, ["tasks.made:", "folder belongs to a task of kind text"]),
+    ("tasks/squad/source/folder", "x", ["tasks.squad.source", "found file and folder"]),
+    ("tasks/paragraphs/questions", 5, ["tasks.paragraphs:", "questions belongs to a task of kind", "or sentence_pair"]),
+    (
+        "tasks/paragraphs/source",
+        {"world": "text", "training_size": 5},
+        ["tasks.paragraphs:", "training_size belongs to"],
+    ),
+    ("tasks/paragraphs/source", {"world": "paraphrase"}, ["tasks.paragraphs:", "does not fit the world's paraphrase"]),
+    ("models/trained/evaluate", "paragraphs", ["models.trained.evaluate: paragraphs is of kind text, which no model"]),
     ("tasks/made/kind", "sentence_pair", ["tasks.made", "does not fit the world's question_answering"]),
     ("windows/max_seq_length", 50, ["windows:", "50 < 30 + 4 + 20"]),
     # A name that is no text, or that would leave the results folder.
@@ -148,6 +159,8 @@ MISTAKES = [
     ("conditions/zero-dense/1-0", "zero", ['no partition has the type "1-0"', "layer-head, both counted from 1"]),
     # Files and packages that are not there.
     ("tasks/squad/source/file", "/nowhere/dev.json", ["tasks.squad.source.file", "there is no file /nowhere/dev.json"]),
+    ("tasks/paragraphs/source/folder", "/nowhere", ["tasks.paragraphs.source.folder: there is no folder /nowhere"]),
+    ("tasks/paragraphs/source/folder", "$HEADTYPES_NOWHERE/x", ["source.folder", "HEADTYPES_NOWHERE is not set"]),
     ("models/tuned+1.0/source/folder", "/nowhere", ["models.tuned+1.0.source.folder", "holds no config.json"]),
     ("partitions/mine/file", "/nowhere.csv", ["partitions.mine.file", "there is no file /nowhere.csv"]),
     (

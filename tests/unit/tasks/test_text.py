@@ -75,9 +75,9 @@ class TestPlainText:
         [
             ("", "has no text"),
             (" \n\f\n\n", "has no text"),
-            ("One.\nTwo.\n", "has no document with two paragraphs of text one after the other"),
-            ("One.\fTwo.", "has no document with two paragraphs"),
-            ("One.\n\n\u200b\n", "has no document with two paragraphs"),
+            ("One.\nTwo.\n", "gives no segment, which takes a document with two paragraphs"),
+            ("One.\fTwo.", "gives no segment"),
+            ("One.\n\n\u200b\n", "gives no segment"),
             (b"One.\n\nTw\xf6.\n", "line 3 is not UTF-8 text"),
             ("One.\n\nTwo.".encode("utf-16"), "line 1 is not UTF-8 text"),
         ],
@@ -120,8 +120,8 @@ class TestJsonLines:
                 json_lines(*[{"id": "a", "paragraphs": ["x", "y"]}] * 2),
                 "line 2: the id 'a' is also that of the document in",
             ),
-            (json_lines({"id": "a", "paragraphs": ["x"]}), "has no document with two paragraphs"),
-            (json_lines({"id": "a", "paragraphs": ["", "x"]}), "has no document with two paragraphs"),
+            (json_lines({"id": "a", "paragraphs": ["x"]}), "gives no segment"),
+            (json_lines({"id": "a", "paragraphs": ["", "x"]}), "gives no segment"),
         ],
     )
     def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
@@ -150,12 +150,12 @@ class TestArticles:
             ("", "is not valid JSON: line 1"),
             ("[]", "is not in the layout of SQuAD v1.1"),
             ('{"data": [{"title": "a"}]}', "is not in the layout of SQuAD v1.1 (KeyError: 'paragraphs')"),
-            ('{"data": []}', "has no document with two paragraphs"),
+            ('{"data": []}', "gives no segment"),
             (squad(("a", ["x", 3])), "the context of paragraph 2 is not text, but 3"),
             (squad((None, ["x", "y"])), "the title of paragraph 1 is not text, but None"),
             (squad((" ", ["x", "y"])), "paragraph 1 has no title"),
             (squad(("a", ["x", "\ud800"])), "the context of paragraph 2 is not valid Unicode text"),
-            (squad(("a", ["x", "x"])), "has no document with two paragraphs"),
+            (squad(("a", ["x", "x"])), "gives no segment"),
         ],
     )
     def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
@@ -267,7 +267,9 @@ class TestSegments:
         ]
         assert segments_of(Document("x", ("a",))) == []
 
-    @pytest.mark.parametrize("nothing", ["", " \n\t", "\u200b\u00ad", "\x00\x07", "\u3000", "\ue000", "\u0301"])
+    @pytest.mark.parametrize(
+        "nothing", ["", " \n\t", "\u200b\u00ad", "\x00\x07", "\u3000", "\ue000", "\u0301", "\ufffd"]
+    )
     def test_a_paragraph_without_a_token_makes_no_segment_and_moves_no_other(self, nothing):
         assert not bert_tokenizer(WORDS).tokenize(nothing)
         assert segments_of(Document("x", ("a", nothing, "c", "d"))) == [Sample("x-1", "c", "d")]

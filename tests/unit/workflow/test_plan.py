@@ -263,7 +263,7 @@ def test_a_selection_leaves_the_rest_out(tmp_path):
 def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables(tmp_path):
     full = full_config(tmp_path)
     full["select"] = {"models": ["base"], "tasks": ["pairs"]}
-    for path in ("tasks/squad/source/file", "partitions/mine/file"):
+    for path in ("tasks/squad/source/file", "tasks/paragraphs/source/folder", "partitions/mine/file"):
         full = edited(edited(full, path, "/nowhere"), path, "$HEADTYPES_NOWHERE/x")
     full = edited(full, "models/tuned+1.0/source/folder", "$HEADTYPES_NOWHERE")
     full = edited(full, "models/packed/source/package", "not_installed")

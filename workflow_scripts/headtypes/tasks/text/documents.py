@@ -59,7 +59,8 @@ def segments_of(document: Document) -> list[Sample]:
 
 def _gives_tokens(paragraph: str) -> bool:
     """Whether there is a letter, digit, mark of punctuation or symbol; tokenizers may drop all other characters."""
-    return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph)
+    # BERT also drops the replacement character, which Unicode counts among the symbols.
+    return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
 
 def _read_squad(file: str) -> Iterator[tuple[str, Document]]:
@@ -134,8 +135,8 @@ def _by_title(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
 def _with_segments(documents: list[Document], where: str) -> list[Document]:
     if not any(map(segments_of, documents)):
         raise InputError(
-            f"{where} has no document with two paragraphs of text one after the other, of which a segment consists; "
-            "paragraphs end at an empty line."
+            f"{where} gives no segment, which takes a document with two paragraphs of text; in plain text, an empty "
+            "line ends a paragraph."
         )
     return documents
 
