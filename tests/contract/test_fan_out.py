@@ -240,6 +240,8 @@ CHANGED = {
         {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1}},
     ),
     "curves that are taken away": ({"curves": {"orders": 0}}, {}),
+    "more samples for gradients": ({"gradients": {"samples": 300}}, {"spec": {"measure_gradients": 1}}),
+    "gradients that are taken away": ({"gradients": {"samples": 0}}, {}),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
         {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan")},

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transformers import BertForMaskedLM
 
 from headtypes.base.files import write_json_lines
 from headtypes.workflow.provenance import beside
@@ -31,8 +32,10 @@ def small_config(folder: Path) -> dict:
     """A configuration in which every rule has a job; the model and data that it names are put into `folder`."""
     folder.mkdir(parents=True)
     model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
-    for part in (model, tokenizer):
-        part.save_pretrained(folder / "model")
+    # Beside the head for questions one for masked words, so that there are gradients on texts too.
+    words = {name: weight for name, weight in BertForMaskedLM(model.config).named_parameters() if "cls." in name}
+    model.save_pretrained(folder / "model", state_dict={**model.state_dict(), **words})
+    tokenizer.save_pretrained(folder / "model")
     squad = squad_file(folder / "squad.json")
     data = json.loads(squad.read_text())
     asked = [question for paragraph in data["data"][0]["paragraphs"] for question in paragraph["qas"]]

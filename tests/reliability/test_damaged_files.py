@@ -36,6 +36,7 @@ from headtypes.features.divergence_files import (
     write_plane_fit,
 )
 from headtypes.features.feature_files import Features, join_features, read_distance, read_features, write_features
+from headtypes.features.gradient_files import ATTENDED, Gradients, read_gradients
 from headtypes.features.surface_files import COLUMNS, Surface, read_surface, write_surface
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
@@ -140,6 +141,10 @@ def table(*columns: str) -> Callable[[Path], None]:
     return write
 
 
+def gradients(path: Path) -> None:
+    write_csv(path, Gradients(np.full((2, 4, len(ATTENDED)), 0.5), "masked_words", 5).table())
+
+
 def importance(path: Path) -> None:
     layer, head = (index.reshape(-1) for index in np.indices((2, 4)))
     write_csv(path, pd.DataFrame({"layer": layer, "head": head, "importance": 1.5, "normalised": 0.25}))
@@ -223,6 +228,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "head_outputs.h5": (lambda path: write_head_outputs(path, np.ones((2, 4, 3), np.float32), {}), read_head_outputs),
     "scores.parquet": (scores, lambda path: read_scores([path])),
     "part.parquet": (part, lambda path: read_parts([path])),
+    "gradients.csv": (gradients, read_gradients),
     "importance.csv": (importance, read_importance),
     "curves.csv": (curves, read_curves),
     "intervals.csv": (table("condition", "f1", "f1_low"), read_intervals),

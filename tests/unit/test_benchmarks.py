@@ -16,6 +16,7 @@ SMALLEST = {
     "--ways extraction surface zero drop_intra masks bincount",
     "divergence.py": "--shape minilm --tokens 8 --segments 2",
     "dry_run.py": "1 2",
+    "gradients.py": "--layers 1 --tokens 16 --samples 2",
     "job.py": "2 1",
 }
 

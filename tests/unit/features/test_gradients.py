@@ -280,7 +280,7 @@ def test_weights_without_a_head_give_no_values_and_say_why(tmp_path):
     assert (found.values.shape, found.loss, found.samples) == ((3, 5, 5), None, 0)
     assert np.isnan(found.values).all()
     assert found.reason.startswith("has no head for masked words: its weights lack cls.predictions.bias")
-    assert found.warnings == [f"nothing is measured: {found.reason}."]
+    assert found.warnings == [f"nothing is measured: the model {found.reason}."]
     record = recorded(*tiny_language_model("bert"), tmp_path / "words")
     windows = build_pairs(PAIRS, tokenizer, max_length=60)
     found = measure_answer_gradients(PAIRS, windows, record, batch_tokens=512, **SETTINGS)
@@ -291,12 +291,12 @@ def test_a_tokenizer_without_a_mask_and_texts_without_words_give_no_values(tmp_p
     model, tokenizer = tiny_language_model("bert")
     record = recorded(model, tokenizer, tmp_path / "marks")
     found = measure_text_gradients([Sample("0", ".", ",")], record, batch_tokens=512, **SETTINGS)
-    assert found.reason == "no text has a word to predict"
+    assert found.reason == "finds no word to predict in any text"
     tokenizer = copy.deepcopy(tokenizer)
     tokenizer.mask_token = None
     record = recorded(model, tokenizer, tmp_path / "no_mask")
     found = measure_text_gradients(TEXTS, record, batch_tokens=512, **SETTINGS)
-    assert found.reason == "its tokenizer has no mask token"
+    assert found.reason == "has no mask token in its tokenizer"
 
 
 def test_a_file_holds_what_was_measured(tmp_path):

@@ -64,6 +64,13 @@ def test_a_model_that_answers_questions_has_none(name, tmp_path):
         load_model(record, "float32", head=language_head(record))
 
 
+def test_a_family_that_transformers_knows_no_such_head_of_has_none(tmp_path):
+    record = saved(*like(AutoModel, "gpt2"), tmp_path)
+    with pytest.raises(MissingHeadError, match="Transformers has no head for masked words for gpt2 models") as error:
+        load_model(record, "float32", head="masked_lm")
+    assert error.value.why == "has no head for masked words in Transformers"
+
+
 def test_a_head_that_tells_replaced_tokens_is_none_for_masked_words(tmp_path):
     record = saved(*like(ElectraForPreTraining, "electra"), tmp_path)
     with pytest.raises(MissingHeadError, match=r"has no head for masked words: its weights lack generator_lm_head"):

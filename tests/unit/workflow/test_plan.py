@@ -187,6 +187,21 @@ def test_the_partitions_that_conditions_are_evaluated_on_have_curves(imported):
     assert Plan(read_config(edited(imported, "curves", {"orders": 0}))).curved == []
 
 
+def test_gradients_are_measured_on_texts_and_on_the_task_that_a_model_answers(tmp_path):
+    config = full_config(tmp_path)
+    assert {(entry.model, entry.task) for entry in Plan(read_config(config)).gradients} == {
+        ("base", "pairs"),
+        ("tuned+1.0", "squad"),
+        ("packed", "asked"),
+        ("trained", "paragraphs"),
+    }
+    both = edited(config, "models/base/tasks", ["squad", "pairs", "paragraphs"])
+    plan = Plan(read_config(both))
+    assert [entry.task for entry in plan.gradients if entry.model == "base"] == ["pairs", "paragraphs"]
+    assert [plan.is_text(task) for task in ("pairs", "paragraphs")] == [False, True]
+    assert Plan(read_config(edited(both, "gradients/samples", 0))).gradients == []
+
+
 def test_a_model_is_evaluated_on_pairs_that_have_labels(small):
     pairs = {"kind": "sentence_pair", "source": {"hub": "a/b"}, "columns": {"label": "gold"}, "questions": 5}
     raw = edited(small, "tasks/pairs", pairs)

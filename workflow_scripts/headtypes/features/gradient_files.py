@@ -21,7 +21,7 @@ class Gradients:
     loss:    masked_words, next_token, or the kind of task that was answered; None where the weights hold no head for
         any of these, so that all values are NaN.
     samples: how many samples the means are over.
-    reason:  why there are no values; None where there are.
+    reason:  why there are no values, said of the model (`has no ...`); None where there are.
     """
 
     values: np.ndarray
@@ -32,7 +32,7 @@ class Gradients:
     @property
     def warnings(self) -> list[str]:
         """What to tell the user."""
-        return [] if self.reason is None else [f"nothing is measured: {self.reason}."]
+        return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
         """One row for each head: layer, head (from 0), the kinds, loss, samples, reason."""

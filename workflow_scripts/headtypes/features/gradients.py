@@ -57,11 +57,11 @@ def measure_text_gradients(
     if head == "causal_lm":
         loss = NextToken(encoded)
     elif tokenizer.mask_token_id is None:
-        return _nothing(record, "its tokenizer has no mask token")
+        return _nothing(record, "has no mask token in its tokenizer")
     else:
         loss = MaskedWords(encoded, [sample.id for sample in drawn], tokenizer, seed)
     if not len(loss.units):
-        return _nothing(record, "no text has a word to predict")
+        return _nothing(record, "finds no word to predict in any text")
     return _measured(model, loss, batch_tokens, f"{record.name} on {task}, gradients")
 
 

@@ -33,11 +33,11 @@ silence_transformers()
 class MissingHeadError(InputError):
     """A model does not have the head that is asked for.
 
-    why: the reason, without the model's name and folder and without what to do.
+    why: the reason alone, said of the model: `has no ...`.
     """
 
-    def __init__(self, where: str, why: str, remedy: str):
-        super().__init__(f"{where} {why}; {remedy}.")
+    def __init__(self, message: str, why: str):
+        super().__init__(message)
         self.why = why
 
 
@@ -83,7 +83,8 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     auto, types, in_words, pooled = HEADS[head]
     if record.model_type not in types:
         raise MissingHeadError(
-            f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model."
+            f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.",
+            f"has no {in_words} in Transformers",
         )
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
@@ -110,12 +111,13 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     if missing:
         lacking = f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
         remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
-        raise MissingHeadError(where, f"has no {in_words}: its weights lack {lacking}", remedy)
+        why = f"has no {in_words}: its weights lack {lacking}"
+        raise MissingHeadError(f"{where} {why}; {remedy}.", why)
     others = sorted(report["unexpected_keys"])
     if head == "causal_lm" and others and not _weights_of_head(model):
         # Such a head is the embeddings, which every model has.
         why = f"has no {in_words}: its weights hold the head of another task, {others[0]}"
-        raise MissingHeadError(where, why, "name a language model")
+        raise MissingHeadError(f"{where} {why}; name a language model.", why)
     if pooled:
         check_padding(model.config, where)
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
