@@ -76,8 +76,9 @@ class MediumSpecialRule(Rule):
             raise NoVerdictError("attention to special tokens is not known by type")
         distances = [special[self.type] - special[self.above]]
         distances += [special[name] - special[self.type] for name in self.below]
-        names = f"that {self.type} give to special tokens more than {self.above} and less than {join(self.below)}"
-        return Finding(f"percent of attention {names}, the smallest", Measured(min(distances)), "above", 0)
+        others = f"{self.above} (above it) and {join(self.below)} (below them)"
+        words = f"percent of attention to special tokens, {self.type} beside {others}, the smallest difference"
+        return Finding(words, Measured(min(distances)), "above", 0)
 
 
 class ConsistentRule(Rule):
@@ -138,7 +139,9 @@ class KeptRule(Rule):
         """The percentage of the heads that keep their cluster."""
         if "kept" not in quantities:
             raise NoVerdictError("there is no parent to compare with")
-        return Finding("percent of the heads in their parent's cluster", quantities["kept"], "above", self.above)
+        return Finding(
+            "percent of the heads that are in their parent's cluster", quantities["kept"], "above", self.above
+        )
 
 
 class ChangedRule(Rule):
