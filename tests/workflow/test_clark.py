@@ -31,12 +31,13 @@ def test_both_papers_are_compared_on_a_text_of_which_nothing_is_asked(tmp_path):
     )
     results = workdir.path / "results"
     targets = ["results/clark2019/comparison.csv"]
-    targets += [f"results/clark2019/{model}/told/{figure}.png" for model in models for figure in FIGURES]
+    # Of the causal model, those that have something to leave out.
+    figures = [("bert", figure) for figure in FIGURES] + [("gpt2", "figure1"), ("gpt2", "figure2")]
+    targets += [f"results/clark2019/{model}/told/{figure}.png" for model, figure in figures]
     workdir.snakemake("--", *targets)
-    for model in models:
-        for figure in FIGURES:
-            for kind in ("pdf", "png"):
-                assert (results / f"clark2019/{model}/told/{figure}.{kind}").stat().st_size > 1000
+    for model, figure in figures:
+        for kind in ("pdf", "png"):
+            assert (results / f"clark2019/{model}/told/{figure}.{kind}").stat().st_size > 1000
     table = pd.read_csv(results / "clark2019/comparison.csv", keep_default_na=False).set_index(["model", "id"])
     assert table.loc[("bert", "previous-heads"), "verdict"] in ("holds", "fails", "open")
     assert table.loc[("gpt2", "next-heads"), "reason"] == "the model lets no token look at the next one"
