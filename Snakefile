@@ -24,6 +24,7 @@ include: "rules/gradients.smk"  # how much a model's own loss depends on the att
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
+include: "rules/clark2019.smk"  # the second paper's figures, and its claims
 
 
 onstart:
@@ -44,4 +45,5 @@ rule all:
         rules.types.input,
         rules.ablation.input,
         rules.guan2020.input,
+        rules.clark2019.input,
     localrule: True

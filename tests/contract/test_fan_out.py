@@ -13,7 +13,15 @@ CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1
 # Of each model on a task, with one clustering.
 READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot_choice": 1, **CLUSTERED}
 # Of each model on the task that it answers.
-ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1}
+ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1, "plot_gradients": 1}
+# Of each model on a task of text, besides.
+SINGLE_HEADS = dict.fromkeys(
+    (
+        *("measure_surface", "measure_divergence", "project_heads", "measure_gradients", "map_examples"),
+        *("plot_surface", "plot_plane", "plot_gradients", "plot_examples"),
+    ),
+    1,
+)
 # Of each partition that conditions are evaluated on: three of them, of which one has controls.
 EVALUATED = {
     "evaluate_condition": 3,
@@ -97,6 +105,13 @@ ADDED = {
         {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+        },
+    ),
+    "a task of text": (
+        {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
+        {
+            "new": {"fetch_task": 1, "sample_inputs": 1, **READ, **SINGLE_HEADS, "compare_with_clark": 1},
             "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
         },
     ),
@@ -222,6 +237,7 @@ CHANGED = {
                 ),
                 "evaluate_condition": 3,
                 "plot_curves": 1,
+                "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_models", "plot_models"),
             },
         },
@@ -239,7 +255,10 @@ CHANGED = {
         {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1}},
     ),
     "curves that are taken away": ({"curves": {"orders": 0}}, {}),
-    "more samples for gradients": ({"gradients": {"samples": 300}}, {"spec": {"measure_gradients": 1}}),
+    "more samples for gradients": (
+        {"gradients": {"samples": 300}},
+        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1}},
+    ),
     "gradients that are taken away": ({"gradients": {"samples": 0}}, {}),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},

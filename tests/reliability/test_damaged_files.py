@@ -42,6 +42,7 @@ from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
+from headtypes.papers.clark2019.example_files import Example, Examples, read_examples, write_examples
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
 from headtypes.tasks.answers import write_scores
@@ -93,6 +94,12 @@ def plane(path: Path) -> None:
 def plane_fit(path: Path) -> None:
     layers = {"within": 0.2, "between": 0.3, "difference": -0.1, "p": 0.01, "permutations": 2000}
     write_plane_fit(path, {"rows": 45, "scale": "plain", "stress": 0.2, "correlation": 0.9, "layers": layers}, {})
+
+
+def examples(path: Path) -> None:
+    attention = np.random.default_rng(0).dirichlet(np.ones(3), (2, 3)).astype(np.float32)
+    some = [Example("next", 0, 1, 0.6, attention[0]), Example("sep", 1, 0, 0.2, attention[1])]
+    write_examples(path, Examples(some, ["it", ".", "[SEP]"], False, "a"), {"rule": "x"})
 
 
 def windows(path: Path) -> None:
@@ -217,6 +224,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "plane.json": (plane_fit, read_plane_fit),
     "windows.h5": (windows, read_windows),
     "maps.h5": (maps, read_maps),
+    "examples.h5": (examples, read_examples),
     "head_outputs.h5": (lambda path: write_head_outputs(path, np.ones((2, 4, 3), np.float32), {}), read_head_outputs),
     "scores.parquet": (scores, lambda path: read_scores([path])),
     "part.parquet": (part, lambda path: read_parts([path])),

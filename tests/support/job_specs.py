@@ -22,7 +22,9 @@ def all_specs(raw: dict) -> dict[tuple, str]:
             for rule in ("extract_features", "map_attention", "choose_clustering", "plot_choice")
         ),
         *((rule, *each) for each in plan.texts for rule in ("measure_surface", "measure_divergence", "project_heads")),
-        *(("measure_gradients", *each) for each in plan.gradients),
+        *(("map_examples", *each) for each in plan.texts),
+        *((f"plot_{what}", *each) for each in plan.texts for what in ("examples", "surface", "plane")),
+        *((rule, *each) for each in plan.gradients for rule in ("measure_gradients", "plot_gradients")),
         *(("sample_questions", each.task) for each in answered),
         *(("prepare_windows", each.model, each.task) for each in answered),
         *(
@@ -49,5 +51,6 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         ("tabulate_ablations",),
         ("tabulate_readings",),
         ("compare_with_guan",),
+        ("compare_with_clark",),
     ]
     return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs}

@@ -202,6 +202,18 @@ def test_the_papers_experiment_is_planned_without_network(workdir):
     assert not (workdir.path / "results").exists()
 
 
+def test_the_second_papers_experiment_is_planned_without_network(workdir):
+    workdir.configure(yaml.safe_load((ROOT / "experiments/clark.yaml").read_text()))
+    planned = workdir.planned()
+    measured = ("measure_surface", "measure_divergence", "measure_gradients", "project_heads", "map_examples")
+    figures = ("plot_surface", "plot_gradients", "plot_plane", "plot_examples", "compare_with_clark")
+    assert {rule: planned[rule] for rule in (*measured, *figures)} == dict.fromkeys((*measured, *figures), 1)
+    assert planned["fetch_model"] == planned["fetch_task"] == planned["extract_features"] == 1
+    # Nothing is answered, and nothing is fetched in a dry run.
+    assert not [rule for rule in planned if rule.startswith(("evaluate_", "fetch_training", "finetune"))]
+    assert not (workdir.path / "results").exists()
+
+
 def test_a_model_is_made_from_another_on_a_generated_task(workdir):
     config = workdir.config()
     config["tasks"]["told"] = {"source": {"world": "question_answering", "size": 4, "training_size": 16}, "samples": 3}

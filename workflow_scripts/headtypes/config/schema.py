@@ -56,7 +56,8 @@ class Model(Strict):
     evaluate: Name | None = None
     """Task that the model was fine-tuned for; its heads are ablated there."""
     published: dict[Paper, Name] = {}
-    """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1)."""
+    """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1; clark2019:
+    base, the only one)."""
 
 
 class Clustering(Strict):

@@ -68,9 +68,11 @@ def layer_test(
     """Whether heads of one layer are more alike than heads of different layers.
 
     layer:   [head] the layer of each head.
-    returns  `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`; and
-        `p`, the share of random permutations of the layers' labels, and of the labels themselves, whose difference is
-        as low. None where no two heads are of one layer, or of two.
+    returns  `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`;
+        `low` and `high`, the difference less the 97.5 and the 2.5 % quantile of the differences of random permutations
+        of the layers' labels, so that 0 lies outside where these would rarely give such a difference; and `p`, the
+        share of permutations, and of the labels themselves, whose difference is as low. None where no two heads are of
+        one layer, or of two.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]
@@ -81,15 +83,18 @@ def layer_test(
 
     same = layer[pairs[0]] == layer[pairs[1]]
     if same.all() or not same.any():
-        return {"within": None, "between": None, "difference": None, "p": None, "permutations": permutations}
+        return dict.fromkeys(("within", "between", "difference", "low", "high", "p")) | {"permutations": permutations}
     within, between = means(layer)
     rng = np.random.default_rng(seed)
     drawn = np.array([np.subtract(*means(rng.permutation(layer))) for _ in range(permutations)])
+    low, high = within - between - np.quantile(drawn, [0.975, 0.025])
     as_low = int(np.count_nonzero(drawn <= within - between))
     return {
         "within": within,
         "between": between,
         "difference": within - between,
+        "low": float(low),
+        "high": float(high),
         "p": (1 + as_low) / (1 + permutations),
         "permutations": permutations,
     }

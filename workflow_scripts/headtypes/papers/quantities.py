@@ -41,10 +41,12 @@ class Quantities:
     interval: the value and interval of a weighted sum of quantities, {name: weight}, from samples drawn together for
         all of them; None where there are no such draws, and the sum of the values decides alone. A quantity that is
         no weighted sum of others is measured with its interval where quantities are collected, under its own name.
+    missing: why a quantity is not known, by its name, where there is a reason to give.
     """
 
     by_name: Mapping[str, Measured]
     interval: Callable[[Mapping[str, float]], Measured] | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         """Whether the quantity of this name is known."""

@@ -210,6 +210,11 @@ class Plan:
         """Every model on each of its tasks of text."""
         return [entry for entry in self.features if self.is_text(entry.task)]
 
+    def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
+        """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
+        partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]
+        return next((it for it in partitions if len(it.types) == 4), next(iter(partitions), None))
+
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts about which nothing is asked."""
         return self.config.tasks[task].kind == Text.name

@@ -3,6 +3,7 @@
 from headtypes.workflow.stages import (
     ablation,
     attention,
+    clark2019,
     divergence,
     features,
     gradients,
@@ -15,7 +16,20 @@ from headtypes.workflow.stages import (
 )
 from headtypes.workflow.stages.stage import Stage
 
-_MODULES = (models, tasks, training, attention, features, surface, divergence, gradients, types, ablation, guan2020)
+_MODULES = (
+    models,
+    tasks,
+    training,
+    attention,
+    features,
+    surface,
+    divergence,
+    gradients,
+    types,
+    ablation,
+    guan2020,
+    clark2019,
+)
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
 }
