@@ -24,10 +24,12 @@ include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
 
 
 onstart:
+    refuse_orphans()
     remember_code_of(STAGES)
 
 
 onsuccess:
+    forget_joined(folder_of_results())
     remember_config(plan.config, folder_of_results())
 
 
