@@ -68,8 +68,8 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
     expected = source.get("sha256")
     if expected is not None and len(files) > 1:
         raise InputError(
-            f"models.{model}: {folder} holds its weights in {len(files)} files, and models.{model}.source.sha256 is that "
-            "of a single file; leave it out."
+            f"models.{model}: {folder} holds its weights in {len(files)} files, and models.{model}.source.sha256 is "
+            "that of a single file; leave it out."
         )
     if expected is not None and weights[files[0].name] != expected:
         raise InputError(
@@ -89,7 +89,7 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
 
 
 def load_tokenizer(record: ModelRecord):
-    """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none, or its files have changed."""
+    """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none, or its files changed."""
     check_files(record, record.files)
     return _tokenizer_of(f"models.{record.name}", record.folder)
 
