@@ -52,9 +52,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     precision: float32, bfloat16 or float16, whatever the file holds.
     head:      one of `HEADS`; None for the bare model.
     returns    the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when its files have changed since it was fetched, when it does not load, when it has no such head,
-    or when the head is missing from the weights. Whether
-    the heads can be read is checked by `architectures.check_model` and, when the model runs, by `hook.run`.
+    Raises `InputError` when its files have changed since it was fetched, when it does not load, when it has no such
+    head, or when the head is missing from the weights. Whether the heads can be read is checked by
+    `architectures.check_model` and, when the model runs, by `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
