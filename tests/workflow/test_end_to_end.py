@@ -132,7 +132,13 @@ def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
 
 
 def test_the_preview_is_of_what_the_same_arguments_make(workdir):
-    for arguments in (["--until", "extract_features"], ["--omit-from", "cluster_heads"]):
+    for arguments in (
+        ["--until", "extract_features"],
+        ["--omit-from", "cluster_heads"],
+        ["--batch", "all=1/3"],
+        ["--target-jobs", "extract_features:model=tiny,task=animals"],
+        ["--replace-workflow-config"],
+    ):
         planned = workdir.planned(*arguments)
         rows = [line.split() for line in workdir.command("preview", *arguments).splitlines()]
         assert {row[0]: int(row[1]) for row in rows if row and row[0] in planned} == planned

@@ -16,6 +16,8 @@ from headtypes.workflow.packages import NUMERIC_PACKAGES, version
 
 # Where results lie, unless another workflow uses this one under a prefix.
 RESULTS = Path("results")
+# What a record holds, and more.
+_RECORD = {"rule": str, "wildcards": dict, "spec": dict, "code": str, "sources": dict, "inputs": dict, "sha256": str}
 # What identifies a model or a data set on any machine.
 _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
@@ -91,7 +93,7 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
     read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
         known = recorded(path) if results_folder(path) == results else None
-        if known and known.get("sha256", digest) != digest:
+        if known and known["sha256"] != digest:
             raise InputError(
                 f"{path} was damaged or changed since it was made: its SHA-256 is not the one in {beside(path)}; "
                 f"delete {path} and run again."
@@ -144,15 +146,21 @@ def recorded(path: str | Path) -> dict | None:
     """The record of a result; None where there is none. Raises `InputError` where it is damaged."""
     if not beside(path).is_file():
         return None
-    record = read_json(beside(path))
-    if not (isinstance(record, dict) and isinstance(record.get("sources", {}), dict)):
+    try:
+        record = read_json(beside(path))
+    except InputError:
+        record = None
+    if not (isinstance(record, dict) and all(isinstance(record.get(key), of) for key, of in _RECORD.items())):
         raise InputError(f"{beside(path)} is damaged; delete it and {path}, and run again.")
     return record
 
 
 def shards_of(path: str | Path) -> int | None:
-    """The number of shards that a result was joined from; None where there is no such result."""
-    record = recorded(path) if Path(path).exists() else None
+    """The number of shards that a result was joined from; None where there is no such result, or no whole record."""
+    try:
+        record = recorded(path) if Path(path).exists() else None
+    except InputError:
+        return None
     return record and record.get("shards", 1)
 
 
