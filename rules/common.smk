@@ -14,6 +14,7 @@ sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json
+from headtypes.config.files import in_order_of_files
 from headtypes.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
 from headtypes.workflow import locks
@@ -32,7 +33,8 @@ if workflow.remote_exec:
     locks.leave_run()
 
 try:
-    plan = Plan(read_config(config))
+    configfiles = [ROOT / "config.yaml", *(workflow.config_settings.configfiles or [])]
+    plan = Plan(read_config(in_order_of_files(config, configfiles)))
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
