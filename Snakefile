@@ -28,10 +28,12 @@ include: "rules/clark2019.smk"  # the second paper's figures, and its claims
 
 
 onstart:
+    refuse_orphans()
     remember_code_of(STAGES)
 
 
 onsuccess:
+    forget_joined(folder_of_results())
     remember_config(plan.config, folder_of_results())
 
 

@@ -37,7 +37,7 @@ rule measure_divergence:
     resources:
         **needs("measure_divergence"),
     params:
-        **identity("measure_divergence"),
+        **identity("measure_divergence", shard="measure_divergence_shard"),
     script:
         "../workflow_scripts/measure_divergence.py"
 

@@ -161,7 +161,14 @@ def from_file(task: str, kind: str) -> Callable[[Path], object]:
 
 
 def model_record(path: Path) -> None:
-    about = {"name": "bert", "folder": str(path.parent), "weights": {}, "model_type": "bert", "architectures": None}
+    about = {
+        "name": "bert",
+        "folder": str(path.parent),
+        "weights": {},
+        "files": {},
+        "model_type": "bert",
+        "architectures": None,
+    }
     shape = {"parameters": 9, "layers": 2, "heads": 4, "width": 8, "max_length": 64}
     write_model_record(path, ModelRecord(**about, pickle=False, **shape))
 

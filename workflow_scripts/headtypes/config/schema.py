@@ -181,11 +181,14 @@ class Jobs(Strict):
 
 
 class Select(Strict):
-    """Which models, tasks, partitions and conditions are used; without a list, all of them."""
+    """Which models, tasks, partitions and conditions are used; without a list, all of them.
 
-    models: list[Name] | None = None
-    tasks: list[Name] | None = None
-    partitions: list[Name] | None = None
+    The baseline is added to any conditions; an empty list of these leaves evaluation out.
+    """
+
+    models: Annotated[list[Name], Field(min_length=1)] | None = None
+    tasks: Annotated[list[Name], Field(min_length=1)] | None = None
+    partitions: Annotated[list[Name], Field(min_length=1)] | None = None
     conditions: list[Name] | None = None
 
 

@@ -22,7 +22,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headtypes.base.errors import InputError, one_line
-from headtypes.models.fetching import check_padding
+from headtypes.models.fetching import check_files, check_padding
 from headtypes.models.gpus import keep_to_one_gpu
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
@@ -75,9 +75,10 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     precision: float32, bfloat16 or float16, whatever the file holds.
     head:      one of `HEADS`; None for the bare model.
     returns    the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the model does not load, and `MissingHeadError` when Transformers has no such head for it
-    or the head is missing from the weights, so that Transformers has filled it with random numbers. Whether the
-    attention heads can be read is checked by `architectures.check_model` and, when the model runs, by `hook.run`.
+    Raises `InputError` when its files have changed since it was fetched or it does not load, and `MissingHeadError` when
+    Transformers has no such head for it or the head is missing from the weights, so that Transformers has filled it
+    with random numbers. Whether the attention heads can be read is checked by `architectures.check_model` and, when the
+    model runs, by `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
@@ -89,6 +90,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
+    check_files(record, {**record.weights, **record.files})
     try:
         model, report = auto.from_pretrained(
             record.folder,

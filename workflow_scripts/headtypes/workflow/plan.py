@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from headtypes.ablation.operations import head_of, need_head_outputs, reading_matters, table_of
 from headtypes.config.checks import (
+    changes_nothing,
+    check_baseline,
     check_conditions,
     check_models,
     check_names,
@@ -15,7 +17,6 @@ from headtypes.config.checks import (
     check_readings,
     check_selection,
     check_sources,
-    check_tasks,
     clusterings,
     parent_of,
     types_in,
@@ -97,11 +98,11 @@ class Plan:
         check_selection(config)
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
-        self.conditions = _selected(config.conditions, config.select.conditions)
+        check_baseline(config)
+        self.conditions = _with_baseline(config)
         self.readings = list(config.readings)
         check_models(config)
         check_partitions(config)
-        check_tasks(config)
         check_readings(config)
         check_sources(config, self.models, self.tasks)
         imported = [partition.types for partition in self.imported]
@@ -323,3 +324,11 @@ def _laid_over(ablation: Ablation, reading: Ablation) -> Ablation:
 
 def _selected(registry: Iterable[str], selection: list[str] | None) -> list[str]:
     return [name for name in registry if selection is None or name in selection]
+
+
+def _with_baseline(config: Config) -> list[str]:
+    """The selected conditions; the baseline is among them, since drops are measured from it."""
+    chosen = config.select.conditions
+    if chosen and not any(changes_nothing(config.conditions[name]) for name in chosen):
+        chosen = [next(name for name in config.conditions if changes_nothing(config.conditions[name])), *chosen]
+    return _selected(config.conditions, chosen)
