@@ -8,8 +8,8 @@ from jaxtyping import Bool, Float
 from transformers import PreTrainedModel
 
 from headtypes.attention.batches import Batch, run_model
+from headtypes.attention.gradients import AttentionGradients
 from headtypes.base.errors import InputError
-from headtypes.features.attention_gradients import AttentionGradients
 from headtypes.features.gradient_files import ATTENDED, Gradients
 from headtypes.features.own_loss import NOT_COUNTED, Answers, Loss, MaskedWords, NextToken
 from headtypes.models.fetching import load_tokenizer

@@ -85,7 +85,7 @@ class _Attention(torch.autograd.Function):
         mask, scale, number, groups, add = ctx.rest
         layer, scratch = Layer(*ctx.saved_tensors, mask, scale), Scratch()
         # No layer below the first one needs gradients.
-        further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if ctx.needs_input_grad[0] else []
+        further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
         for group in groups:
             part, of_outputs = group.of(layer), gradient[group.samples, :, : group.length]
             below = [tensor[group.samples, :, : group.length] for tensor in further]
