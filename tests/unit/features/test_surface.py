@@ -79,9 +79,10 @@ def test_samples_that_are_read_together_equal_the_definition(lengths, causal, pa
     kind_of = {"[CLS]": 1, "[SEP]": 2, ",": 3, ".": 4}
     reducer = SurfacePatterns([np.array([kind_of.get(token, 0) for token in sample], np.int8) for sample in tokens])
     reader_of([reducer, DistanceFeatures(reducer._kinds)], lengths, 1, heads=3)(0, layer)
+    reducer.finish()
     for sample, length in enumerate(lengths):
         expected = expected_surface(attention_of(layer, sample, length), tokens[sample])
-        np.testing.assert_allclose(reducer.values[sample, 0], expected, atol=1e-6, rtol=0)
+        np.testing.assert_allclose(reducer.result()[sample, 0], expected, atol=1e-6, rtol=0)
 
 
 def planted(maps: np.ndarray) -> Layer:
@@ -104,7 +105,8 @@ def test_planted_heads_are_found():
     maps[4] = 1 / length
     reducer = SurfacePatterns([kinds])
     reader_of([reducer], [length], 1, heads=5)(0, planted(maps))
-    column = dict(zip(NAMES, reducer.values[0, 0].T, strict=True))
+    reducer.finish()
+    column = dict(zip(NAMES, reducer.result()[0, 0].T, strict=True))
     rest = (1 - share) / (length - 1)
     np.testing.assert_allclose(column["previous"][0], share * (length - 1) / length, atol=1e-6)
     np.testing.assert_allclose(column["next"][1], share * (length - 1) / length, atol=1e-6)
@@ -122,7 +124,8 @@ def test_attention_of_zero_has_no_entropy():
     maps[..., 2] = 1
     reducer = SurfacePatterns([np.zeros(4, np.int8)])
     reader_of([reducer], [4], 1, heads=1)(0, planted(maps))
-    assert reducer.values[0, 0, 0, NAMES.index("entropy")] == 0
+    reducer.finish()
+    assert reducer.result()[0, 0, 0, NAMES.index("entropy")] == 0
 
 
 def test_weights_that_are_not_finite_are_named():

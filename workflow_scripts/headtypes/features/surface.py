@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from headtypes.attention.batches import Batch
-from headtypes.attention.blocks import Group
 from headtypes.attention.entropy import EntropySums
 from headtypes.attention.one_pass import Block, PerSample, read_attention
 from headtypes.base.errors import InputError
@@ -20,6 +19,12 @@ from headtypes.tasks.records import Sample
 from headtypes.tasks.tokens import SPECIAL_KINDS
 
 _CLS, _SEP, _COMMA, _PERIOD = range(1, 1 + len(SPECIAL_KINDS))
+# What is summed over the rows: what the columns are made of, the number of rows that may look at the next token, and of
+# those of `[CLS]` that may look at another token.
+_SUMS = (
+    *("self", "previous", "next", "cls", "sep", "punctuation", "first", "sep_to_sep"),
+    *("entropy", "entropy_cls", "peak", "uniform", "seeing_next", "cls_seeing"),
+)
 
 
 class SurfacePatterns(PerSample):
@@ -48,116 +53,87 @@ class SurfacePatterns(PerSample):
         self._entropy_sums = EntropySums()
 
     def start(self, batch: Batch) -> None:
-        """Forget what is known of the tokens of another batch."""
+        """Begin with sums of nothing."""
         super().start(batch)
-        self._of_batch = [self._kinds[sample] for sample in batch.samples]
-        self._tokens: dict[int, _Tokens] = {}
+        self._tokens = {}
+        # [sample, layer, head, sum], float64.
+        self._sums = torch.zeros(*self.values.shape[:-1], len(_SUMS), dtype=torch.float64, device=batch.device)
 
     def add(self, block: Block) -> None:
         """Sum over the rows."""
         group = block.group
         if group.samples.start not in self._tokens:
-            self._tokens[group.samples.start] = _Tokens(group, self._of_batch, block.attention.device)
-        tokens = self._tokens[group.samples.start]
-        if block.is_first:
-            self._sums = _Sums(tokens)
-        self._sums.add(block, self._entropy_sums)
-        if block.is_last:
-            columns = self._sums.columns(group.length)
-            self.values[group.samples, block.layer] = torch.stack([*columns.values()], -1).float()
+            of_group = [self._kinds[sample] for sample in self.batch.samples[group.samples]]
+            self._tokens[group.samples.start] = _Tokens(of_group, block.attention.device)
+        sums = self._tokens[group.samples.start].sums(block, self._entropy_sums)
+        self._sums[group.samples, block.layer] += torch.stack(torch.broadcast_tensors(*sums), -1)
 
     def finish(self) -> None:
         """Keep the patterns. Raises `InputError` where they are not finite, as with weights that are not."""
-        peak = self.values[..., COLUMNS.index("peak")]
-        if not peak.isfinite().all():
-            _, layer, head = (~peak.isfinite()).nonzero()[0].tolist()
+        sums = dict(zip(_SUMS, self._sums.unbind(-1), strict=True))
+        if not sums["peak"].isfinite().all():
+            _, layer, head = (~sums["peak"].isfinite()).nonzero()[0].tolist()
             raise InputError(
                 f"{self.about.what}: the attention of head {layer + 1}-{head + 1} is not finite; the model's weights "
                 "are damaged, or its numbers overflow in this precision."
             )
+        kinds = [self._kinds[sample] for sample in self.batch.samples]
+        length, cls, sep = (
+            torch.tensor(counts, dtype=torch.float64, device=self._sums.device)[:, None, None]
+            for counts in (self.batch.lengths, *([np.sum(kind == of) for kind in kinds] for of in (_CLS, _SEP)))
+        )
+        mean = {name: total / length for name, total in sums.items()}
+        columns = {**mean, "sep_to_sep": sums["sep_to_sep"] / sep, "entropy_cls": sums["entropy_cls"] / cls}
+        columns["special"] = mean["cls"] + mean["sep"] + mean["punctuation"]
+        columns["other_to_sep"] = (sums["sep"] - sums["sep_to_sep"]) / (length - sep)
+        for count, impossible in (
+            (cls, ("cls", "special")),
+            (sep, ("sep", "special", "other_to_sep")),
+            (sums["seeing_next"], ("next",)),
+            (sums["cls_seeing"], ("entropy_cls",)),
+        ):
+            columns |= {name: torch.where(count > 0, columns[name], torch.nan) for name in impossible}
+        self.values = torch.stack([columns[name] for name in (*COLUMNS, "uniform")], -1).float()
         super().finish()
 
 
 class _Tokens:
-    """What the reduction needs to know of the tokens of a group's samples.
+    """The tokens of a group's samples, and sums over some of their rows."""
 
-    rows:  [sample, 1, 2, query] float32 weights of the rows: one for each, one for each `[SEP]`.
-    looked_at: [sample, 1, key, 4] float32 one-hot: `[CLS]`, `[SEP]`, punctuation, the first token.
-    is_cls: [sample, query] bool.
-    cls, sep: [sample, 1] float64, how many of each.
-    """
+    def __init__(self, kinds: list[np.ndarray], device: torch.device):
+        kind = torch.as_tensor(np.stack(kinds), device=device)
+        is_cls, is_sep, is_comma, is_period = (kind == number for number in (_CLS, _SEP, _COMMA, _PERIOD))
+        is_first = (torch.arange(kind.shape[1], device=device) == 0).expand_as(kind)
+        # [sample, 1, query]
+        self._is_cls = is_cls[:, None]
+        # [sample, 1, 2, query]: weights of the rows, one for each and one for each `[SEP]`.
+        self._weights = torch.stack([torch.ones_like(is_sep), is_sep], 1)[:, None].float()
+        # [sample, 1, key, 4]: one-hot kinds of what is looked at.
+        self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
-    def __init__(self, group: Group, kinds: list[np.ndarray], device: torch.device):
-        kind = torch.as_tensor(np.stack(kinds[group.samples]), device=device)
-        self.is_cls, is_sep = kind == _CLS, kind == _SEP
-        first = torch.arange(group.length, device=device).expand_as(kind) == 0
-        self.rows = torch.stack([torch.ones_like(is_sep), is_sep], 1)[:, None].float()
-        looked_at = [self.is_cls, is_sep, (kind == _COMMA) | (kind == _PERIOD), first]
-        self.looked_at = torch.stack(looked_at, -1)[:, None].float()
-        self.cls, self.sep = (is_kind.sum(-1, keepdim=True).double() for is_kind in (self.is_cls, is_sep))
-
-
-class _Sums:
-    """Sums over the rows of one layer of a group's samples; [sample, head] or [sample, 1] float64 each."""
-
-    def __init__(self, tokens: _Tokens):
-        self._tokens = tokens
-        self._sums: dict[str, Tensor] = {}
-        # Whether some token may look at the next one, and `[CLS]` at another token.
-        self._ahead = self._cls_looks_around = False
-
-    def add(self, block: Block, entropy_sums: EntropySums) -> None:
-        """Add some rows."""
-        tokens, attention, rows = self._tokens, block.attention, block.rows
-        of_rows = tokens.is_cls[:, None, rows]
-        for name, offset in (("self", 0), ("previous", -1), ("next", 1)):
-            self._add(name, attention.diagonal(rows.start + offset, -2, -1))
-        # [sample, head, all rows or those of [SEP], looked at]
-        received = torch.matmul(tokens.rows[..., rows], attention) @ tokens.looked_at
-        for column, name in enumerate(("cls", "sep", "punctuation", "first")):
-            self._add(name, received[:, :, :1, column])
-        self._add("sep_to_sep", received[:, :, 1:, 1])
-        entropy = -entropy_sums(attention)
-        self._add("entropy", entropy)
-        self._add("entropy_cls", entropy * of_rows)
-        self._add("peak", attention.amax(-1))
+    def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
+        """The sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1]."""
+        attention, rows, is_cls = block.attention, block.rows, self._is_cls[..., block.rows]
+        # [sample, head, all rows or those of `[SEP]`, looked at]
+        received = torch.matmul(self._weights[..., rows], attention) @ self._looked_at
+        entropy, peak = -entropy_sums(attention).double(), attention.amax(-1).double()
         if block.mask is None:
             seen = attention.new_full((1, 1, rows.stop - rows.start), attention.shape[-1])
-            ahead = torch.tensor(True)
+            seeing_next = seen.sum(-1)
         else:
             seen = block.mask.sum(-1)
-            ahead = block.mask.diagonal(rows.start + 1, -2, -1).any(-1)
-        self._add("uniform", seen.double().log())
-        self._ahead = self._ahead | ahead.reshape(-1, 1)
-        self._cls_looks_around = self._cls_looks_around | ((seen > 1) & of_rows).any(-1)
-
-    def columns(self, length: int) -> dict[str, Tensor]:
-        """The columns, [sample, head] float64 each, in their order."""
-        sums, tokens = self._sums, self._tokens
-        mean = {name: sums[name] / length for name in sums}
-        # Where there is none, 0 / 0 is NaN.
-        cls, sep = (
-            torch.where(count > 0, mean[name], torch.nan) for name, count in (("cls", tokens.cls), ("sep", tokens.sep))
-        )
-        return {
-            "self": mean["self"],
-            "previous": mean["previous"],
-            "next": torch.where(self._ahead, mean["next"], torch.nan),
-            "cls": cls,
-            "sep": sep,
-            "punctuation": mean["punctuation"],
-            "special": cls + sep + mean["punctuation"],
-            "sep_to_sep": sums["sep_to_sep"] / tokens.sep,
-            "other_to_sep": (sums["sep"] - sums["sep_to_sep"]) / torch.where(tokens.sep > 0, length - tokens.sep, 0),
-            "entropy": mean["entropy"],
-            "entropy_cls": torch.where(self._cls_looks_around, sums["entropy_cls"] / tokens.cls, torch.nan),
-            "peak": mean["peak"],
-            "first": mean["first"],
-            "uniform": mean["uniform"].expand_as(mean["self"]),
-        }
-
-    def _add(self, name: str, rows: Tensor) -> None:
-        self._sums[name] = self._sums.get(name, 0) + rows.sum(-1, dtype=torch.float64)
+            seeing_next = block.mask.diagonal(rows.start + 1, -2, -1).sum(-1)
+        return [
+            *(attention.diagonal(rows.start + offset, -2, -1).sum(-1) for offset in (0, -1, 1)),
+            *received[:, :, 0].unbind(-1),
+            received[:, :, 1, 1],
+            entropy.sum(-1),
+            (entropy * is_cls).sum(-1),
+            peak.sum(-1),
+            seen.double().log().sum(-1),
+            seeing_next,
+            (is_cls & (seen > 1)).sum(-1),
+        ]
 
 
 def measure_surface(
