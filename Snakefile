@@ -18,18 +18,24 @@ include: "rules/tasks.smk"  # data, found once and recorded; samples and questio
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
 include: "rules/attention.smk"  # maps of attention, and mean head outputs
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
+include: "rules/surface.smk"  # what single heads look at: positions and kinds of tokens
+include: "rules/divergence.smk"  # how differently heads attend, and the heads in the plane
+include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
 include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
+include: "rules/clark2019.smk"  # the second paper's figures, and its claims
 
 
 onstart:
+    refuse_orphans()
     remember_code_of(STAGES)
 
 
 onsuccess:
+    forget_joined(folder_of_results())
     remember_config(plan.config, folder_of_results())
 
 
@@ -37,9 +43,13 @@ rule all:
     default_target: True
     input:
         rules.features.input,
+        rules.surface.input,
+        rules.divergence.input,
+        rules.gradients.input,
         rules.types.input,
         rules.ablation.input,
         rules.syntax.input,
         rules.coreference.input,
         rules.guan2020.input,
+        rules.clark2019.input,
     localrule: True

@@ -37,11 +37,12 @@ def peak_memory(case: Case, name: str) -> float:
         return (torch.cuda.max_memory_allocated() - before) / 2**20
     # The peak begins anew at what is held now; a process's own `ru_maxrss` begins at its parent's.
     Path("/proc/self/clear_refs").write_text("5")
-    before = _peak()
+    before = peak()
     call()
-    return _peak() - before
+    return peak() - before
 
 
-def _peak() -> float:
+def peak() -> float:
+    """The largest memory that this process has held, in MiB, since it began or the peak was reset."""
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
     return int(line.split()[1]) / 1024

@@ -2,6 +2,7 @@
 
 plain:      the model with Transformers' default attention (`scaled_dot_product_attention`): the limit.
 extraction: the distance features of every head, with `headtypes.features.distance`, in 69 columns.
+surface:    the surface patterns of every head, with `headtypes.features.surface`, in 14 columns.
 zero, ...:  one ablation of a share of the heads of each layer, with `headtypes.ablation.ablate`.
 masks:      `output_attentions=True`, all maps kept and copied to NumPy; then, for each sample, the maps of all heads
             are multiplied by the mask of one bucket after another and summed, as the code of Clark et al. (2019) does
@@ -24,12 +25,15 @@ from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.operations import Reading
 from headtypes.attention.batches import Batch
 from headtypes.attention.hook import ATTENTION, run
-from headtypes.attention.one_pass import AttentionReader, Pass
+from headtypes.attention.one_pass import AttentionReader, Pass, PerSample
 from headtypes.features.columns import SELF_AND_SPECIAL
 from headtypes.features.distance import DistanceFeatures
+from headtypes.features.surface import SurfacePatterns
 
 # Hidden size, heads, inner size of the feed-forward layers, and layers of the model of that name.
 SHAPES = {"minilm": (384, 12, 1536, 6), "bert-base": (768, 12, 3072, 12), "bert-large": (1024, 16, 4096, 24)}
+# What is read in one pass, by its reducer.
+READ = {"extraction": DistanceFeatures, "surface": SurfacePatterns}
 ABLATIONS = ("zero", "uniform", "mean", "drop_intra", "drop_inter")
 NUMPY = ("masks", "bincount")
 KEEP_MAPS = (*NUMPY, "TransformerLens")
@@ -93,9 +97,9 @@ class Ways:
         if name == "plain":
             model = self._model("sdpa")
             return lambda: model(**self._inputs).last_hidden_state
-        if name == "extraction":
+        if name in READ:
             model = self._model(ATTENTION)
-            return lambda: self._extract(model)
+            return lambda: self._read(model, READ[name](self._kinds))
         if name in NUMPY:
             model, reduce = self._model("eager"), with_masks if name == "masks" else with_bincount
             return lambda: self._from_maps(model, reduce)
@@ -133,9 +137,9 @@ class Ways:
             self._models[attention] = model
         return self._models[attention]
 
-    def _extract(self, model: torch.nn.Module) -> np.ndarray:
-        reducer, samples = DistanceFeatures(self._kinds), np.arange(len(self._kinds))
-        reducer.begin(Pass("extraction", samples, self.case.layers, self._heads, model.dtype))
+    def _read(self, model: torch.nn.Module, reducer: PerSample) -> np.ndarray:
+        samples = np.arange(len(self._kinds))
+        reducer.begin(Pass("benchmark", samples, self.case.layers, self._heads, model.dtype))
         run(model, self._inputs, AttentionReader([reducer], Batch(samples, self.case.lengths, self._inputs)))
         reducer.finish()
         return reducer.result()

@@ -13,7 +13,7 @@ from typing import Any
 from internals import workflow_of
 from snakemake.api import SnakemakeApi
 from snakemake.cli import parse_args, parse_config
-from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
+from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings, WorkflowSettings
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
@@ -94,12 +94,20 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
         try:
             workflow = api.workflow(
                 resource_settings=ResourceSettings(cores=settings.cores or os.cpu_count()),
-                config_settings=ConfigSettings(config=parse_config(settings.config), configfiles=configfiles),
+                config_settings=ConfigSettings(
+                    config=parse_config(settings.config),
+                    configfiles=configfiles,
+                    replace_workflow_config=settings.replace_workflow_config,
+                ),
+                workflow_settings=WorkflowSettings(consider_ancient=settings.consider_ancient),
                 snakefile=snakefile,
             )
             dag = workflow.dag(
                 DAGSettings(
                     targets=set(settings.targets),
+                    target_jobs=settings.target_jobs,
+                    batch=settings.batch,
+                    allowed_rules=settings.allowed_rules,
                     until=settings.until,
                     omit_from=settings.omit_from,
                     forcetargets=settings.force,
@@ -107,6 +115,7 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
                     forcerun=settings.forcerun,
                     rerun_triggers=settings.rerun_triggers,
                     force_incomplete=settings.rerun_incomplete,
+                    max_checksum_file_size=settings.max_checksum_file_size,
                 )
             )
             dag.execute_workflow(pseudo_executor="dryrun")

@@ -45,7 +45,7 @@ rule evaluate_condition:
     resources:
         **needs("evaluate_condition"),
     params:
-        **identity("evaluate_condition"),
+        **identity("evaluate_condition", shard="evaluate_shard"),
     script:
         "../workflow_scripts/evaluate_condition.py"
 

@@ -14,41 +14,47 @@ sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json
+from headtypes.config.files import in_order_of_files
 from headtypes.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
+from headtypes.workflow import locks
 from headtypes.workflow import paths
 from headtypes.workflow import resources
 from headtypes.workflow.digest import code_digest
 from headtypes.workflow.jobs import remember_code
-from headtypes.workflow.locks import lift_stale_locks
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import remember_config
-from headtypes.workflow.provenance import results_folder, shards_of
+from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
 from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for it.
     os.environ.update(HF_HUB_OFFLINE="1")
+    locks.leave_run()
 
 try:
-    plan = Plan(read_config(config))
+    configfiles = [ROOT / "config.yaml", *(workflow.config_settings.configfiles or [])]
+    plan = Plan(read_config(in_order_of_files(config, configfiles)))
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# Held until this process ends. The processes of its jobs, which may be on other machines, lift no locks.
-run_lock = lift_stale_locks() if workflow.is_main_process else None
+# The processes of jobs, which may be on other machines, lift no locks.
+if workflow.is_main_process and (in_use := locks.join_run()):
+    logger.warning(in_use)
 
 
-def identity(rule):
-    """The two parameters of a rule, by which Snakemake sees that a job has to run again.
+def identity(rule, shard=None):
+    """The parameters of a rule, by which Snakemake sees that a job has to run again.
 
     spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports. Both are
-    functions: the process of a job, which reads all rules, asks for those of its own rule alone.
+    functions: the process of a job, which reads all rules, asks for those of its own rule alone. A rule that joins what
+    the rule `shard` makes has code_of_shards too, so that it joins none that was left over from other code.
     """
-    return {
+    parameters = {
         "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
         "code": lambda wildcards: code_of(rule),
     }
+    return parameters if shard is None else {**parameters, "code_of_shards": lambda wildcards: code_of(shard)}
 
 
 @cache
@@ -147,6 +153,14 @@ def parts_of(whole, shard):
         return expand(part, shard=range(shards), shards=shards, **wildcards) if shards > 1 else []
 
     return shards_of_job
+
+
+def refuse_orphans():
+    """End the run where a job of a killed one is still alive."""
+    try:
+        locks.refuse_orphans()
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
 
 
 def remember_code_of(stages):

@@ -37,7 +37,7 @@ rule extract_features:
     resources:
         **needs("extract_features"),
     params:
-        **identity("extract_features"),
+        **identity("extract_features", shard="extract_shard"),
     script:
         "../workflow_scripts/extract_features.py"
 

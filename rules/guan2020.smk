@@ -17,6 +17,7 @@ rule tabulate_stability:
     input:
         partitions=of_each(paths.PARTITION, plan.clustered),
         stabilities=of_each(paths.STABILITY, plan.clustered),
+        counted=of_each(paths.SAMPLES, plan.clustered),
         reference=GUAN2020,
     output:
         csv="results/guan2020/table1.csv",
@@ -125,6 +126,7 @@ rule compare_with_guan:
         ),
         scores=of_each(paths.SCORES, plan.tabulated),
         choices=of_each(paths.CHOICE, plan.features),
+        agreements=of_each(paths.CHOICE_AGREEMENT, plan.features),
         reference=GUAN2020,
     output:
         quantities="results/guan2020/quantities.csv",
@@ -237,6 +239,7 @@ rule tabulate_models:
         partitions=lambda wildcards: of_each(paths.PARTITION, plan.clustered_by(wildcards.clustering)),
     output:
         csv="results/guan2020/{clustering}/figure4.csv",
+        layers="results/guan2020/{clustering}/figure4.layers.csv",
     log:
         "logs/tabulate_models/{clustering}.log",
     benchmark:

@@ -4,7 +4,14 @@ from headtypes.papers.comparison import tidy_table
 from headtypes.papers.guan2020.comparison import KEYS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
-from headtypes.papers.guan2020.results import by_key, parents_of, read_intervals_of, read_silhouettes, read_tables
+from headtypes.papers.guan2020.results import (
+    by_key,
+    families_of,
+    parents_of,
+    read_choices,
+    read_intervals_of,
+    read_tables,
+)
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job
@@ -18,8 +25,11 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         read_tables(inputs.ablations),
         stabilities,
         intervals=read_intervals_of(spec["rows"], inputs.scores, spec["seed"]),
-        silhouettes=read_silhouettes(named, by_key(spec["choices"], inputs.choices)),
+        choices=read_choices(
+            named, by_key(spec["choices"], inputs.choices), by_key(spec["choices"], inputs.agreements)
+        ),
         parents=parents_of(named, partitions),
+        families=families_of(named, partitions),
     )
     table = compare_with_guan(quantities, published_stability(stabilities, names), published)
     page = comparison_page(table, published)

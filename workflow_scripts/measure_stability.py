@@ -1,10 +1,11 @@
 from headtypes.base.files import write_json
 from headtypes.features.feature_files import read_distance
 from headtypes.types.partitions import read_partition
-from headtypes.types.stability import measure_stability
+from headtypes.types.stability import measure_stability, own_cluster_share
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     distance = read_distance(inputs.features, spec.pop("distance_bins"))
     labels = read_partition(inputs.partition).table["cluster"].to_numpy()
-    write_json(outputs.stability, {**measure_stability(distance, labels, **spec), "provenance": provenance})
+    stability = {**measure_stability(distance, labels, **spec), "own_cluster": own_cluster_share(distance, labels)}
+    write_json(outputs.stability, {**stability, "provenance": provenance})

@@ -4,12 +4,13 @@ from headtypes.base.files import read_json, write_text
 from headtypes.base.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import by_key
-from headtypes.papers.guan2020.tables import ablation_page, ablation_table
+from headtypes.papers.guan2020.tables import ablation_page, ablation_table, shortages
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
+from headtypes.workflow.job import job, warn
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
+    of_controls = zip(inputs.controls, inputs.scores, inputs.baselines, strict=True)
     partitions = by_key(spec["partitions"], map(read_partition, inputs.partitions))
     table = ablation_table(
         spec["rows"],
@@ -17,8 +18,9 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         [read_json(path) for path in inputs.metrics],
         read_guan2020(inputs.reference),
         intervals=by_key(spec["partitions"], map(read_intervals, inputs.intervals)),
-        controls=by_key(spec["controls"], map(read_control_drops, inputs.controls, inputs.scores, inputs.baselines)),
+        controls=by_key(spec["controls"], (read_control_drops(*paths, seed=spec["seed"]) for paths in of_controls)),
     )
+    warn(provenance, shortages(table))
     for number in (2, 3):
         page = ablation_page(table, partitions, number)
         write_csv(outputs[f"csv_{number}"], table[table["table"] == number])

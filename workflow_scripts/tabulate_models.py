@@ -1,5 +1,5 @@
 from headtypes.base.table_files import write_csv
-from headtypes.types.descent import comparison_table
+from headtypes.types.descent import comparison_table, layers_table
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job
 
@@ -7,3 +7,4 @@ with job(snakemake) as (inputs, spec, outputs, _):
     parents = dict(spec["parents"])
     partitions = dict(zip(parents, map(read_partition, inputs.partitions), strict=True))
     write_csv(outputs.csv, comparison_table(partitions, parents))
+    write_csv(outputs.layers, layers_table(partitions, parents))

@@ -1,16 +1,19 @@
-from headtypes.base.files import read_json, write_text
+from headtypes.base.files import numbered_rows, read_json, write_text
 from headtypes.base.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.tables import stability_page, stability_table
+from headtypes.papers.guan2020.tables import shortages, stability_page, stability_table
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
+from headtypes.workflow.job import job, warn
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_guan2020(inputs.reference)
     partitions = [read_partition(path) for path in inputs.partitions]
     stabilities = [read_json(path) for path in inputs.stabilities]
-    table = stability_table(spec["rows"], partitions, stabilities, published)
+    counts = [{"samples": sum(1 for _ in numbered_rows(path))} for path in inputs.counted]
+    rows = [row | count for row, count in zip(spec["rows"], counts, strict=True)]
+    table = stability_table(rows, partitions, stabilities, published)
+    warn(provenance, shortages(table))
     page = stability_page(table, published)
     write_csv(outputs.csv, table)
     write_text(outputs.markdown, page)

@@ -179,8 +179,13 @@ def test_a_changed_input_schedules_its_readers(place, name, readers):
 
 # Two leaves that a swap leaves well-formed, and the jobs that must see it themselves.
 SWAPS = {
-    ("tasks/squad/samples", "tasks/squad/questions"): {"sample_inputs": 1, "sample_questions": 1},
-    ("tasks/squad/questions", "tasks/pairs/questions"): {"sample_questions": 2},
+    ("tasks/squad/samples", "tasks/squad/questions"): {
+        "sample_inputs": 1,
+        "sample_questions": 1,
+        "tabulate_stability": 1,
+        "tabulate_ablations": 1,
+    },
+    ("tasks/squad/questions", "tasks/pairs/questions"): {"sample_questions": 2, "tabulate_ablations": 1},
     ("tasks/squad/source/file", "tasks/squad/source/training_file"): {"fetch_task": 1, "fetch_training": 1},
     ("tasks/bank/source/file", "tasks/bank/source/test_file"): {"fetch_task": 1, "fetch_test": 1},
     ("tasks/asked/source/split", "tasks/asked/source/training_split"): {"fetch_task": 1, "fetch_training": 1},
@@ -221,8 +226,8 @@ SWAPS = {
         "tabulate_readings": 1,
         "compare_with_guan": 1,
     },
-    ("controls/draws", "controls/questions"): {"evaluate_controls": 6},
-    ("controls/questions", "curves/questions"): {"evaluate_controls": 6, "evaluate_curves": 4},
+    ("controls/draws", "controls/questions"): {"evaluate_controls": 6, "tabulate_ablations": 1},
+    ("controls/questions", "curves/questions"): {"evaluate_controls": 6, "evaluate_curves": 4, "tabulate_ablations": 1},
     ("curves/orders", "curves/questions"): {"evaluate_curves": 4},
     ("clustering/restarts", "stability/models"): {
         "cluster_heads": 10,

@@ -12,6 +12,16 @@ FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers
 CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, **FIGURES}
 # Of each model on a task, with one clustering.
 READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot_choice": 1, **CLUSTERED}
+# Of each model on the task that it answers.
+ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1, "plot_gradients": 1}
+# Of each model on a task of text, besides.
+SINGLE_HEADS = dict.fromkeys(
+    (
+        *("measure_surface", "measure_divergence", "project_heads", "measure_gradients", "map_examples"),
+        *("plot_surface", "plot_plane", "plot_gradients", "plot_examples"),
+    ),
+    1,
+)
 # Of each partition that conditions are evaluated on: three of them, of which one has controls.
 EVALUATED = {
     "evaluate_condition": 3,
@@ -62,7 +72,7 @@ ADDED = {
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"fetch_model": 1, **READ, "prepare_windows": 1, "measure_importance": 1, **EVALUATED},
+            "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED},
             "spec": of(
                 "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
             ),
@@ -75,8 +85,7 @@ ADDED = {
                 "fetch_model": 1,
                 **READ,
                 "sample_questions": 1,
-                "prepare_windows": 1,
-                "measure_importance": 1,
+                **ANSWERED,
                 **EVALUATED,
             },
             "spec": of(
@@ -122,6 +131,13 @@ ADDED = {
             "models/two/tasks": ["squad", "stories"],
         },
         {"new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1}},
+    ),
+    "a task of text": (
+        {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
+        {
+            "new": {"fetch_task": 1, "sample_inputs": 1, **READ, **SINGLE_HEADS, "compare_with_clark": 1},
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+        },
     ),
     "a condition": (
         {"conditions/uniform-dense": {"dense": "uniform"}},
@@ -227,7 +243,8 @@ CHANGED = {
                 ),
                 "evaluate_controls": 1,
                 "evaluate_curves": 1,
-                **of("measure_intervals", "compare_with_guan"),
+                "measure_gradients": 1,
+                **of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
             },
             "follow": {
                 **times(
@@ -244,7 +261,8 @@ CHANGED = {
                 ),
                 "evaluate_condition": 3,
                 "plot_curves": 1,
-                **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
+                "plot_gradients": 1,
+                **of("tabulate_stability", "tabulate_models", "plot_models"),
             },
         },
     ),
@@ -261,6 +279,11 @@ CHANGED = {
         {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1}},
     ),
     "curves that are taken away": ({"curves": {"orders": 0}}, {}),
+    "more samples for gradients": (
+        {"gradients": {"samples": 300}},
+        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1}},
+    ),
+    "gradients that are taken away": ({"gradients": {"samples": 0}}, {}),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
         {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan")},

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transformers import BertForMaskedLM
 
+from headtypes.base.files import write_json_lines
 from headtypes.workflow.provenance import beside
 from tests.reliability.bench import Bench
 from tests.support.models import QUESTIONS, tiny_bert
@@ -56,8 +58,10 @@ def small_config(folder: Path) -> dict:
     """A configuration in which every rule has a job; the model and data that it names are put into `folder`."""
     folder.mkdir(parents=True)
     model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
-    for part in (model, tokenizer):
-        part.save_pretrained(folder / "model")
+    # Beside the head for questions one for masked words, so that there are gradients on texts too.
+    words = {name: weight for name, weight in BertForMaskedLM(model.config).named_parameters() if "cls." in name}
+    model.save_pretrained(folder / "model", state_dict={**model.state_dict(), **words})
+    tokenizer.save_pretrained(folder / "model")
     squad = squad_file(folder / "squad.json")
     data = json.loads(squad.read_text())
     asked = [question for paragraph in data["data"][0]["paragraphs"] for question in paragraph["qas"]]
@@ -75,18 +79,23 @@ def small_config(folder: Path) -> dict:
         (folder / f"{name}.conllu").write_text(_CONLLU)
     (folder / "vectors.txt").write_text("the 1 0\ncat 0 1\n")
     trees = {key: str(folder / f"{name}.conllu") for key, name in _PARTS.items()}
+    texts = [
+        {"id": f"../{number}", "paragraphs": [context, context[:30]]} for number, (_, context) in enumerate(QUESTIONS)
+    ]
+    write_json_lines(folder / "texts.jsonl", texts)
     source = {"file": str(squad), "training_file": str(folder / "training.json")}
     made = {"base": "tiny", "task": "animals", "batch_size": 8, "epochs": 1.0, "max_seq_length": 48}
     return {
         "tasks": {
             "animals": {"source": source, "samples": 5},
+            "texts": {"kind": "text", "source": {"file": str(folder / "texts.jsonl")}, "samples": 3},
             "trees": {"kind": "treebank", "source": trees},
             "stories": {"kind": "coreference", "source": {"file": str(folder / "stories.conllu")}},
         },
         "models": {
             "tiny": {
                 "source": {"folder": str(folder / "model")},
-                "tasks": ["animals", "trees", "stories"],
+                "tasks": ["animals", "texts", "trees", "stories"],
                 "evaluate": "animals",
             },
             "made": {"source": {"finetuned": made}, "tasks": ["animals"]},

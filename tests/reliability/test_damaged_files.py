@@ -25,11 +25,24 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import read_json_lines, write_json_lines
 from headtypes.base.table_files import write_csv
 from headtypes.config.checks import types_in
+from headtypes.features.divergence_files import (
+    Divergence,
+    join_divergences,
+    read_divergence,
+    read_plane,
+    read_plane_fit,
+    write_divergence,
+    write_plane,
+    write_plane_fit,
+)
 from headtypes.features.feature_files import Features, join_features, read_distance, read_features, write_features
+from headtypes.features.gradient_files import ATTENDED, Gradients, read_gradients
+from headtypes.features.surface_files import COLUMNS, Surface, read_surface, write_surface
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
+from headtypes.papers.clark2019.example_files import Example, Examples, read_examples, write_examples
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
 from headtypes.tasks.answers import write_scores
@@ -62,6 +75,31 @@ IDS = [f"sample-{number}" for number in range(5)]
 def features(path: Path) -> None:
     distance = np.random.default_rng(0).random((5, 2, 4, 69), dtype=np.float32)
     write_features(path, Features(distance, np.full(5, 9, np.int32), np.zeros(5, bool), IDS), {"rule": "x"})
+
+
+def surface(path: Path) -> None:
+    patterns = np.random.default_rng(0).random((5, 2, 4, len(COLUMNS)), dtype=np.float32)
+    write_surface(path, Surface(patterns, np.ones((5, 2), np.float32), np.full(5, 9, np.int32), IDS), {"rule": "x"})
+
+
+def divergence(path: Path) -> None:
+    write_divergence(path, Divergence(np.random.default_rng(0).random((8, 8)), 45, 2, IDS), {"rule": "x"})
+
+
+def plane(path: Path) -> None:
+    layer, head = (index.reshape(-1) for index in np.indices((2, 4)))
+    write_plane(path, pd.DataFrame({"layer": layer, "head": head, "x": layer / 3, "y": head / 7}))
+
+
+def plane_fit(path: Path) -> None:
+    layers = {"within": 0.2, "between": 0.3, "difference": -0.1, "p": 0.01, "permutations": 2000}
+    write_plane_fit(path, {"rows": 45, "scale": "plain", "stress": 0.2, "correlation": 0.9, "layers": layers}, {})
+
+
+def examples(path: Path) -> None:
+    attention = np.random.default_rng(0).dirichlet(np.ones(3), (2, 3)).astype(np.float32)
+    some = [Example("next", 0, 1, 0.6, attention[0]), Example("sep", 1, 0, 0.2, attention[1])]
+    write_examples(path, Examples(some, ["it", ".", "[SEP]"], False, "a"), {"rule": "x"})
 
 
 def windows(path: Path) -> None:
@@ -103,6 +141,10 @@ def table(*columns: str) -> Callable[[Path], None]:
     return write
 
 
+def gradients(path: Path) -> None:
+    write_csv(path, Gradients(np.full((2, 4, len(ATTENDED)), 0.5), "masked_words", 5).table())
+
+
 def importance(path: Path) -> None:
     layer, head = (index.reshape(-1) for index in np.indices((2, 4)))
     write_csv(path, pd.DataFrame({"layer": layer, "head": head, "importance": 1.5, "normalised": 0.25}))
@@ -119,7 +161,14 @@ def from_file(task: str, kind: str) -> Callable[[Path], object]:
 
 
 def model_record(path: Path) -> None:
-    about = {"name": "bert", "folder": str(path.parent), "weights": {}, "model_type": "bert", "architectures": None}
+    about = {
+        "name": "bert",
+        "folder": str(path.parent),
+        "weights": {},
+        "files": {},
+        "model_type": "bert",
+        "architectures": None,
+    }
     shape = {"parameters": 9, "layers": 2, "heads": 4, "width": 8, "max_length": 64}
     write_model_record(path, ModelRecord(**about, pickle=False, **shape))
 
@@ -172,11 +221,21 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "features.h5": (features, read_features),
     "distance.h5": (features, lambda path: read_distance(path, 16)),
     "shard.h5": (features, lambda path: join_features(path.with_name("joined.h5"), IDS, [path], {})),
+    "surface.h5": (surface, read_surface),
+    "divergence.h5": (divergence, read_divergence),
+    "divergence_shard.h5": (
+        divergence,
+        lambda path: join_divergences(path.with_name("joined.h5"), IDS, [path], {}),
+    ),
+    "plane.csv": (plane, read_plane),
+    "plane.json": (plane_fit, read_plane_fit),
     "windows.h5": (windows, read_windows),
     "maps.h5": (maps, read_maps),
+    "examples.h5": (examples, read_examples),
     "head_outputs.h5": (lambda path: write_head_outputs(path, np.ones((2, 4, 3), np.float32), {}), read_head_outputs),
     "scores.parquet": (scores, lambda path: read_scores([path])),
     "part.parquet": (part, lambda path: read_parts([path])),
+    "gradients.csv": (gradients, read_gradients),
     "importance.csv": (importance, read_importance),
     "curves.csv": (curves, read_curves),
     "intervals.csv": (table("condition", "f1", "f1_low"), read_intervals),

@@ -20,7 +20,7 @@ from tests.support.planning import take_as_made
 from tests.support.rules import READ_TEXTS, RUN_A_MODEL
 
 RULES = sorted(script.stem for script in (ROOT / "workflow_scripts").glob("*.py"))
-JOINING = ["evaluate_condition, shared", "extract_features, shared"]
+JOINING = ["evaluate_condition, shared", "extract_features, shared", "measure_divergence, shared"]
 CASES = [*RULES, *JOINING]
 # Rules that read no result: what they read is the user's.
 FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_test", "fetch_training"]
@@ -191,7 +191,10 @@ def test_only_the_affected_jobs_run_again(finished: Finished, case: str, tmp_pat
     assert finished.runs_again(place) == expected
 
 
-@pytest.mark.parametrize(("case", "joining"), [("evaluate_shard", JOINING[0]), ("extract_shard", JOINING[1])])
+@pytest.mark.parametrize(
+    ("case", "joining"),
+    zip(("evaluate_shard", "extract_shard", "measure_divergence_shard"), JOINING, strict=True),
+)
 def test_a_lost_shard_is_the_only_one_that_runs_again(finished: Finished, case: str, joining: str, tmp_path: Path):
     """With the joining of all shards, and what follows from that."""
     (lost,), joined = finished.job(case)["outputs"], finished.job(joining)["outputs"]

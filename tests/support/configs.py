@@ -155,6 +155,9 @@ def full_config(folder: Path) -> dict:
             "seeds": 2,
             "root": "first",
         },
+        "surface": {"segment_ids": "pair"},
+        "divergence": {"smoothing": 0.001, "scale": "plain"},
+        "gradients": {"samples": 7},
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "jobs": {"shards": 1},
         "select": {

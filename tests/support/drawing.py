@@ -1,6 +1,7 @@
 """Planted heads to draw, and what is read back from a figure: its texts, and its colours as readers see them."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -35,7 +36,7 @@ def planted_maps() -> AttentionMaps:
     return AttentionMaps(attention, WORDS, "0", False)
 
 
-def texts(figure: Figure) -> list[str]:
+def texts(figure: Figure | Axes) -> list[str]:
     return [text.get_text() for text in figure.findobj(Text)]
 
 

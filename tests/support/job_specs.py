@@ -10,6 +10,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
     """The spec of every job of a configuration in which nothing is idle: (rule, its wildcards) -> canonical JSON."""
     plan = Plan(read_config(raw))
     made = [plan.finetuned(model) for model in plan.models if plan.finetuned(model)]
+    answered = [*plan.ablations, *(each for each in plan.gradients if not plan.is_text(each.task))]
     jobs = [
         *(("fetch_model", model) for model in plan.models),
         *(("fetch_task", task) for task in plan.tasks),
@@ -29,8 +30,12 @@ def all_specs(raw: dict) -> dict[tuple, str]:
             for each in plan.features
             for rule in ("extract_features", "map_attention", "choose_clustering", "plot_choice")
         ),
-        *(("sample_questions", each.task) for each in plan.ablations),
-        *(("prepare_windows", each.model, each.task) for each in plan.ablations),
+        *((rule, *each) for each in plan.texts for rule in ("measure_surface", "measure_divergence", "project_heads")),
+        *(("map_examples", *each) for each in plan.texts),
+        *((f"plot_{what}", *each) for each in plan.texts for what in ("examples", "surface", "plane")),
+        *((rule, *each) for each in plan.gradients for rule in ("measure_gradients", "plot_gradients")),
+        *(("sample_questions", each.task) for each in answered),
+        *(("prepare_windows", each.model, each.task) for each in answered),
         *(
             ("measure_head_outputs", each.model, each.task)
             for each in plan.ablations
@@ -55,5 +60,6 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         ("tabulate_ablations",),
         ("tabulate_readings",),
         ("compare_with_guan",),
+        ("compare_with_clark",),
     ]
     return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs}

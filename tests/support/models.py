@@ -8,9 +8,12 @@ from functools import cache
 import numpy as np
 import torch
 from transformers import (
+    MODEL_FOR_MASKED_LM_MAPPING,
     MODEL_FOR_QUESTION_ANSWERING_MAPPING,
     AutoConfig,
     AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
     AutoModelForQuestionAnswering,
     BertConfig,
     BertForQuestionAnswering,
@@ -140,9 +143,21 @@ FAMILIES = {
 @cache
 def tiny_family(name: str):
     """A random model of a family, with a question-answering head where Transformers has one, and its tokenizer."""
-    family = FAMILIES[name]
-    tokenizer = family.make_tokenizer(WORDS)
-    config = AutoConfig.for_model(name, **{"vocab_size": len(tokenizer), **_SIZES, **family.more})
+    config, tokenizer = _family_config(name)
     torch.manual_seed(3)
     auto = AutoModelForQuestionAnswering if type(config) in MODEL_FOR_QUESTION_ANSWERING_MAPPING else AutoModel
     return auto.from_config(config).eval(), tokenizer
+
+
+def tiny_language_model(name: str, **sizes):
+    """A random model of a family with a head for masked words, or else for the next token, and its tokenizer."""
+    config, tokenizer = _family_config(name, **sizes)
+    torch.manual_seed(4)
+    auto = AutoModelForMaskedLM if type(config) in MODEL_FOR_MASKED_LM_MAPPING else AutoModelForCausalLM
+    return auto.from_config(config).eval(), tokenizer
+
+
+def _family_config(name: str, **sizes):
+    family = FAMILIES[name]
+    tokenizer = family.make_tokenizer(WORDS)
+    return AutoConfig.for_model(name, **{"vocab_size": len(tokenizer), **_SIZES, **family.more, **sizes}), tokenizer

@@ -71,4 +71,6 @@ def without_heads(model, heads: np.ndarray):
 def described(name: str, max_length: int) -> ModelRecord:
     """The record of a model that is not there, for what reads no file of it."""
     shape = {"parameters": 1, "layers": 1, "heads": 1, "width": 1, "max_length": max_length}
-    return ModelRecord(name=name, folder=".", weights={}, pickle=False, model_type="bert", architectures=None, **shape)
+    return ModelRecord(
+        name=name, folder=".", weights={}, files={}, pickle=False, model_type="bert", architectures=None, **shape
+    )

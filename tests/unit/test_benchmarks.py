@@ -13,8 +13,10 @@ FILES = sorted((ROOT / "benchmarks").glob("*.py"))
 # The smallest run of each that needs neither minutes nor the results of an experiment.
 SMALLEST = {
     "attention.py": "--shape minilm --layers 1 --tokens 16 --spread 3 --samples 2 --pairs 1 --threads 1 "
-    "--ways extraction zero drop_intra masks bincount",
+    "--ways extraction surface zero drop_intra masks bincount",
+    "divergence.py": "--shape minilm --tokens 8 --segments 2",
     "dry_run.py": "1 2",
+    "gradients.py": "--layers 1 --tokens 16 --samples 2",
     "job.py": "2 1",
 }
 

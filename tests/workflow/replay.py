@@ -40,11 +40,14 @@ LIBRARIES = (
     "transformers.models.bert.modeling_bert",
     "transformers.trainer",
 )
-FIGURES = {"plot_maps", "plot_curves", "plot_heads", "plot_layers", "plot_projection"}
+FIGURES = {
+    *("plot_maps", "plot_curves", "plot_heads", "plot_layers", "plot_projection"),
+    *("plot_examples", "plot_surface", "plot_gradients", "plot_plane"),
+}
 # What figures make, how long a job took, and what a run of Snakemake itself writes. And the comparison of clusterings,
 # with the records of what is made from it: spectral clustering of half of eight heads depends on the last bit of a sum.
 NOT_COMPARED = re.compile(
-    r"^(provenance/)?(guan2020/[^/]+/|curves/.*(pdf|png)|choice/)|benchmark\.tsv$"
+    r"^(provenance/)?(guan2020/[^/]+/|clark2019/[^/]+/|curves/.*(pdf|png)|choice/)|benchmark\.tsv$"
     r"|^provenance/(config\.json|code/|guan2020/(comparison|quantities)\.)"
 )
 

@@ -2,8 +2,13 @@
 
 import fcntl
 import json
+import os
+import signal
+import socket
 import subprocess
 import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -37,6 +42,8 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config = workdir.config()
     config["conditions"] = FURTHER
     config["readings"] = {"segments": {"sentences": "segments"}}
+    # More than the six questions that there are, which is said.
+    config["controls"]["questions"] = 9
     config["select"]["conditions"] = [*CONDITIONS, *FURTHER]
     # A partition of the user's is treated like the others.
     imported = pd.DataFrame([{"layer": n // 4, "head": n % 4, "type": ("odd", "dense")[n % 2]} for n in range(8)])
@@ -79,6 +86,11 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert clustered["id"].tolist()[:3] == [1, 2, 11]
     assert clustered["published_exact_match"].tolist()[:3] == [82.85, 79.92, 53.17]
     assert clustered["control_draws"].tolist()[1:] == [2, 2, 2]
+    assert clustered["control_questions"].tolist()[1:] == [6, 6, 6]
+    assert clustered["own_rank_f1"].between(1, 3).tolist()[1:] == [True] * 3
+    said = "animals-kmeans-k4: 9 questions or pairs for random heads were asked for, and there are 6."
+    assert said in (workdir.path / "logs/tabulate_ablations.log").read_text()
+    assert "Beside random heads: 2 draws on 6 questions (9 asked for)." in (results / "guan2020/table2.md").read_text()
     assert table3["id"].tolist() == [12, 17]
     assert set(pd.read_csv(results / "guan2020/table1.csv")["model"]) == {"tiny"}
     assert "| 12 | drop_intra-diagonal |" in (results / "guan2020/table3.md").read_text()
@@ -90,6 +102,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
                 assert figure.read_bytes().startswith(start)
         assert (results / f"curves/tiny/{partition}.png").exists()
     assert (results / "guan2020/kmeans-k4/figure4.png").exists()
+    assert len(pd.read_csv(results / "guan2020/kmeans-k4/figure4.layers.csv")) == 2
     assert (results / "choice/tiny/animals.png").exists()
 
     comparison = pd.read_csv(results / "guan2020/comparison.csv")
@@ -127,20 +140,25 @@ def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
 
 
 def test_the_preview_is_of_what_the_same_arguments_make(workdir):
-    for arguments in (["--until", "extract_features"], ["--omit-from", "cluster_heads"]):
+    for arguments in (
+        ["--until", "extract_features"],
+        ["--omit-from", "cluster_heads"],
+        ["--batch", "all=1/3"],
+        ["--target-jobs", "extract_features:model=tiny,task=animals"],
+        ["--replace-workflow-config"],
+    ):
         planned = workdir.planned(*arguments)
         rows = [line.split() for line in workdir.command("preview", *arguments).splitlines()]
         assert {row[0]: int(row[1]) for row in rows if row and row[0] in planned} == planned
         assert not [row for row in rows if row and row[0] == "tabulate_ablations"]
 
 
-def test_the_locks_of_a_live_run_hold(workdir):
+def test_a_second_run_is_told_which_run_holds_the_directory(workdir):
     locks = workdir.path / ".snakemake" / "locks"
-    locks.mkdir(parents=True)
-    (locks / "0.output.lock").write_text("results/guan2020/table2.csv\n")
-    with open(workdir.path / ".snakemake" / "run.lock", "w") as live:
-        fcntl.flock(live, fcntl.LOCK_SH)
+    with live_run(workdir):
+        (locks / "0.output.lock").write_text("results/guan2020/table2.csv\n")
         printed = workdir.snakemake(check=False)
+    assert f"in use by a run of Snakemake (process {os.getpid()} on" in printed
     assert "cannot be locked" in printed
     assert not (workdir.path / "results").exists()
 
@@ -148,9 +166,7 @@ def test_the_locks_of_a_live_run_hold(workdir):
 def test_a_run_that_began_beside_another_keeps_its_locks_when_that_one_has_ended(workdir):
     """Such as a dry run, which takes long where the plan is large."""
     locks = workdir.path / ".snakemake" / "locks"
-    locks.mkdir(parents=True)
-    with open(workdir.path / ".snakemake" / "run.lock", "w") as other:
-        fcntl.flock(other, fcntl.LOCK_SH)
+    with live_run(workdir) as other:
         run = subprocess.Popen(workdir.arguments(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             end = time.monotonic() + 60
@@ -163,6 +179,52 @@ def test_a_run_that_began_beside_another_keeps_its_locks_when_that_one_has_ended
         finally:
             run.kill()
             run.wait()
+
+
+def test_no_job_of_a_killed_run_writes_over_the_results_of_the_next(workdir):
+    """A stopped job outlives its run; it holds the next run back, and ends as soon as it goes on."""
+    types = ("--until", "cluster_heads")
+    workdir.snakemake("--until", "extract_features")
+    run = subprocess.Popen(workdir.arguments(*types), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    job = when_started(workdir, "job.")
+    os.kill(job, signal.SIGSTOP)
+    run.kill()
+    run.wait()
+    config = workdir.config()
+    config.setdefault("clustering", {})["distance_bins"] = 8
+    workdir.configure(config)
+    printed = workdir.snakemake(*types, check=False)
+    assert (
+        f"A job of a killed run is still alive in this directory: cluster_heads tiny animals-kmeans-k4 (process {job}"
+        in printed
+    )
+    os.kill(job, signal.SIGCONT)
+    workdir.snakemake(*types)
+    record = json.loads((workdir.path / "results/provenance/partitions/tiny/animals-kmeans-k4.csv.json").read_text())
+    assert record["spec"]["distance_bins"] == 8
+    assert not Path(f"/proc/{job}").exists()
+
+
+@contextmanager
+def live_run(workdir):
+    """A live run in the working directory: this process; yields the file that shows it."""
+    path = workdir.path / ".snakemake/alive" / f"run.{socket.gethostname()}.{os.getpid()}"
+    path.parent.mkdir(parents=True)
+    (workdir.path / ".snakemake/locks").mkdir()
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        json.dump(["run", "a run of Snakemake", os.getpid(), socket.gethostname(), "today"], file)
+        file.flush()
+        yield file
+
+
+def when_started(workdir, kind):
+    """The process of the first job of a run, as soon as it has started."""
+    end = time.monotonic() + 60
+    while not (alive := list((workdir.path / ".snakemake/alive").glob(f"{kind}*"))):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return int(alive[0].name.rsplit(".", 1)[1])
 
 
 def test_a_model_without_the_head_ends_in_a_sentence(workdir, tmp_path):
@@ -191,6 +253,18 @@ def test_the_papers_experiment_is_planned_without_network(workdir):
     assert planned["finetune_model"] == planned["fetch_training"] == 2
     assert planned["extract_features"] == planned["cluster_heads"] == planned["measure_stability"] == 6
     # Nothing is computed in a dry run, and nothing is fetched.
+    assert not (workdir.path / "results").exists()
+
+
+def test_the_second_papers_experiment_is_planned_without_network(workdir):
+    workdir.configure(yaml.safe_load((ROOT / "experiments/clark.yaml").read_text()))
+    planned = workdir.planned()
+    measured = ("measure_surface", "measure_divergence", "measure_gradients", "project_heads", "map_examples")
+    figures = ("plot_surface", "plot_gradients", "plot_plane", "plot_examples", "compare_with_clark")
+    assert {rule: planned[rule] for rule in (*measured, *figures)} == dict.fromkeys((*measured, *figures), 1)
+    assert planned["fetch_model"] == planned["fetch_task"] == planned["extract_features"] == 1
+    # Nothing is answered, and nothing is fetched in a dry run.
+    assert not [rule for rule in planned if rule.startswith(("evaluate_", "fetch_training", "finetune"))]
     assert not (workdir.path / "results").exists()
 
 

@@ -10,6 +10,8 @@ from headtypes.ablation.intervals import condition_intervals, read_intervals, re
 from headtypes.base import bootstrap
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import write_csv
+from headtypes.papers.claims import FAILS, HOLDS, OPEN, Finding
+from headtypes.papers.quantities import Measured
 
 RESAMPLES = 200
 CONDITIONS = ["baseline", "worse", "the same", "much worse"]
@@ -104,6 +106,8 @@ def test_every_condition_has_its_row_with_intervals_over_questions_and_articles(
 def test_a_condition_that_changes_no_answer_drops_by_exactly_nothing():
     found = condition_intervals(tables(), conditions=CONDITIONS, baseline="baseline", seed=1).set_index("condition")
     drops = found.filter(like="drop_")
+    drops = drops.loc[:, ~drops.columns.str.contains("_p$|_fdr$|_p_|_fdr_")]
+    assert len(drops.columns) == 10
     assert (drops.loc[["baseline", "the same"]] == 0).all(axis=None)
     assert (drops.loc["much worse", ["drop_exact_match_low", "drop_f1_low"]] > 10).all()
     assert found.loc["the same", "f1_high"] > found.loc["the same", "f1_low"]
@@ -123,7 +127,7 @@ def test_pairs_have_accuracy_alone_and_no_articles():
     scores = [classified(0.8, 0), classified(0.5, 1)]
     found = condition_intervals(scores, conditions=["baseline", "c"], baseline="baseline", seed=2)
     assert {name for name in found if not name.endswith(("low", "high", "_by_article"))} == {
-        *("condition", "accuracy", "drop_accuracy")
+        *("condition", "accuracy", "drop_accuracy", "drop_accuracy_p", "drop_accuracy_fdr")
     }
     alone = [[pair] for pair in range(30)]
     ends = found.loc[1, ["accuracy_low", "accuracy_high"]].tolist()
@@ -146,7 +150,7 @@ def test_intervals_come_back_from_their_file_whatever_the_conditions_are_called(
 )
 def test_sums_equal_a_loop_over_the_same_articles(weights, metric):
     by_condition = dict(zip(CONDITIONS, tables(), strict=True))
-    value, low, high = weighted_sums(by_condition, seed=4)(weights, metric)
+    value, low, high, _ = weighted_sums(by_condition, seed=4)(weights, metric)
     summed = sum(weight * by_condition[name][metric] for name, weight in weights.items())
     assert value == pytest.approx(summed.mean())
     assert [low, high] == pytest.approx(naive(summed, units(ARTICLES), 4), abs=1e-9)
@@ -161,12 +165,12 @@ def test_sums_have_the_ends_of_the_table_over_articles():
                 if name == "baseline" and column != metric:
                     weights = {}
                 expected = row[[column, f"{column}_low_by_article", f"{column}_high_by_article"]].tolist()
-                assert list(interval(weights, metric)) == pytest.approx(expected, abs=1e-9)
+                assert list(interval(weights, metric)[:3]) == pytest.approx(expected, abs=1e-9)
 
 
 def test_sums_of_pairs_are_drawn_by_pair():
     scores = {"baseline": classified(0.8, 0), "c": classified(0.5, 1)}
-    value, low, high = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "accuracy")
+    value, low, high, _ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "accuracy")
     drops = scores["baseline"]["correct"] - scores["c"]["correct"]
     assert value == pytest.approx(drops.mean())
     assert [low, high] == pytest.approx(naive(drops, [[pair] for pair in range(30)], 4))
@@ -176,11 +180,26 @@ def test_sums_of_pairs_are_drawn_by_pair():
 
 def test_one_article_alone_has_a_value_and_no_interval():
     scores = {"baseline": answered(0.8, 0, ["one"] * 20), "c": answered(0.4, 1, ["one"] * 20)}
-    value, low, high = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "f1")
+    value, low, high, _ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "f1")
     assert value == pytest.approx(scores["baseline"]["f1"].mean() - scores["c"]["f1"].mean())
     assert np.isnan([low, high]).all()
     table = condition_intervals(list(scores.values()), conditions=list(scores), baseline="baseline", seed=4)
     assert table.filter(like="_by_article").isna().all(axis=None)
     assert table[["f1_low", "drop_f1_high"]].notna().all(axis=None)
     two = {name: table.assign(article=["one"] * 19 + ["two"]) for name, table in scores.items()}
-    assert not np.isnan(weighted_sums(two, seed=4)({"c": 1}, "f1")).any()
+    assert not np.isnan(weighted_sums(two, seed=4)({"c": 1}, "f1")[:3]).any()
+
+
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_p_values_of_sums_decide_as_their_intervals_do(side):
+    """Through the verdict of a claim, at limits around the ends, and at the one on which all draws lie."""
+    interval = weighted_sums(dict(zip(CONDITIONS, tables(), strict=True)), seed=4)
+    decided = set()
+    for weights in ({"worse": 1.0}, {"baseline": 1.0, "worse": -1.0}, {"baseline": 1.0, "the same": -1.0}):
+        found = Measured(*interval(weights, "exact_match"))
+        for limit in (0.0, found.low - 1, found.low + 0.5, found.value, found.high - 0.5, found.high + 1):
+            finding = Finding("", found, side, limit)
+            assert (finding.p < 0.05) == (finding.verdict != OPEN), (weights, limit)
+            decided.add(finding.verdict)
+    assert decided == {HOLDS, FAILS, OPEN}
+    assert Finding("", Measured(*interval({"baseline": 1.0, "the same": -1.0}, "f1")), "above", 0.0).verdict == FAILS

@@ -8,7 +8,16 @@ import pytest
 from scipy import stats
 
 from headtypes.base import bootstrap
-from headtypes.base.bootstrap import difference_interval, draw_units, mean_intervals, ratio_intervals, score_intervals
+from headtypes.base.bootstrap import (
+    bounds,
+    difference_interval,
+    draw_units,
+    mean_intervals,
+    p_of_side,
+    p_values,
+    ratio_intervals,
+    score_intervals,
+)
 from headtypes.base.errors import InputError
 
 SETTINGS = {"seed": 3, "resamples": 400}
@@ -56,7 +65,7 @@ def test_intervals_equal_a_naive_loop_over_the_same_draws():
                 for unit, members in units.items():
                     bounds = row[f"{name}_low{unit}"], row[f"{name}_high{unit}"]
                     assert bounds == pytest.approx(naive_bounds(figures, members), abs=1e-9)
-    assert len(table.columns) == 2 * 2 * 5
+    assert len(table.columns) == 2 * (2 * 5 + 4)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
@@ -113,7 +122,9 @@ def test_a_condition_that_changes_no_answer_drops_by_exactly_nothing():
     by_metric, articles = scores(conditions=1)
     same = {metric: np.repeat(values, 13, axis=0) for metric, values in by_metric.items()}
     table = score_intervals(same, baseline=5, articles=articles, **SETTINGS)
-    assert (table.filter(like="drop_") == 0).all(axis=None)
+    tested = table.columns[table.columns.str.contains("_p$|_fdr$|_p_|_fdr_")]
+    assert (table.filter(like="drop_").drop(columns=tested) == 0).all(axis=None)
+    assert (table.drop(index=5)[tested] == 1).all(axis=None)
 
 
 def test_a_drop_is_a_difference_over_the_same_draws():
@@ -151,7 +162,7 @@ def test_one_article_or_question_says_nothing_about_others():
     table = score_intervals(by_metric, baseline=0, articles=np.full(60, "one"), **SETTINGS)
     by_article = table.filter(like="_by_article")
     assert by_article.isna().all(axis=None)
-    assert table.drop(columns=by_article.columns).notna().all(axis=None)
+    assert table.drop(index=0, columns=by_article.columns).notna().all(axis=None)
     first, second = by_metric["f1"][:2]
     assert difference_interval(first, second, articles=np.full(60, "one"), **SETTINGS) is None
     assert difference_interval(first[:1], second[:1], **SETTINGS) is None
@@ -254,3 +265,84 @@ def test_a_column_that_one_unit_has_alone_has_no_interval():
     low, high = ratio_intervals(sums, sizes, seed=0)
     assert np.isnan([low[0], high[0]]).all()
     assert 0.25 <= low[1] <= 0.6 <= high[1] <= 1
+
+
+def drawn(units: int, seed: int, columns: int = 200, resamples: int = 400, spread: float = 1.0):
+    """Resampled means of as many units of unequal size, at various distances from 0, and the sizes."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 9, units).astype(float)
+    means = rng.normal(size=(resamples, columns)) + spread * 3 * rng.normal(size=columns)
+    # Some in whole numbers, so that draws lie on the limit itself.
+    means[:, ::4] = means[:, ::4].round()
+    return means, sizes
+
+
+@pytest.mark.parametrize("units", [4, 5, 12, 36, 5000])
+@pytest.mark.parametrize("limit", [0.0, 0.7])
+def test_p_values_are_below_5_percent_exactly_where_the_interval_excludes_the_limit(units, limit):
+    means, sizes = drawn(units, seed=units)
+    for level in (0.95, 0.9, 0.5) if units > 5 else (0.95,):
+        low, high = bounds(means, sizes, level)
+        excluded = (low > limit) | (high < limit)
+        assert 0 < excluded.sum() < len(excluded)
+        np.testing.assert_array_equal(p_values(means, sizes, limit) < 1 - level, excluded)
+        for side, holds, fails in (("above", low > limit, high <= limit), ("below", high < limit, low >= limit)):
+            np.testing.assert_array_equal(p_of_side(means, sizes, limit, side) < 1 - level, holds | fails)
+
+
+def test_p_values_invert_the_interval_at_every_level():
+    """The interval at the level of 1 less the p-value ends at the limit."""
+    means, sizes = drawn(30, seed=1, spread=0.5)
+    p = p_values(means, sizes, 0.3)
+    inside = (p > 0.05) & (p < 0.99) & (np.arange(len(p)) % 4 > 0)
+    assert inside.sum() > 50
+    for column in np.flatnonzero(inside):
+        ends = bounds(means[:, column], sizes, 1 - p[column])
+        assert min(abs(end - 0.3) for end in ends) == pytest.approx(0, abs=1e-9)
+
+
+def test_p_values_are_those_of_student_where_means_are_normal():
+    rng = np.random.default_rng(2)
+    values = rng.normal(0.6, 1, size=20)
+    means = values.mean() + values.std() / np.sqrt(20) * stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    expected = stats.ttest_1samp(values, 0.25).pvalue
+    assert p_values(means, np.ones(20), 0.25) == pytest.approx(expected, rel=0.01)
+    assert p_of_side(means, np.ones(20), 0.25, "above") == pytest.approx(expected, rel=0.01)
+
+
+def test_no_p_value_is_smaller_than_the_draws_can_show():
+    far = 50 + np.zeros((10_000, 1))
+    assert p_values(far, np.ones(36)) == pytest.approx(8.1e-4, rel=0.01)
+    assert p_values(far, np.ones(10)) == pytest.approx(6.4e-3, rel=0.01)
+    assert 0.04 < p_values(far, np.ones(3)) < 0.05
+    assert p_values(0 * far, np.ones(36)) == 1
+
+
+def test_true_nulls_are_refused_as_often_as_they_may_be():
+    rng = np.random.default_rng(3)
+    articles = np.repeat(np.arange(40), rng.integers(5, 40, 40))
+    values = 0.3 * rng.normal(size=(2000, 40))[:, articles] + rng.normal(size=(2000, len(articles)))
+    table = score_intervals(
+        {"f1": np.concatenate([np.zeros((1, len(articles))), values])},
+        baseline=0,
+        articles=articles,
+        seed=1,
+        resamples=999,
+    )
+    p = table["drop_f1_p_by_article"]
+    assert np.isnan(p[0])
+    for level in (0.05, 0.2, 0.5):
+        assert (p[1:] < level).mean() == pytest.approx(level, abs=0.025)
+
+
+def test_rates_are_over_the_conditions_of_a_metric_but_the_baseline():
+    by_metric, articles = scores(conditions=8)
+    by_metric["f1"] -= 20 * (np.arange(8) % 3)[:, None]
+    table = score_intervals(by_metric, baseline=2, articles=articles, **SETTINGS)
+    for metric in by_metric:
+        for unit in ("", "_by_article"):
+            p, rate = (table[f"drop_{metric}_{name}{unit}"] for name in ("p", "fdr"))
+            assert p.isna().tolist() == rate.isna().tolist() == [place == 2 for place in range(8)]
+            np.testing.assert_allclose(rate.drop(index=2), stats.false_discovery_control(p.drop(index=2)))
+            low, high = (table[f"drop_{metric}_{end}{unit}"] for end in ("low", "high"))
+            assert ((p < 0.05) == ((low > 0) | (high < 0)))[p.notna()].all()

@@ -126,7 +126,7 @@ MISTAKES = [
         for name in ("..", ".", ".hidden", "a\\b", "a b", "", "a\n", "{a}", "ä", "-n")
     ],
     ("models/new", "a" * 300, ["models: the name 'aaa", "at most 80 characters"]),
-    ("tasks/squad.best", {"source": {"hub": "x"}}, ["tasks.squad.best", "a result of tasks.squad has this name"]),
+    ("tasks/squad.best", {"source": {"hub": "x"}}, ["tasks.squad.best", "a file about squad may have this name"]),
     # Entries that are not there.
     ("models/base/tasks/0", "squadd", ["models.base.tasks", 'no "squadd"', 'Did you mean "squad"?', "Known: asked"]),
     ("models/base/tasks", [], ["models.base.tasks:", "at least 1 item"]),
@@ -170,6 +170,13 @@ MISTAKES = [
     # A head, like a layer, is counted from 1.
     ("conditions/zero-dense/0-1", "zero", ['no partition has the type "0-1"', "layer-head, both counted from 1"]),
     ("conditions/zero-dense/1-0", "zero", ['no partition has the type "1-0"', "layer-head, both counted from 1"]),
+    ("conditions/baseline", {"dense": "zero"}, ["conditions: each of them changes heads", "baseline: {}"]),
+    ("conditions/intervals.csv", {"dense": "zero"}, ["conditions.intervals.csv", "rename it"]),
+    ("conditions/zero-dense.metrics", {"dense": "zero"}, ["conditions.zero-dense.metrics", "a file about zero-dense"]),
+    ("select/models", [], ["select.models:", "at least 1 item"]),
+    ("select/tasks", [], ["select.tasks:", "at least 1 item"]),
+    ("select/partitions", [], ["select.partitions:", "at least 1 item"]),
+    ("models/taught/source/sha256", "0" * 64, ["models.taught.source", "sha256 belongs to a source with files"]),
     # Files and packages that are not there.
     ("tasks/squad/source/file", "/nowhere/dev.json", ["tasks.squad.source.file", "there is no file /nowhere/dev.json"]),
     ("tasks/paragraphs/source/folder", "/nowhere", ["tasks.paragraphs.source.folder: there is no folder /nowhere"]),

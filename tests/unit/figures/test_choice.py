@@ -33,7 +33,7 @@ def made_up(counts=COUNTS, distance_bins: int = 16, seed: int = 0) -> Choice:
         if here:
             row |= {"gap": rng.uniform(0, 2), "gap_error": rng.uniform(0.01, 0.2)}
         if here and k > 1:
-            row |= dict(zip(STABILITY, rng.uniform(20, 100, 4), strict=True))
+            row |= dict(zip(STABILITY, rng.uniform(20, 100, len(STABILITY)), strict=True))
         rows.append(row)
     table = pd.DataFrame(rows, columns=list(TABLE))
     ways = list(itertools.product(METHODS, every, counts))

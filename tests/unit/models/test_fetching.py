@@ -1,15 +1,18 @@
 """Models: found, checked and recorded once; whatever is wrong with the files is told in one sentence."""
 
 import json
+import os
+import re
 import shutil
 import sys
+from functools import partial
 from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
 import torch
 from huggingface_hub import errors
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForQuestionAnswering,
     BertConfig,
@@ -73,12 +76,59 @@ def change_config(folder, **values):
     (folder / "config.json").write_text(json.dumps({**config, **values}))
 
 
+def split_weights(folder):
+    """Put the weights into two files with an index."""
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    parts = {f"model-{number + 1}-of-2.safetensors": sorted(weights)[number::2] for number in range(2)}
+    for name, keys in parts.items():
+        save_file({key: weights[key] for key in keys}, folder / name, metadata={"format": "pt"})
+    index = {"metadata": {}, "weight_map": {key: name for name, keys in parts.items() for key in keys}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def test_what_is_hashed_is_what_is_loaded(folder):
+    whole = fetch(folder)
+    save_file({"unused": torch.zeros(3)}, folder / "model-of-another-run.safetensors")
+    assert fetch(folder) == whole
+    split_weights(folder)
+    record = fetch(folder)
+    assert set(record.weights) == {"model-1-of-2.safetensors", "model-2-of-2.safetensors"}
+    assert record.parameters == whole.parameters
+    for ours, theirs in zip(load_model(record, "float32").parameters(), MODEL.bert.parameters(), strict=False):
+        assert torch.equal(ours.cpu(), theirs)
+
+
+@pytest.mark.parametrize("load", [partial(load_model, precision="float32"), load_tokenizer])
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_file_that_changed_after_it_was_found_is_not_loaded(folder, load, name):
+    """Though its size and its time are what they were."""
+    record, file = fetch(folder), folder / name
+    load(record)
+    times, content = (file.stat().st_atime_ns, file.stat().st_mtime_ns), bytearray(file.read_bytes())
+    content[-40] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=times)
+    if load is load_tokenizer and name == "model.safetensors":
+        load(record)
+        return
+    assert f"{file} has changed since" in refusal(lambda: load(record))
+
+
+def test_weights_that_are_put_beside_those_that_were_found_are_not_loaded(folder):
+    split_weights(folder)
+    record = fetch(folder)
+    shutil.copy(folder / "model-1-of-2.safetensors", folder / "model.safetensors")
+    assert "the files of its weights are others" in refusal(lambda: load_model(record, "float32"))
+
+
 def test_a_local_model_is_recorded_with_its_shape_and_hashes(folder):
     weights = {"model.safetensors": sha256_file(folder / "model.safetensors")}
     assert fetch(folder) == ModelRecord(
         name="bert",
         folder=str(folder),
         weights=weights,
+        files={name: sha256_file(folder / name) for name in ("config.json", "tokenizer.json", "tokenizer_config.json")},
         pickle=False,
         model_type="bert",
         architectures=["BertForQuestionAnswering"],
@@ -169,6 +219,26 @@ class TestFilesThatAreNotAModel:
 
     def test_no_folder(self, tmp_path):
         assert str(tmp_path / "none") in refusal(lambda: fetch(tmp_path / "none"))
+
+    def test_a_hash_of_weights_in_several_files(self, folder):
+        split_weights(folder)
+        assert "2 files" in refusal(lambda: fetch(folder, sha256="0" * 64))
+
+    def test_a_config_that_has_other_weights_loaded(self, folder):
+        shutil.copy(folder / "model.safetensors", folder / "other.safetensors")
+        change_config(folder, transformers_weights="other.safetensors")
+        assert "key transformers_weights" in refusal(lambda: fetch(folder))
+
+    @pytest.mark.parametrize("name", ["../other.safetensors", "other.safetensors", "model-9.safetensors", 3])
+    def test_an_index_that_names_other_files(self, folder, name):
+        split_weights(folder)
+        index = folder / "model.safetensors.index.json"
+        contents = json.loads(index.read_text())
+        contents["weight_map"][min(contents["weight_map"])] = name
+        index.write_text(json.dumps(contents))
+        with pytest.raises(InputError, match=re.escape(str(index))) as caught:
+            fetch(folder)
+        assert str(name) in str(caught.value)
 
     def test_weights_of_another_hash(self, folder):
         message = refusal(lambda: fetch(folder, sha256="0" * 64))

@@ -4,6 +4,7 @@ import math
 from typing import Literal
 
 import pytest
+from pydantic import ValidationError
 
 from headtypes.papers.claims import (
     FAILS,
@@ -17,6 +18,7 @@ from headtypes.papers.claims import (
     join,
     judge,
 )
+from headtypes.papers.corrections import correct
 from headtypes.papers.published import Published
 from headtypes.papers.quantities import Measured, Quantities
 
@@ -36,7 +38,8 @@ class AboveRule(Rule):
 
 def claim(**limits: float) -> Claim:
     rules = [AboveRule(of=name, limit=limit) for name, limit in limits.items()]
-    return Claim[AboveRule](id="c", place="section 1", text="So it is.", rules=rules)
+    said = {"basis": "stated", "place": "section 1", "words": "so it is", "limit": "ours"}
+    return Claim[AboveRule](id="c", text="So it is.", rules=rules, **said)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +82,54 @@ def test_a_claim_fails_where_a_rule_does_and_is_open_where_one_is(a, b, verdict,
     found = judge(claim(a=0, b=0), Quantities(by_name), PAPER)
     assert (found.verdict, found.deciding) == (verdict, deciding)
     assert found.reason.startswith("ab"[deciding])
+
+
+def measured(p: float, value: float = 1.0) -> Measured:
+    """With an interval on one side of 0 where the p-value is below 0.05."""
+    width = abs(value) * (0.5 if p < 0.05 else 2)
+    return Measured(value, value - width, value + width, lambda limit, side: p)
+
+
+def test_claims_are_corrected_for_all_rules_that_were_tested_beside_them():
+    known = {
+        "a": measured(0.01),
+        "b": measured(0.02),
+        "c": measured(0.04, -1.0),
+        "d": measured(0.3),
+        "e": Measured(1.0),
+    }
+    claims = [claim(**dict.fromkeys(names, 0)) for names in ("a", "b", "ab", "c", "ac", "d", "e", "x")]
+    verdicts = [judge(it, Quantities(known), PAPER) for it in claims]
+    assert [it.verdict for it in verdicts] == [HOLDS, HOLDS, HOLDS, FAILS, FAILS, OPEN, HOLDS, NO_VERDICT]
+    found = correct(verdicts)
+    # Nine rules were judged, of which the one without an interval is not tested.
+    ranked = sorted([0.01, 0.02, 0.01, 0.02, 0.04, 0.01, 0.04, 0.3])
+    holm = {p: max(min(1, (8 - rank) * it) for rank, it in enumerate(ranked) if it <= p) for p in ranked}
+    expected = [holm[0.01], holm[0.02], holm[0.02], holm[0.04], holm[0.04], holm[0.3]]
+    assert [it.p for it in found[:6]] == [0.01, 0.02, 0.02, 0.04, 0.04, 0.3]
+    assert [it.p_holm for it in found[:6]] == pytest.approx(expected)
+    assert all(math.isnan(it.p) and math.isnan(it.p_holm) for it in found[6:])
+    # Nothing is left of any of them, but for the one that no interval decided.
+    assert [it.verdict for it in found] == [OPEN] * 6 + [HOLDS, NO_VERDICT]
+    alone = correct(verdicts[:1])
+    assert (alone[0].verdict, alone[0].p_holm) == (HOLDS, 0.01)
+
+
+def test_a_corrected_claim_holds_with_its_least_certain_rule_and_fails_with_its_most_certain():
+    known = {"a": measured(0.001), "b": measured(0.03), "c": measured(0.001, -1.0), "d": measured(0.04, -1.0)}
+    both, one = (
+        correct([judge(claim(**dict.fromkeys(names, 0)), Quantities(known), PAPER)])[0] for names in ("ba", "dc")
+    )
+    assert (both.verdict, both.p, both.p_holm) == (HOLDS, 0.03, 0.03)
+    assert (one.verdict, one.p, one.p_holm) == (FAILS, 0.001, 0.002)
+
+
+@pytest.mark.parametrize(("basis", "words"), [("stated", ""), ("inferred", ""), ("from_table", "so it is")])
+def test_claims_rest_on_words_unless_they_are_from_a_table(basis, words):
+    with pytest.raises(ValidationError, match="c needs the paper's words unless it is from a table"):
+        Claim[AboveRule](
+            id="c", basis=basis, place="", text="", words=words, limit="", rules=[AboveRule(of="a", limit=0)]
+        )
 
 
 def test_a_missing_quantity_is_no_verdict_with_its_reason():

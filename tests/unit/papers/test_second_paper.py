@@ -12,7 +12,8 @@ from headtypes.base.errors import InputError
 from headtypes.papers.claims import Claim, Finding, NoVerdictError, Rule
 from headtypes.papers.comparison import (
     COLUMNS,
-    claim_row,
+    claim_list,
+    claim_rows,
     note_parts,
     subject_parts,
     tidy_table,
@@ -35,13 +36,18 @@ notes:
   - {place: Table 1, figures: [relation.nsubj], remark: the text has 58.6, text: The table's number is taken.}
 claims:
   - id: heads-specialise
+    basis: stated
     place: section 4
+    words: better than any offset
+    limit: ten points, since less would be no gain
     text: For some relations a head beats the best offset by more than ten points.
     rules:
       - {kind: relation, relation: det, above: 10}
       - {kind: relation, relation: nsubj, above: 10}
   - id: broad-heads
+    basis: from_table
     place: section 3
+    limit: three heads of four
     text: At least three heads attend broadly.
     rules: [{kind: heads, statistic: entropy, above: 3.8, at_least: 3}]
 """
@@ -120,7 +126,7 @@ def paper(tmp_path):
 def compared(paper: Paper, subjects: dict[tuple[str, str], Quantities]) -> pd.DataFrame:
     theirs, rows = published_quantities(paper), []
     for (model, task), quantities in subjects.items():
-        found = [claim_row(claim, quantities, theirs, paper) for claim in paper.claims]
+        found = claim_rows(paper.claims, quantities, theirs, paper)
         for row in paper.relations:
             id_ = f"relation.{row.relation}.accuracy"
             words = f"accuracy of {row.relation}"
@@ -148,7 +154,7 @@ def test_its_claims_hold_on_its_own_numbers_and_are_judged_on_ours(paper):
     assert remarks["ewt", "relation.nsubj.accuracy"] == "the text has 58.6"
     assert remarks["ewt", "relation.det.accuracy"] == ""
     theirs = published_quantities(paper)
-    assert {claim_row(claim, theirs, theirs, paper)["verdict"] for claim in paper.claims} == {"holds"}
+    assert {row["verdict"] for row in claim_rows(paper.claims, theirs, theirs, paper)} == {"holds"}
 
 
 def test_its_page_and_its_quantities_have_its_own_subjects(paper):
@@ -156,8 +162,19 @@ def test_its_page_and_its_quantities_have_its_own_subjects(paper):
     table = compared(paper, subjects)
     counts = verdict_counts(table, ["model", "task"])
     page = document("Nobody", [counts, *subject_parts(table), *note_parts(paper.notes)])
-    assert "| bert | ewt | 2 | 0 | 0 | 0 |" in page
-    assert "- broad-heads: heads with entropy above 3.8: 5.00 (4.00 to 6.00); claimed above 2." in page
+    assert "| bert | ewt | stated | 1 | 0 | 0 | 0 | 1 | 0 |" in page
+    assert "| bert | ewt | from the table | 1 | 0 | 0 | 0 | 1 | 0 |" in page
+    decides = "heads with entropy above 3.8: 5.00 (4.00 to 6.00); claimed above 2"
+    assert f"| broad-heads | holds | holds |  |  | {decides} |  |" in page
+    assert (
+        page.index("### Claims: stated") < page.index("| heads-specialise |") < page.index("### Claims: from the table")
+    )
+    listed = claim_list(paper.claims)
+    assert "| section 4 | “better than any offset” | ten points, since less would be no gain |" in listed
+    assert (
+        "| broad-heads | from the table | At least three heads attend broadly. | section 3 |  | three heads of"
+        in listed
+    )
     assert "| accuracy of nsubj | 60.00 | 58.50 | 1.50 | the text has 58.6 |" in page
     assert "- Table 1: The table's number is taken." in page
     tidy = tidy_table(subjects, ["model", "task"])
@@ -181,7 +198,7 @@ def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path):
 
 def test_the_machinery_needs_nothing_of_the_first_paper():
     """In a process of its own, since other tests load the first paper."""
-    shared = ("claims", "comparison", "markdown", "names", "published", "quantities")
+    shared = ("claims", "comparison", "corrections", "markdown", "names", "published", "quantities")
     program = f"import sys\nfor name in {shared}: __import__(f'headtypes.papers.{{name}}')\n"
     program += "assert not [name for name in sys.modules if 'guan2020' in name]\n"
     subprocess.run([sys.executable, "-c", program], cwd=SCRIPTS, check=True)

@@ -267,7 +267,9 @@ class TestSegments:
         ]
         assert segments_of(Document("x", ("a",))) == []
 
-    @pytest.mark.parametrize("nothing", ["", " \n\t", "\u200b\u00ad", "\x00\x07", "\u3000", "\ue000", "\u0301"])
+    @pytest.mark.parametrize(
+        "nothing", ["", " \n\t", "\u200b\u00ad", "\x00\x07", "\u3000", "\ue000", "\u0301", "\ufffd"]
+    )
     def test_a_paragraph_without_a_token_makes_no_segment_and_moves_no_other(self, nothing):
         assert not bert_tokenizer(WORDS).tokenize(nothing)
         assert segments_of(Document("x", ("a", nothing, "c", "d"))) == [Sample("x-1", "c", "d")]

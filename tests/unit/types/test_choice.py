@@ -13,11 +13,13 @@ from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
 from headtypes.base.errors import InputError
+from headtypes.base.seeds import derive_seed
 from headtypes.features.columns import head_features
 from headtypes.types import choice
 from headtypes.types.choice import (
     BINS,
     COUNTS,
+    PAIR_COUNTS,
     best_choices,
     compare_clusterings,
     draw_references,
@@ -96,9 +98,11 @@ def test_one_row_for_each_way_and_the_dear_criteria_for_one_number_of_bins(plant
     for column in ("gap", "gap_error"):
         assert table.loc[dear & sure, column].notna().all()
         assert table.loc[~dear, column].isna().all()
+    paired = (table["method"] == "kmeans") & table["k"].isin(PAIR_COUNTS)
     for column in STABILITY:
-        assert table.loc[dear & more & sure, column].notna().all()
-        assert table.loc[~dear | ~more, column].isna().all()
+        measured = dear & more & sure & (paired | (not column.startswith("pairs")))
+        assert table.loc[measured, column].notna().all()
+        assert table.loc[~dear | ~more | ~(paired | (not column.startswith("pairs"))), column].isna().all()
 
 
 def test_equal_clusters_agree_wholly(planted):
@@ -142,7 +146,7 @@ def test_figures_of_a_way_are_their_definitions(monkeypatch):
         assert naive_rand(mine, labels[8, k]) == pytest.approx(1)
         expected = measure_stability(by_sample, mine, k=k, models=3, seed=5, **settings)
         figures = [expected[half][figure] for half in ("heads", "samples") for figure in ("all_agree", "pairwise")]
-        np.testing.assert_allclose(table.loc[(8, k), list(STABILITY)].astype(float), figures)
+        np.testing.assert_allclose(table.loc[(8, k), list(STABILITY)].astype(float), [*figures, np.nan, np.nan])
     pair = found.agreement[(found.agreement["k"] == 3) & (found.agreement["distance_bins"] == 4)].set_index(
         "other_distance_bins"
     )
@@ -304,7 +308,8 @@ def test_few_heads_are_divided_as_far_as_they_go(count):
     here = found.table[(found.table["distance_bins"] == 16) & (found.table["k"] > 1)]
     # Models of half of the heads need as many of them as clusters.
     assert here.loc[here["k"] > count // 2, list(STABILITY)].isna().all(axis=None)
-    assert here.loc[here["k"] <= count // 2, list(STABILITY)].notna().all(axis=None)
+    by_heads = [column for column in STABILITY if not column.startswith("pairs")]
+    assert here.loc[here["k"] <= count // 2, by_heads].notna().all(axis=None)
     assert here["gap"].notna().all()
     assert len(found.best) == (4 if count > 2 else 0)
 
@@ -350,3 +355,20 @@ def test_broken_features_are_an_error():
 def test_one_sample_is_an_error(two_methods):
     with pytest.raises(InputError, match="at least 2 samples"):
         compare_clusterings(noise_only(samples=1), **SETTINGS | FEW)
+
+
+def test_k_means_is_measured_over_pairs_with_the_numbers_that_the_paper_calls_stable(monkeypatch):
+    monkeypatch.setattr(choice, "METHODS", ("kmeans",))
+    distance = noise_only(30)
+    found = compare_clusterings(distance, **SETTINGS | {"restarts": 6})
+    by_sample = head_features(distance, 16)
+    features = by_sample.mean(axis=0, dtype=float)
+    table = found.table[found.table["distance_bins"] == 16].set_index("k")
+    for k in PAIR_COUNTS:
+        seed = derive_seed(5, "clusters", "kmeans", k, 16)
+        labels = cluster_heads(features, method="kmeans", k=k, scale=False, restarts=6, seed=seed).labels
+        halves = {"method": "kmeans", "k": k, "scale": False, "restarts": 3, "models": 3, "seed": 5}
+        expected = measure_stability(by_sample, labels, **halves)["pairs"]
+        assert table.loc[k, ["pairs_all_agree", "pairs_pairwise"]].tolist() == pytest.approx(
+            [expected["all_agree"], expected["pairwise"]]
+        )

@@ -12,7 +12,7 @@ from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.types.clustering import cluster_heads
 from headtypes.types.methods import METHODS
-from headtypes.types.stability import agreement, match_labels, measure_stability
+from headtypes.types.stability import PAIR_METHODS, agreement, match_labels, measure_stability, own_cluster_share
 from tests.support.planted import heads
 
 pytestmark = pytest.mark.filterwarnings("ignore:Graph is not fully connected")
@@ -36,15 +36,20 @@ def test_well_separated_clusters_are_stable(method):
     by_sample = samples_of(heads(COUNTS, noise=0.01, seed=1)[0], 30, noise=0.05, seed=2)
     labels = full_fit(by_sample, method=method)
     found = measure_stability(by_sample, labels, models=4, seed=3, **CLUSTERING | {"method": method})
-    for kind in ("heads", "samples"):
+    for kind in ("heads", "samples", *(["pairs"] if method in PAIR_METHODS else [])):
         assert found[kind] == {"all_agree": 100.0, "pairwise": 100.0, "by_head": [100.0] * 44}
+    if method not in PAIR_METHODS:
+        assert found["pairs"] is None
+    without = measure_stability(by_sample, labels, models=4, seed=3, pairs=False, **CLUSTERING | {"method": method})
+    assert without == found | {"pairs": None}
+    assert own_cluster_share(by_sample, labels) == 100
     json.dumps(found, allow_nan=False)
 
 
 def test_noise_is_unstable():
     by_sample = np.random.default_rng(4).dirichlet(np.ones(21), size=(12, 60)).astype(np.float32)
     found = measure_stability(by_sample, full_fit(by_sample), models=6, seed=3, **CLUSTERING)
-    for kind in ("heads", "samples"):
+    for kind in ("heads", "samples", "pairs"):
         assert found[kind]["all_agree"] < 50
         assert found[kind]["all_agree"] < found[kind]["pairwise"] < 90
         assert min(found[kind]["by_head"]) < 100
@@ -91,6 +96,46 @@ def test_equals_naive_loops():
         assert 0 < expected["all_agree"] < 100
         for name, figure in expected.items():
             assert found[kind][name] == pytest.approx(figure), (kind, name)
+
+
+def test_pairs_equal_naive_loops():
+    """Every pair of a head and a sample is a point of its own, in the halves and in what is predicted."""
+    by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], 9, noise=2, seed=6)
+    found = measure_stability(by_sample, full_fit(by_sample), models=4, seed=9, **CLUSTERING)["pairs"]
+    points = np.array([by_sample[sample, head] for sample in range(9) for head in range(44)], dtype=float)
+    where = [(sample, head) for sample in range(9) for head in range(44)]
+
+    def nearest(train, *place):
+        with threadpool_limits(1):
+            fitted = KMeans(4, n_init=10, random_state=derive_seed(9, "pairs", *place)).fit(train)
+        return ((points[:, None] - fitted.cluster_centers_) ** 2).sum(axis=-1).argmin(axis=1)
+
+    labels, predicted = nearest(points, "full"), []
+    for model in range(4):
+        rng = np.random.default_rng(derive_seed(9, "pairs", "half", model))
+        half = sorted(rng.choice(9 * 44, size=9 * 22, replace=False))
+        predicted.append(naive_match(nearest(points[half], "fit", model), labels))
+    expected = naive_figures(predicted, labels)
+    assert 0 < expected["all_agree"] < 100
+    for name in ("all_agree", "pairwise"):
+        assert found[name] == pytest.approx(expected[name])
+    for head in range(44):
+        of_head = [value for value, place in zip(expected["by_head"], where, strict=True) if place[1] == head]
+        assert found["by_head"][head] == pytest.approx(sum(of_head) / 9)
+
+
+def test_pairs_are_nearest_to_their_heads_cluster_or_not():
+    by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], 7, noise=2, seed=6)
+    labels = full_fit(by_sample)
+    mean = by_sample.mean(axis=0, dtype=float)
+    centroids = [mean[[head for head in range(44) if labels[head] == cluster]].mean(axis=0) for cluster in range(4)]
+    own = [
+        min(range(4), key=lambda cluster: ((sample[head] - centroids[cluster]) ** 2).sum()) == labels[head]
+        for sample in by_sample.astype(float)
+        for head in range(44)
+    ]
+    assert 30 < 100 * sum(own) / len(own) < 100
+    assert own_cluster_share(by_sample, labels) == pytest.approx(100 * sum(own) / len(own))
 
 
 def test_figures_by_hand():

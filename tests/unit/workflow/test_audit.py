@@ -70,6 +70,16 @@ def test_results_of_this_configuration_are_as_they_should_be():
     assert states(jobs) == {}
 
 
+@pytest.mark.parametrize("text", ["", "{", "{}", "[]", '{"rule": 3}'])
+def test_a_result_whose_record_is_damaged_is_damaged(text):
+    jobs = run(plan())
+    beside(TABLE).write_text(text)
+    assert states(jobs) == {TABLE: "damaged"}
+    assert str(beside(TABLE)) in why(jobs, TABLE)
+    assert remove(audit(jobs)) == [TABLE]
+    assert not beside(TABLE).exists()
+
+
 def test_results_copied_to_another_place_are_as_they_should_be(tmp_path, monkeypatch):
     """Another folder, another place of the user's data, new times, and nothing of Snakemake's."""
     run(plan())

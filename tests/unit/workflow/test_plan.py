@@ -153,9 +153,6 @@ def test_a_reading_is_laid_over_that_of_ablation(read):
 def test_the_conditions_of_table_2_have_controls(read):
     assert [ablation.name for ablation in Plan(read_config(read)).controlled] == ["zero-dense", "even"]
     assert Plan(read_config(edited(read, "controls", {"draws": 0}))).controlled == []
-    # A drop is one from the baseline; any condition that changes nothing is one.
-    without = edited(read, "select", {"conditions": ["zero-dense", "even"]})
-    assert Plan(read_config(without)).controlled == []
     kept = edited(read, "select", {"conditions": ["zero-dense", "same"]})
     assert [ablation.name for ablation in Plan(read_config(kept)).controlled] == ["zero-dense"]
 
@@ -173,7 +170,7 @@ def test_a_head_that_is_kept_counts_where_a_type_is_not(small):
 
 
 def test_the_baseline_is_the_condition_that_changes_no_head(read):
-    for names, baseline in [(None, "baseline"), (["zero-dense", "same"], "same"), (["zero-dense"], None)]:
+    for names, baseline in [(None, "baseline"), (["zero-dense", "same"], "same"), (["zero-dense"], "baseline")]:
         plan = Plan(read_config(edited(read, "select", {"conditions": names})))
         evaluation = plan.baseline("bert", "squad-kmeans-k4")
         assert (evaluation and evaluation.name) == baseline
@@ -185,6 +182,21 @@ def test_the_partitions_that_conditions_are_evaluated_on_have_curves(imported):
     assert [partition.name for partition in plan.ablated] == ["squad-kmeans-k4"]
     assert plan.curved == plan.ablated
     assert Plan(read_config(edited(imported, "curves", {"orders": 0}))).curved == []
+
+
+def test_gradients_are_measured_on_texts_and_on_the_task_that_a_model_answers(tmp_path):
+    config = full_config(tmp_path)
+    assert {(entry.model, entry.task) for entry in Plan(read_config(config)).gradients} == {
+        ("base", "pairs"),
+        ("tuned+1.0", "squad"),
+        ("packed", "asked"),
+        ("trained", "paragraphs"),
+    }
+    both = edited(config, "models/base/tasks", ["squad", "pairs", "paragraphs"])
+    plan = Plan(read_config(both))
+    assert [entry.task for entry in plan.gradients if entry.model == "base"] == ["pairs", "paragraphs"]
+    assert [plan.is_text(task) for task in ("pairs", "paragraphs")] == [False, True]
+    assert Plan(read_config(edited(both, "gradients/samples", 0))).gradients == []
 
 
 def test_a_model_is_evaluated_on_pairs_that_have_labels(small):
@@ -337,3 +349,13 @@ def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
     )
     assert jobs(alone) == set()
     assert Plan(read_config(edited(small, "tasks/bank", bank))).tasks_of("treebank") == []
+
+
+@pytest.mark.parametrize("chosen", [["zero-dense"], ["zero-dense", "baseline"]])
+def test_the_baseline_is_among_whichever_conditions_are_selected(tmp_path, chosen):
+    plan = Plan(read_config(edited(full_config(tmp_path), "select/conditions", chosen)))
+    assert plan.conditions == ["baseline", "zero-dense"]
+
+
+def test_without_conditions_nothing_is_evaluated(tmp_path):
+    assert Plan(read_config(edited(full_config(tmp_path), "select/conditions", []))).conditions == []

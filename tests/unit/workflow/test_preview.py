@@ -14,7 +14,7 @@ from headtypes.workflow.digest import code_digest
 from headtypes.workflow.jobs import Job, remember_code
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import Work, preview, preview_text, remember_config
-from headtypes.workflow.provenance import RESULTS, provenance_of, record, verified
+from headtypes.workflow.provenance import RESULTS, beside, provenance_of, record, verified
 from headtypes.workflow.stages.registry import STAGES
 from tests.support.configs import DELETE, edited, full_config
 
@@ -107,6 +107,16 @@ def test_without_a_remembered_configuration_the_value_is_named_as_the_rule_knows
     Path("results/provenance/config.json").unlink()
     after = edited(config, "clustering/restarts", 6)
     assert reasons(planned(after, ["cluster_heads"]), after) == {"cluster_heads": ["restarts: 5, now 6"]}
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}", "[]", "3"])
+def test_damaged_records_are_named_and_stop_nothing(config, text):
+    run(config)
+    beside("results/extract_features.csv").write_text(text)
+    jobs = planned(config, ["extract_features"])
+    assert reasons(jobs, config) == {"extract_features": ["the record of what made it is damaged"]}
+    Path("results/provenance/config.json").write_text(text)
+    assert reasons(jobs, config) == {"extract_features": ["the record of what made it is damaged"]}
 
 
 def test_a_changed_module_is_named(config):

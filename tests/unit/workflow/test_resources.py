@@ -14,6 +14,7 @@ from headtypes.workflow.resources import (
     UNKNOWN,
     ModelSize,
     Texts,
+    divergence,
     encoding,
     forward,
     gradients,
@@ -33,6 +34,7 @@ LARGE = ModelSize(layers=24, heads=16, width=1024, parameters=335_143_938, max_l
 DEMO = Texts(rows=300, longest=162, tokens=32_859)
 SQUAD_SAMPLES = Texts(rows=1000, longest=512, tokens=227_546)
 SQUAD = Texts(rows=10_570, longest=384, tokens=2_800_275)
+SEGMENTS = Texts(rows=1000, longest=128, tokens=128_000)
 TRAINING = Texts(rows=3200, longest=162, tokens=350_000)
 
 
@@ -42,6 +44,7 @@ TRAINING = Texts(rows=3200, longest=162, tokens=350_000)
         (forward(MINILM, DEMO, 4096, "float32"), 829, 17),
         (forward(MINILM, SQUAD_SAMPLES, 4096, "float32"), 831, 45),
         (forward(MINILM, SQUAD, 4096, "float32"), 2571, 2577),
+        (divergence(MINILM, SEGMENTS, 4096, "float32"), 817, 80),
         (gradients(MINILM, DEMO, 4096, "float32"), 1255, 19),
         (gradients(MINILM, SQUAD, 4096, "float32"), 3873, 3143),
         (training(MINILM, TRAINING, 16, 1), 2079, 153),
@@ -81,8 +84,16 @@ def test_more_of_anything_needs_no_less():
     assert forward(LARGE, SQUAD, 4096, "float32", passes=3).minutes > 2.5 * both(texts=SQUAD)[0].minutes
 
 
+def test_the_time_of_divergences_grows_with_the_square_of_the_heads():
+    base = MINILM._replace(layers=12)
+    few, many = (divergence(model, SEGMENTS, 4096, "float32").minutes - 10 for model in (MINILM, base))
+    # The forward pass grows in proportion.
+    assert 2 * few < many < 5 * few
+    assert divergence(base, SEGMENTS, 4096, "float32", passes=1 / 8).minutes < 10 + many / 4
+
+
 def test_a_batch_is_on_the_gpu_and_cuda_in_memory():
-    here, there = (gradients(LARGE, SQUAD, 2**15, "float32", on_gpu) for on_gpu in (False, True))
+    here, there = (gradients(LARGE, SQUAD, 2**15, "float32", on_gpu=on_gpu) for on_gpu in (False, True))
     assert there.mem_mb < here.mem_mb / 4
     assert there.minutes < here.minutes / 10
     small = (forward(MINILM, DEMO, 512, "float32", on_gpu=on_gpu).mem_mb for on_gpu in (False, True))

@@ -9,7 +9,7 @@ from headtypes.workflow.stages.registry import STAGES
 from tests.support.places import SCRIPTS
 
 # Inputs that hold texts.
-TEXTS = {"samples", "questions", "rows"}
+TEXTS = {"samples", "questions", "rows", "texts"}
 # What loads a model's weights.
 LOADERS = {"headtypes/models/loading.py", "headtypes/training/finetuning.py"}
 

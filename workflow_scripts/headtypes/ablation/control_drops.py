@@ -2,43 +2,83 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from headtypes.ablation.intervals import METRICS
+from headtypes.base.bootstrap import mean_intervals
 from headtypes.base.table_files import read_parquet
 
+# Points: sums of the same scores in another order differ by less.
+_EQUAL = 1e-9
 
-def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
-    """Drops from the baseline, in points, of a condition and of its controls.
+
+def control_drops(
+    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame, *, seed: int
+) -> dict[str, float | int]:
+    """Drops from the baseline, in points, of a condition and of its controls, all on the controls' questions.
 
     controls: scores of each draw and question, as `controls.evaluate_controls` returns them.
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
+    seed: of the bootstrap; equal seeds draw the same questions for every condition.
+
     returns control_draws, control_questions, control_overlap (mean share of the drawn heads that are the condition's
-        own, 0 to 1); for each metric control_drop_{metric}, the mean over the draws, with the lowest and the highest as
-        _low and _high; and own_drop_{metric}, the condition's own drop on these questions.
+        own, 0 to 1); and for each metric
+      control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and _high;
+      own_drop_{metric}: the condition's own drop;
+      own_excess_{metric}: the own drop less the mean over the draws, with the 95 % intervals of a paired bootstrap over
+        questions (_low, _high) and over articles (_low_by_article, _high_by_article; NaN without articles), as
+        `bootstrap.mean_intervals` makes them. The draws are taken as they are: what other heads would have cost is said
+        by the rank, not by the interval;
+      own_rank_{metric}: the place of the own drop among the draws and itself, from the costliest; a draw that costs as
+        much goes before it;
+      own_rank_p_{metric}: the rank divided by the number of draws and one. It is the p of a one-sided permutation
+        test: how often heads drawn at random cost at least as much (Phipson and Smyth 2010, Permutation
+        p-values should never be zero).
     """
+    controls = controls.sort_values(["draw", "id"])
     by_draw = controls.groupby("draw")
-    asked = by_draw.get_group(0)["id"]
+    draws, asked = len(by_draw), controls["id"].unique()
     drops_of = {
-        "control_draws": len(by_draw),
+        "control_draws": draws,
         "control_questions": len(asked),
         "control_overlap": float(by_draw["overlap"].first().mean()),
     }
     own, undisturbed = (table.set_index("id").loc[asked] for table in (scores, baseline))
-    for column, metric in METRICS.items():
-        if column in controls:
-            before = undisturbed[column].mean()
-            drops = before - by_draw[column].mean()
-            name = f"control_drop_{metric}"
-            drops_of |= {
-                name: float(drops.mean()),
-                f"{name}_low": float(drops.min()),
-                f"{name}_high": float(drops.max()),
-            }
-            drops_of[f"own_drop_{metric}"] = float(before - own[column].mean())
+    columns = [column for column in METRICS if column in controls]
+    before, after = (table[columns].to_numpy().T for table in (undisturbed, own))
+    # [metric, draw, question] what random heads cost, and [metric, question] what the condition costs.
+    lost = before[:, None] - controls[columns].to_numpy().T.reshape(len(columns), draws, len(asked))
+    own_lost = before - after
+    excess = own_lost - lost.mean(axis=1)
+    ends = _ends(excess, own["article"].to_numpy() if "article" in own else None, seed)
+    for place, column in enumerate(columns):
+        metric, drops, own_drop = METRICS[column], lost[place].mean(axis=-1), own_lost[place].mean()
+        rank = 1 + int((drops >= own_drop - _EQUAL).sum())
+        drops_of |= {
+            f"control_drop_{metric}": float(drops.mean()),
+            f"control_drop_{metric}_low": float(drops.min()),
+            f"control_drop_{metric}_high": float(drops.max()),
+            f"own_drop_{metric}": float(own_drop),
+            f"own_excess_{metric}": float(excess[place].mean()),
+            **{f"own_excess_{metric}_{end}": float(values[place]) for end, values in ends.items()},
+            f"own_rank_{metric}": rank,
+            f"own_rank_p_{metric}": rank / (1 + len(drops)),
+        }
     return drops_of
 
 
-def read_control_drops(controls: str | Path, scores: str | Path, baseline: str | Path) -> dict[str, float | int]:
+def read_control_drops(
+    controls: str | Path, scores: str | Path, baseline: str | Path, *, seed: int
+) -> dict[str, float | int]:
     """Call `control_drops` with the scores of each question, read from files."""
-    return control_drops(*(read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline)))
+    read = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
+    return control_drops(*read, seed=seed)
+
+
+def _ends(values: np.ndarray, articles: np.ndarray | None, seed: int) -> dict[str, np.ndarray]:
+    """The ends of the intervals of means over questions, by unit; values: [metric, question]."""
+    low, high = mean_intervals(values, seed=seed)
+    undefined = np.full(len(values), np.nan)
+    by_article = (undefined, undefined) if articles is None else mean_intervals(values, articles, seed=seed)
+    return {"low": low, "high": high, "low_by_article": by_article[0], "high_by_article": by_article[1]}

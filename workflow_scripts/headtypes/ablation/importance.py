@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from headtypes.attention.batches import Batch, rows_of, run_model
 from headtypes.attention.hook import Layer
@@ -17,6 +16,7 @@ from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.examples import EXAMPLES
 from headtypes.tasks.kinds import KINDS
+from headtypes.tasks.losses import answer_losses
 from headtypes.tasks.windows import Windows
 
 
@@ -79,7 +79,7 @@ def head_importance(
 
     def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
         nonlocal total
-        loss = _losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
+        loss = answer_losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
         # A sample's gates affect no other sample's loss, so one backward pass gives the gradients of every sample.
         gradients = torch.stack(torch.autograd.grad(loss.sum(), gated.gates))
         total = total + (gradients.double().abs().cpu().numpy() * weight[batch.samples, None]).sum(1)
@@ -121,15 +121,3 @@ def read_importance(path: str | Path) -> np.ndarray:
     table = read_csv(path, otherwise, kinds, dtype=kinds).sort_values(["layer", "head"])
     with undamaged(path, otherwise):
         return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
-
-
-def _losses(output, mask: Tensor, targets: Tensor) -> Tensor:
-    """The loss of each sample of a batch, [sample]; padding cannot be an answer."""
-    if "logits" in output:
-        logits = output.logits[:, :, None]
-    else:
-        logits = torch.stack([output.start_logits, output.end_logits], dim=2)
-        logits = logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
-    # Half precision is too coarse for the loss.
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    return cross_entropy(logits, targets.to(logits.device), reduction="none").mean(1)

@@ -2,16 +2,30 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from headtypes.base.bootstrap import RESAMPLES, bounds, resampled_means, score_intervals, sums_by_unit
+from headtypes.base.bootstrap import RESAMPLES, bounds, p_of_side, resampled_means, score_intervals, sums_by_unit
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import read_csv, read_parquet
 
 # Columns of a table of scores, which has a row for each question or pair, and the metric that the column's mean is.
 METRICS = {"exact_match": "exact_match", "f1": "f1", "correct": "accuracy"}
+
+
+class WeightedSum(NamedTuple):
+    """A weighted sum of mean scores, its interval (NaN if it has none), and its p-values.
+
+    p_value: by a limit and the side of it ("above" or "below") on which the sum is claimed to be, as
+        `bootstrap.p_of_side` finds it; None without an interval.
+    """
+
+    value: float
+    low: float
+    high: float
+    p_value: Callable[[float, str], float] | None
 
 
 def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
@@ -52,13 +66,13 @@ def read_intervals(path: str | Path) -> pd.DataFrame:
 
 def weighted_sums(
     scores: Mapping[str, pd.DataFrame], *, seed: int
-) -> Callable[[Mapping[str, float], str], tuple[float, float, float]]:
+) -> Callable[[Mapping[str, float], str], WeightedSum]:
     """Prepare weighted sums of conditions' mean scores, with intervals.
 
     scores: scores of each question, by condition.
     returns a function that takes {condition: weight} and a metric, and returns the weighted sum of the conditions'
-        means and the ends of its interval (NaN if it has none). All sums use the same drawn articles, since questions
-        of one article are not independent; or the same drawn questions, if there are no articles.
+        means. All sums use the same drawn articles, since questions of one article are not independent; or the same
+        drawn questions, if there are no articles.
     """
     place, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
     articles, means, resampled = _articles(tables[0]), {}, {}
@@ -68,15 +82,19 @@ def weighted_sums(
         # One unit says nothing about others.
         resampled[metric] = resampled_means(sums, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
 
-    def interval(weights: Mapping[str, float], metric: str) -> tuple[float, float, float]:
+    def interval(weights: Mapping[str, float], metric: str) -> WeightedSum:
         vector = np.zeros(len(place))
         for condition, weight in weights.items():
             vector[place[condition]] = weight
         value = float(means[metric] @ vector)
         if resampled[metric] is None:
-            return value, np.nan, np.nan
-        low, high = bounds(resampled[metric] @ vector, sizes)
-        return value, float(low), float(high)
+            return WeightedSum(value, np.nan, np.nan, None)
+        # Rounded, so that draws at a limit stay there in spite of floating-point errors, as the ends do in verdicts.
+        drawn = (resampled[metric] @ vector).round(9)
+        low, high = bounds(drawn, sizes)
+        return WeightedSum(
+            value, float(low), float(high), lambda limit, side: float(p_of_side(drawn, sizes, limit, side))
+        )
 
     return interval
 

@@ -25,7 +25,11 @@ class Maps(Reducer):
 
     def add(self, block: Block) -> None:
         """Keep the rows."""
-        self._blocks.append(block.attention[0].cpu().clone())
+        self.keep(block, block.attention[0])
+
+    def keep(self, block: Block, rows: torch.Tensor) -> None:
+        """Keep what a figure shows of a block: [head, query, key]."""
+        self._blocks.append(rows.cpu().clone())
         if block.is_last:
             self._ends.append(len(self._blocks))
 
@@ -69,7 +73,7 @@ def map_attention(
             f"{record.name} on {task}: an attention is not finite; the model's weights are damaged, or its numbers "
             "overflow in this precision."
         )
-    labels = [_readable(tokenizer, token) for token in encoded.input_ids[0]]
+    labels = [readable(tokenizer, token) for token in encoded.input_ids[0]]
     return AttentionMaps(attention, labels, sample.id, bool(encoded.truncated[0]))
 
 
@@ -92,7 +96,8 @@ def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, 
     return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens)
 
 
-def _readable(tokenizer, token_id: int) -> str:
+def readable(tokenizer, token_id: int) -> str:
+    """A token as a person reads it."""
     # A byte-level token may be a space or part of a character, which only its raw form shows.
     text = tokenizer.decode([token_id]).strip()
     return text if text and "\ufffd" not in text else tokenizer.convert_ids_to_tokens(token_id)

@@ -5,8 +5,9 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,20 @@ from headtypes.base.errors import InputError, one_line
 
 # Errors that the user can fix: no space, no permission, a broken disk.
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+
+
+# What is asked before a file is moved into place.
+_check: ContextVar[Callable[[Path], None]] = ContextVar("check", default=lambda path: None)
+
+
+@contextmanager
+def checking(check: Callable[[Path], None]) -> Iterator[None]:
+    """Within the block, `replacing` calls `check` with a path before it moves a file there; an error prevents that."""
+    token = _check.set(check)
+    try:
+        yield
+    finally:
+        _check.reset(token)
 
 
 @contextmanager
@@ -24,12 +39,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
     Raises `InputError` where there is no room, or no right to write.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}{_own_suffix()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
+        _check.get()(path)
         os.replace(temporary, path)
     except Exception as error:
         why = refusal(error)
@@ -54,6 +70,15 @@ def leftovers(path: str | Path) -> list[Path]:
     temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
     # A folder belongs to another path, whose name continues with a dot and a digit.
     return [file for file in temporary if file.is_file()]
+
+
+def own_temporary(file: Path) -> bool:
+    """Whether one of the `leftovers` is of this process."""
+    return file.name.endswith(_own_suffix())
+
+
+def _own_suffix() -> str:
+    return f".{os.getpid()}.tmp"
 
 
 def check_writable(path: str | Path) -> None:

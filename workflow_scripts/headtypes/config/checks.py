@@ -6,9 +6,9 @@ Every function raises `InputError`.
 import csv
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from headtypes.ablation.operations import head_of
+from headtypes.ablation.operations import OPERATIONS, head_of
 from headtypes.base.errors import InputError, nearest, one_line
 from headtypes.config.schema import Config
 from headtypes.config.sources import Finetuned
@@ -26,10 +26,20 @@ def check_selection(config: Config) -> None:
 
 
 def check_names(config: Config) -> None:
-    """No entry is named `results`: results are recognised by the folder of that name."""
+    """No file about one entry has the name of a file about another, or of the folder of results."""
     for registry in ("models", "tasks", "partitions", "conditions"):
-        if "results" in getattr(config, registry):
+        names = getattr(config, registry)
+        if "results" in names:
             raise InputError(f"config: {registry}.results: the folder of results has this name; rename the entry.")
+        for name in names:
+            for other in names:
+                if name.startswith(f"{other}."):
+                    raise InputError(
+                        f"config: {registry}.{name}: a file about {other} may have this name; rename one of the two."
+                    )
+    for name in config.conditions:
+        if name.startswith("intervals."):
+            raise InputError(f"config: conditions.{name}: the file of all intervals lies beside it; rename it.")
 
 
 def check_models(config: Config) -> None:
@@ -113,19 +123,20 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             _check_file(f"tasks.{name}.source.training_file", file)
 
 
-def check_tasks(config: Config) -> None:
-    """No task has the name of a file about another task."""
-    for name in config.tasks:
-        for part in ("agreement", "best"):
-            if f"{name}.{part}" in config.tasks:
-                raise InputError(f"config: tasks.{name}.{part}: a result of tasks.{name} has this name; rename one.")
-
-
 def check_readings(config: Config) -> None:
     """No reading has the name of another column of the table of readings."""
     for name in config.readings:
         if name in ("ablation", "place", "claim"):
             raise InputError(f"config: readings.{name}: the table of readings has a column of this name; rename it.")
+
+
+def check_baseline(config: Config) -> None:
+    """One condition leaves all heads as they are."""
+    if config.conditions and not any(map(changes_nothing, config.conditions.values())):
+        raise InputError(
+            "config: conditions: each of them changes heads, so that no drop can be measured; add one that changes "
+            "none (baseline: {}), or give one that does something another name than baseline."
+        )
 
 
 def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> None:
@@ -158,6 +169,11 @@ def parent_of(config: Config, model: str) -> str | None:
     """The model that this one was fine-tuned from."""
     finetuned = config.models[model].source.finetuned
     return finetuned.base if finetuned else config.models[model].parent
+
+
+def changes_nothing(condition: Mapping[str, str]) -> bool:
+    """Whether a condition keeps all heads."""
+    return all(OPERATIONS[operation].change is None for operation in condition.values())
 
 
 def types_of(condition: Iterable[str]) -> list[str]:

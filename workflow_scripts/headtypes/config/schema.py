@@ -67,7 +67,8 @@ class Model(Strict):
     evaluate: Name | None = None
     """Task that the model was fine-tuned for; its heads are ablated there."""
     published: dict[Paper, Name] = {}
-    """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1)."""
+    """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1; clark2019:
+    base, the only one)."""
 
 
 class Clustering(Strict):
@@ -136,8 +137,8 @@ Ablation = create_model(
 class Controls(Strict):
     """The conditions of Table 2 on as many random heads of each layer, to tell the type's effect from the number's."""
 
-    draws: Annotated[int, Field(ge=0)] = 10
-    """Random draws of each condition; 0 for none."""
+    draws: Annotated[int, Field(ge=0)] = 20
+    """Random draws of each condition; 0 for none. With fewer than 19, no condition can be told from them at 5 %."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
     """How many of the task's questions or pairs."""
 
@@ -205,6 +206,30 @@ class Probes(Strict):
     the vector of the next word and lets a word be its own head."""
 
 
+class Surface(Strict):
+    """What single heads look at, as position and kind of token tell (Clark et al. 2019, sections 3.1 to 3.3)."""
+
+    segment_ids: Literal["pair", "zeros"] = "pair"
+    """Segment ids of the two paragraphs of a segment: the tokenizer's, or zeros, as in the paper's code. They apply to
+    the distances between heads as well."""
+
+
+class Divergence(Strict):
+    """How differently heads attend (Clark et al. 2019, section 6)."""
+
+    smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.001
+    """Share of each row of attention that is spread evenly over the tokens before rows are compared."""
+    scale: Literal["plain", "root"] = "plain"
+    """Distances that the plane shows: mean divergences of a row, or their square roots, which are a metric."""
+
+
+class Gradients(Strict):
+    """How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
+
+    samples: Annotated[int, Field(ge=0)] = 200
+    """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
+
+
 class Compute(Strict):
     """What determines the arithmetic of a forward pass."""
 
@@ -217,15 +242,19 @@ class Jobs(Strict):
     """How work is divided into jobs; no result depends on it."""
 
     shards: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Jobs that share one extraction or evaluation, so that a job that is killed loses no more than its share."""
+    """Jobs that share one extraction, comparison of heads or evaluation, so that one that is killed loses no more than
+    its share."""
 
 
 class Select(Strict):
-    """Which models, tasks, partitions and conditions are used; without a list, all of them."""
+    """Which models, tasks, partitions and conditions are used; without a list, all of them.
 
-    models: list[Name] | None = None
-    tasks: list[Name] | None = None
-    partitions: list[Name] | None = None
+    The baseline is added to any conditions; an empty list of these leaves evaluation out.
+    """
+
+    models: Annotated[list[Name], Field(min_length=1)] | None = None
+    tasks: Annotated[list[Name], Field(min_length=1)] | None = None
+    partitions: Annotated[list[Name], Field(min_length=1)] | None = None
     conditions: list[Name] | None = None
 
 
@@ -252,6 +281,9 @@ class Config(Strict):
     relations: Relations = Relations()
     coreference: Coreference = Coreference()
     probes: Probes = Probes()
+    surface: Surface = Surface()
+    divergence: Divergence = Divergence()
+    gradients: Gradients = Gradients()
     compute: Compute = Compute()
     jobs: Jobs = Jobs()
     select: Select = Select()

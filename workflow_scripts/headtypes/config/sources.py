@@ -94,6 +94,8 @@ class ModelSource(Strict):
         _only_with(self, "package", "subfolder")
         if self.finetuned is not None and self.pickle:
             raise ValueError("the key pickle belongs to a source with files; fine-tuning writes safetensors")
+        if self.finetuned is not None and self.sha256:
+            raise ValueError("the key sha256 belongs to a source with files; fine-tuned weights are recorded when made")
         return self
 
 

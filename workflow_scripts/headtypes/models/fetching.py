@@ -1,6 +1,7 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 from huggingface_hub import snapshot_download
@@ -15,7 +16,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
 from headtypes.base.errors import InputError, one_line
 from headtypes.base.files import sha256_file
-from headtypes.models.files import MODEL_FILES, PICKLES, package_folder, weight_files
+from headtypes.models.files import MODEL_FILES, PICKLES, model_files, package_folder, weight_files
 from headtypes.models.records import ModelRecord
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
@@ -64,11 +65,15 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
         raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
     weights = {file.name: sha256_file(file) for file in files}
     pickled = files[0].suffix == ".bin"
-    whole = "pytorch_model.bin" if pickled else "model.safetensors"
     expected = source.get("sha256")
-    if expected is not None and weights.get(whole) != expected:
+    if expected is not None and len(files) > 1:
         raise InputError(
-            f"models.{model}: the SHA-256 of {folder / whole} is {weights.get(whole)}, not {expected} as "
+            f"models.{model}: {folder} holds its weights in {len(files)} files, and models.{model}.source.sha256 is "
+            "that of a single file; leave it out."
+        )
+    if expected is not None and weights[files[0].name] != expected:
+        raise InputError(
+            f"models.{model}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {expected} as "
             f"models.{model}.source.sha256 says."
         )
     return ModelRecord(
@@ -76,6 +81,7 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
         **origin,
         folder=str(folder),
         weights=weights,
+        files={file.name: sha256_file(file) for file in _other_files(folder, pickled)},
         pickle=pickled,
         parameters=sum(_numbers(model, file) for file in files),
         **_shape(f"models.{model}", str(folder)),
@@ -83,8 +89,37 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
 
 
 def load_tokenizer(record: ModelRecord):
-    """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none."""
+    """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none, or its files changed."""
+    check_files(record, record.files)
     return _tokenizer_of(f"models.{record.name}", record.folder)
+
+
+def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
+    """Raise `InputError` where a model is no longer what was found when it was fetched.
+
+    expected: SHA-256 by file, of `record.weights` or `record.files`; that files are newer or older is no matter.
+    """
+    if set(record.weights) != {file.name for file in weight_files(record.folder, record.pickle)}:
+        raise _changed(record, "the files of its weights are others than when it was fetched")
+    for name, digest in expected.items():
+        file = Path(record.folder, name)
+        if not file.is_file():
+            raise _changed(record, f"{file} is no longer there")
+        if sha256_file(file) != digest:
+            raise _changed(record, f"{file} has changed since the model was fetched: its SHA-256 is another")
+
+
+def _changed(record: ModelRecord, how: str) -> InputError:
+    # The record lies at results/sources/models, wherever the results are.
+    return InputError(
+        f"models.{record.name}: {how}; put the right file back, or delete the model's record in results/sources/models "
+        f"({record.name}.json; of a model that was fine-tuned here, delete {record.folder}), and run again."
+    )
+
+
+def _other_files(folder: Path, pickle: bool) -> list[Path]:
+    weights = (".safetensors", ".bin")
+    return [file for file in model_files(folder, pickle) if file.suffix not in weights]
 
 
 def _tokenizer_of(key: str, folder: str):
@@ -162,6 +197,11 @@ def _shape(key: str, folder: str) -> dict:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # Each configuration class checks in its own way.
         raise InputError(f"{where} has no config.json that loads ({one_line(error)}).") from error
+    if getattr(config, "transformers_weights", None) is not None:
+        raise InputError(
+            f"{where} has the key transformers_weights in its config.json, which has other weights loaded than "
+            "model.safetensors; remove the key, and give the file that name."
+        )
     lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]
     if lacking:
         raise InputError(f"{where} is not a Transformer that reads text: its config.json lacks {', '.join(lacking)}.")

@@ -3,6 +3,9 @@
 import importlib.util
 from pathlib import Path
 
+from headtypes.base.errors import InputError
+from headtypes.base.files import read_json
+
 # What `from_pretrained` reads for a model and its tokenizer; a repository may hold much more.
 MODEL_FILES = (
     "config.json",
@@ -26,9 +29,34 @@ def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
 
 
 def weight_files(folder: str | Path, pickle: bool = False) -> list[Path]:
-    """The weights in a model's folder, sorted: safetensors, or, where there are none, pickles if they are allowed."""
-    safe = sorted(Path(folder).glob("model*.safetensors"))
-    return safe or (sorted(Path(folder).glob("pytorch_model*.bin")) if pickle else [])
+    """The files of weights that Transformers loads from a model's folder, sorted; none where there are none.
+
+    These are model.safetensors, or what its index names; where neither is there and `pickle` allows it,
+    pytorch_model.bin, or what its index names. Raises `InputError` where an index names anything else.
+    """
+    for whole in ("model.safetensors", "pytorch_model.bin") if pickle else ("model.safetensors",):
+        file, index = Path(folder, whole), Path(folder, f"{whole}.index.json")
+        if file.is_file():
+            return [file]
+        if index.is_file():
+            return _indexed(index)
+    return []
+
+
+def _indexed(index: Path) -> list[Path]:
+    contents = read_json(index)
+    files = contents.get("weight_map") if isinstance(contents, dict) else None
+    if not isinstance(files, dict) or not files:
+        raise InputError(f"{index} names no files of weights (weight_map); fetch it again.")
+    stem, suffix = index.name.removesuffix(".index.json").split(".")
+    for name in files.values():
+        if not (isinstance(name, str) and Path(name).name == name and Path(name).match(f"{stem}*.{suffix}")):
+            raise InputError(
+                f"{index} names {name!r}, which is not one of {stem}*.{suffix} beside it; rename the file."
+            )
+        if not (index.parent / name).is_file():
+            raise InputError(f"{index} names {name}, which is not there; fetch it again.")
+    return sorted({index.parent / name for name in files.values()})
 
 
 def package_folder(package: str) -> Path | None:

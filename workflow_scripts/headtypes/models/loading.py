@@ -4,20 +4,41 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
-from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    PreTrainedModel,
+)
 from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     MODEL_MAPPING_NAMES,
 )
 
 from headtypes.base.errors import InputError, one_line
-from headtypes.models.fetching import check_padding
+from headtypes.models.fetching import check_files, check_padding
 from headtypes.models.gpus import keep_to_one_gpu
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 
 silence_transformers()
+
+
+class MissingHeadError(InputError):
+    """A model does not have the head that is asked for.
+
+    why: the reason alone, said of the model: `has no ...`.
+    """
+
+    def __init__(self, message: str, why: str):
+        super().__init__(message)
+        self.why = why
 
 
 class Head(NamedTuple):
@@ -43,6 +64,8 @@ HEADS = {
     "sequence_classification": Head(
         AutoModelForSequenceClassification, MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES, "classification head", True
     ),
+    "masked_lm": Head(AutoModelForMaskedLM, MODEL_FOR_MASKED_LM_MAPPING_NAMES, "head for masked words", False),
+    "causal_lm": Head(AutoModelForCausalLM, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "head for the next token", False),
 }
 
 
@@ -52,16 +75,22 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     precision: float32, bfloat16 or float16, whatever the file holds.
     head:      one of `HEADS`; None for the bare model.
     returns    the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when the model does not load, has no such head, or the head is missing from the weights. Whether
-    the heads can be read is checked by `architectures.check_model` and, when the model runs, by `hook.run`.
+    Raises `InputError` when its files have changed since it was fetched or it does not load, and `MissingHeadError` when
+    Transformers has no such head for it or the head is missing from the weights, so that Transformers has filled it
+    with random numbers. Whether the attention heads can be read is checked by `architectures.check_model` and, when the
+    model runs, by `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
     if record.model_type not in types:
-        raise InputError(f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.")
+        raise MissingHeadError(
+            f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.",
+            f"has no {in_words} in Transformers",
+        )
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
+    check_files(record, {**record.weights, **record.files})
     try:
         model, report = auto.from_pretrained(
             record.folder,
@@ -82,17 +111,33 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         )
     missing = sorted(key for key in report["missing_keys"] if pooled or "pooler" not in key)
     if missing:
-        raise InputError(
-            f"{where} has no {in_words}: its weights lack "
-            f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}; name a model that was "
-            f"{'fine-tuned for the task' if head else 'saved whole'}."
-        )
+        lacking = f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
+        remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
+        why = f"has no {in_words}: its weights lack {lacking}"
+        raise MissingHeadError(f"{where} {why}; {remedy}.", why)
+    others = sorted(report["unexpected_keys"])
+    if head == "causal_lm" and others and not _weights_of_head(model):
+        # Such a head is the embeddings, which every model has.
+        why = f"has no {in_words}: its weights hold the head of another task, {others[0]}"
+        raise MissingHeadError(f"{where} {why}; name a language model.", why)
     if pooled:
         check_padding(model.config, where)
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else model.base_model
     return model.eval().to(device())
+
+
+def language_head(record: ModelRecord) -> str:
+    """Which of `HEADS` a fetched model has if it is a language model: the one for masked words, unless it is causal."""
+    config = AutoConfig.from_pretrained(record.folder, local_files_only=True, trust_remote_code=False)
+    masked = record.model_type in HEADS["masked_lm"].types and not getattr(config, "is_decoder", False)
+    return "masked_lm" if masked else "causal_lm"
+
+
+def _weights_of_head(model: PreTrainedModel) -> list[str]:
+    """Names of the weights that belong to a model's head alone, not to its body, such as the embeddings."""
+    return [name for name, _ in model.named_parameters() if not name.startswith(f"{model.base_model_prefix}.")]
 
 
 def device() -> torch.device:

@@ -16,6 +16,7 @@ class ModelRecord:
     hub, package, revision: where it was fetched from, if it was; the revision as the Hub resolved it.
     folder:        where its files lie on this machine.
     weights:       SHA-256 of each file of weights.
+    files:         SHA-256 of each other file that the model and its tokenizer are loaded from.
     pickle:        whether the weights are a pickle.
     parameters:    how many numbers the weights hold.
     model_type, architectures: as in its `config.json`.
@@ -29,6 +30,7 @@ class ModelRecord:
     revision: str | None = None
     folder: str
     weights: Mapping[str, str]
+    files: Mapping[str, str]
     pickle: bool
     parameters: int
     model_type: str

@@ -5,52 +5,89 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.papers.claims import NO_VERDICT, VERDICTS, Claim, judge
+from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, VERDICTS, Claim, judge
+from headtypes.papers.corrections import correct
 from headtypes.papers.markdown import markdown_table
 from headtypes.papers.published import Note, Published
 from headtypes.papers.quantities import Measured, Quantities
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
-    *("kind", "place", "id", "quantity", "ours", "low", "high", "published", "difference"),
-    *("verdict", "reason", "remark"),
+    *("kind", "basis", "place", "id", "quantity", "ours", "low", "high", "published", "difference"),
+    *("verdict", "p", "p_holm", "verdict_holm", "reason", "remark"),
 ]
-NUMBERS = ("ours", "low", "high", "published", "difference")
+NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 
 HOW_CLAIMS_ARE_JUDGED = (
     "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open "
-    "where the limit lies inside the interval; without an interval the value itself decides."
+    "where the limit lies inside the interval; without an interval the value itself decides. Many claims are judged "
+    "at once, so that some may be decided by chance: *corrected* is the verdict after Holm's procedure over all claims "
+    "of the section that have an interval, and p the p-value of the limit, before and after. A claim without an "
+    "interval has no p-value, and its verdict stays."
+)
+HOW_CLAIMS_ARE_KNOWN = (
+    "*Stated* claims are in the paper's words. Others are counted apart: *inferred* ones follow from its words, and "
+    "those *from the table* are what its figures show, of which it says nothing."
 )
 
 
-def claim_row(claim: Claim, ours: Quantities, theirs: Quantities, published: Published) -> dict:
-    """The verdict on a claim by our quantities, with the numbers of the first rule that decides, beside the paper's."""
-    verdict = judge(claim, ours, published)
-    row = {"kind": "claim", "place": claim.place, "id": claim.id, "quantity": claim.text}
-    if verdict.deciding is not None:
-        findings = judge(claim, theirs, published).findings
-        value = findings[verdict.deciding].measured.value if findings else None
-        row |= _beside(verdict.findings[verdict.deciding].measured, value)
-    return row | {"verdict": verdict.verdict, "reason": verdict.reason, "remark": ""}
+def claim_rows(claims: Iterable[Claim], ours: Quantities, theirs: Quantities, published: Published) -> list[dict]:
+    """The verdicts on the claims of one subject, with the numbers of the rules that decide, beside the paper's."""
+    claims = list(claims)
+    verdicts, rows = [judge(claim, ours, published) for claim in claims], []
+    for claim, verdict, corrected in zip(claims, verdicts, correct(verdicts), strict=True):
+        row = {"kind": "claim", "basis": claim.basis, "place": claim.place, "id": claim.id, "quantity": claim.text}
+        if verdict.deciding is not None:
+            findings = judge(claim, theirs, published).findings
+            value = findings[verdict.deciding].measured.value if findings else None
+            row |= _beside(verdict.findings[verdict.deciding].measured, value)
+        row |= {"verdict": verdict.verdict, "reason": verdict.reason, "remark": published.remarks(claim.id)}
+        rows.append(row | {"p": corrected.p, "p_holm": corrected.p_holm, "verdict_holm": corrected.verdict})
+    return rows
 
 
 def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float | None, published: Published) -> dict:
     """One published value, where it stands in the paper, and ours beside it."""
-    row = {"kind": "figure", "place": place, "id": id_, "quantity": quantity, **_beside(ours, theirs)}
-    return row | {"verdict": "", "reason": "", "remark": published.remarks(id_)}
+    row = {"kind": "figure", "basis": "", "place": place, "id": id_, "quantity": quantity, **_beside(ours, theirs)}
+    return row | {"verdict": "", "verdict_holm": "", "reason": "", "remark": published.remarks(id_)}
 
 
 def verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
-    """How many claims have which verdict, one row of Markdown per subject.
+    """How many claims have which verdict, one row of Markdown per subject and basis of the claims.
 
     table: claims and values of all subjects, which the columns `keys` name.
     """
     claims = table[table["kind"] == "claim"]
-    counts = [
-        dict(zip(keys, subject, strict=True)) | {name: int((rows["verdict"] == name).sum()) for name in VERDICTS}
-        for subject, rows in claims.groupby(list(keys), sort=False)
-    ]
+    counts = []
+    for subject, of_subject in claims.groupby(list(keys), sort=False):
+        for basis, words in BASES.items():
+            rows = of_subject[of_subject["basis"] == basis]
+            if rows.empty:
+                continue
+            count = dict(zip(keys, subject, strict=True)) | {"claims": words}
+            count |= {name: int((rows["verdict"] == name).sum()) for name in VERDICTS}
+            counts.append(
+                count | {f"{name}, corrected": int((rows["verdict_holm"] == name).sum()) for name in (HOLDS, FAILS)}
+            )
     return markdown_table(pd.DataFrame(counts))
+
+
+def claim_list(claims: Iterable[Claim]) -> str:
+    """Every claim with its place, the paper's words, and how its limits follow from them, as Markdown."""
+    rows = [
+        {
+            "": claim.id,
+            "claims": BASES[claim.basis],
+            "claim": claim.text,
+            "place": claim.place,
+            "the paper's words": f"“{claim.words}”" if claim.words else "",
+            "limit": claim.limit,
+        }
+        for basis in BASES
+        for claim in claims
+        if claim.basis == basis
+    ]
+    return markdown_table(pd.DataFrame(rows))
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
@@ -87,16 +124,23 @@ def _beside(ours: Measured, published: float | None) -> dict:
 
 def _claim_parts(claims: pd.DataFrame) -> Iterator[str]:
     judged = claims[claims["verdict"] != NO_VERDICT]
-    if not judged.empty:
-        shown = judged[["id", "quantity", "place", "verdict"]]
-        yield markdown_table(shown.rename(columns={"id": "", "quantity": "claim"}))
-        yield "What decides:"
-        yield "".join(f"- {id_}: {reason}.\n" for id_, reason in zip(judged["id"], judged["reason"], strict=True))
+    for basis, words in BASES.items():
+        rows = judged[judged["basis"] == basis]
+        if not rows.empty:
+            yield f"### Claims: {words}"
+            shown = rows[["id", "verdict", "verdict_holm", "p", "p_holm", "reason", "remark"]]
+            shown = shown.assign(p=_shown_p(rows["p"]), p_holm=_shown_p(rows["p_holm"]))
+            names = {"id": "", "verdict_holm": "corrected", "p_holm": "p, corrected", "reason": "what decides"}
+            yield markdown_table(shown.rename(columns=names))
     others = claims[claims["verdict"] == NO_VERDICT]
     if not others.empty:
         yield "No verdict:"
         groups = others.groupby("reason", sort=False)["id"]
         yield "".join(f"- {reason}: {', '.join(ids)}.\n" for reason, ids in groups)
+
+
+def _shown_p(p: pd.Series) -> list[str]:
+    return ["" if math.isnan(value) else f"{value:.2g}" for value in p]
 
 
 def _value_parts(values: pd.DataFrame) -> Iterator[str]:

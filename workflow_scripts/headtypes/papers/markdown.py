@@ -1,5 +1,6 @@
 """Tables as Markdown, and pages of it as HTML."""
 
+import re
 from collections.abc import Iterable
 from html import escape
 
@@ -12,9 +13,14 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em; color: #222 }
 table { border-collapse: collapse; margin: 1em 0 }
 th, td { padding: .25em .6em; border-bottom: 1px solid #ccc }
-td { white-space: nowrap }
+td { white-space: nowrap; vertical-align: top }
+td.text { white-space: normal; min-width: 18em }
 thead th { border-bottom: 2px solid #222; text-align: left; vertical-align: bottom }
 """
+
+
+# Cells with sentences, which may be broken into lines; numbers and their intervals may not.
+_SENTENCE = re.compile(r"<td>(?=[^<]{50})")
 
 
 def markdown_table(table: pd.DataFrame) -> str:
@@ -31,7 +37,7 @@ def document(title: str, parts: Iterable[str]) -> str:
 
 def to_html(page: str, provenance: dict) -> str:
     """A page of Markdown as one HTML file that needs no other; what made it is kept in its head."""
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(page)
+    body = _SENTENCE.sub('<td class="text">', MarkdownIt("commonmark", {"html": False}).enable("table").render(page))
     title = page.partition("\n")[0].removeprefix("# ")
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title>'

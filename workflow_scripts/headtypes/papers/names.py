@@ -2,6 +2,5 @@
 
 from typing import Literal
 
-# The name of a paper's folder here, of its data in reference/ and of its folder under results/. A second paper is one
-# more name.
-Paper = Literal["guan2020"]
+# The name of a paper's folder here, of its data in reference/ and of its folder under results/.
+Paper = Literal["guan2020", "clark2019"]

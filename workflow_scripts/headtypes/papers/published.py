@@ -19,16 +19,18 @@ class Note(Data):
     """Where the paper contradicts itself or its sources, and which number is taken.
 
     figures: ids of the comparison's values, or the parts that they begin with, beside which the remark is put.
+    claims: ids of the claims beside which it is put, which the paper's own numbers may not satisfy.
     """
 
     place: str
     figures: list[str]
+    claims: list[str] = []
     remark: str
     text: str
 
     def concerns(self, id_: str) -> bool:
-        """Whether the remark belongs beside the value with this id."""
-        return any(id_ == start or id_.startswith(f"{start}.") for start in self.figures)
+        """Whether the remark belongs beside the value or claim with this id."""
+        return id_ in self.claims or any(id_ == start or id_.startswith(f"{start}.") for start in self.figures)
 
 
 class Published(Data):
@@ -39,7 +41,7 @@ class Published(Data):
     notes: list[Note]
 
     def remarks(self, id_: str) -> str:
-        """What the notes say of the value with this id; empty where they say nothing."""
+        """What the notes say of the value or claim with this id; empty where they say nothing."""
         return "; ".join(note.remark for note in self.notes if note.concerns(id_))
 
 

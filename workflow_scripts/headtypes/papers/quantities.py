@@ -2,19 +2,23 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Measured:
     """A value and the interval that it lies in, or the value alone (low and high are NaN).
 
-    The value is NaN where there is only a range: a published number that can be read in several ways.
+    The value is NaN where there is only a range: a number that can be read in several ways.
+
+    p_value: by a limit and the side of it ("above" or "below") on which the value is claimed to be, the p-value that
+        fits the interval, as `bootstrap.p_of_side` finds it; None where there is none.
     """
 
     value: float
     low: float = math.nan
     high: float = math.nan
+    p_value: Callable[[float, str], float] | None = field(default=None, compare=False, repr=False)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -37,10 +41,12 @@ class Quantities:
     interval: the value and interval of a weighted sum of quantities, {name: weight}, from samples drawn together for
         all of them; None where there are no such draws, and the sum of the values decides alone. A quantity that is
         no weighted sum of others is measured with its interval where quantities are collected, under its own name.
+    missing: why a quantity is not known, by its name, where there is a reason to give.
     """
 
     by_name: Mapping[str, Measured]
     interval: Callable[[Mapping[str, float]], Measured] | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         """Whether the quantity of this name is known."""

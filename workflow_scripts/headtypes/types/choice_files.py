@@ -7,7 +7,7 @@ import pandas as pd
 
 from headtypes.base.table_files import read_csv
 
-STABILITY = ("heads_all_agree", "heads_pairwise", "samples_all_agree", "samples_pairwise")
+STABILITY = tuple(f"{half}_{name}" for half in ("heads", "samples", "pairs") for name in ("all_agree", "pairwise"))
 TABLE = ("method", "k", "distance_bins", "smallest", "silhouette", "gap", "gap_error", *STABILITY, "chance")
 AGREEMENT = ("method", "distance_bins", "other_method", "other_distance_bins", "k", "adjusted_rand")
 _OTHERWISE = "is not a comparison of clusterings"
@@ -22,7 +22,8 @@ class Choice:
         one number of distance bins, the gap statistic and its standard error, the values of
         `stability.measure_stability`, and chance, the percent of heads to which two models would give the same
         cluster if each drew clusters at random with the shares of this clustering. For k = 1 there is only the gap.
-        NaN if a method fails to divide the heads, halves of them, or the references into k clusters.
+        NaN if a method fails to divide the heads, halves of them, or the references into k clusters; over halves of
+        pairs for all but the `choice.PAIR_COUNTS` of k-means, since fits to so many points take long.
     agreement: columns `AGREEMENT`: adjusted Rand index (Hubert and Arabie 1985) of two ways that differ either
         in the method or in the distance bins; 1 for the same clusters, about 0 for unrelated ones.
     best: columns `BEST`: for each method the k with the largest silhouette, the k that `gap_choice` finds, and
@@ -40,12 +41,17 @@ def read_choice(ways: str | Path, agreement: str | Path, best: str | Path) -> Ch
     """Read the three tables of a `Choice`. Raises `InputError` that names a damaged file."""
     counted = dict.fromkeys([column for column in BEST if column.endswith("_k")], "Int64")
     return Choice(
-        read_csv(ways, _OTHERWISE, TABLE),
-        read_csv(agreement, _OTHERWISE, AGREEMENT),
+        read_ways(ways),
+        read_agreement(agreement),
         read_csv(best, _OTHERWISE, BEST, dtype=counted),
     )
 
 
 def read_ways(path: str | Path) -> pd.DataFrame:
-    """Read the first of the three tables, for its silhouettes alone."""
-    return read_csv(path, _OTHERWISE, ("method", "k", "distance_bins", "silhouette"))
+    """Read the first of the three tables alone. Raises `InputError` as `read_choice` does."""
+    return read_csv(path, _OTHERWISE, TABLE)
+
+
+def read_agreement(path: str | Path) -> pd.DataFrame:
+    """Read the second of the three tables alone. Raises `InputError` as `read_choice` does."""
+    return read_csv(path, _OTHERWISE, AGREEMENT)

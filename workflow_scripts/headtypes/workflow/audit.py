@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from headtypes.base.errors import InputError
 from headtypes.base.files import sha256_path
 from headtypes.base.progress import progress
 from headtypes.workflow.jobs import Job, changes
@@ -71,7 +72,10 @@ class _Check:
     def _state(self, path: str, job: Job) -> tuple[str, str]:
         if not Path(path).exists():
             return "missing", "it is not there"
-        record = recorded(path)
+        try:
+            record = recorded(path)
+        except InputError:
+            return "damaged", f"the record of what made it, {beside(path)}, is damaged"
         if record is None:
             return "foreign", "there is no record of what made it"
         if self._sha256(path) != record["sha256"]:
@@ -115,6 +119,6 @@ def _foreign(jobs: list[Job]) -> Iterator[Finding]:
             or not known.isdisjoint((path, *path.parents))
         ):
             continue
-        ours = path.name.endswith("benchmark.tsv") or recorded(path) is not None
+        ours = path.name.endswith("benchmark.tsv") or beside(path).is_file()
         why = "it belongs to another configuration" if ours else "there is no record of what made it"
         yield Finding(str(path), "foreign", why)

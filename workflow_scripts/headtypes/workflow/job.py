@@ -1,16 +1,28 @@
 """From a Snakemake job to plain values: the only place that knows what a job object looks like."""
 
 import json
+import os
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import check_writable, refusal
-from headtypes.workflow.provenance import forget, provenance_of, record, results_folder, verified
+from headtypes.base.files import check_writable, checking, refusal
+from headtypes.workflow.locks import work_for_run
+from headtypes.workflow.provenance import (
+    check_alone,
+    check_shards,
+    forget,
+    is_shard,
+    provenance_of,
+    record,
+    results_folder,
+    verified,
+)
 
 
 class _Tee:
@@ -45,6 +57,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """
     inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
     title, wildcards = _title(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
+    work_for_run(title)
     with ExitStack() as opened:
         try:
             log = opened.enter_context(_log(snakemake.log[0]))
@@ -56,8 +69,11 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             for path in outputs:
                 check_writable(path)
             forget(outputs)
+            opened.enter_context(checking(partial(check_alone, outputs=outputs, start=os.fstat(log.fileno()).st_mtime)))
             results = results_folder(outputs[0])
             read = verified(inputs, results)
+            if any(map(is_shard, read)):
+                check_shards(spec, read, snakemake.params.code_of_shards)
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
             # A copy, since scripts take keys out of it.
             yield snakemake.input, dict(spec), snakemake.output, provenance

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from headtypes.ablation.operations import head_of, need_head_outputs, reading_matters, table_of
 from headtypes.config.checks import (
+    changes_nothing,
+    check_baseline,
     check_conditions,
     check_models,
     check_names,
@@ -15,7 +17,6 @@ from headtypes.config.checks import (
     check_readings,
     check_selection,
     check_sources,
-    check_tasks,
     clusterings,
     parent_of,
     types_in,
@@ -26,6 +27,7 @@ from headtypes.config.sources import Finetuned
 from headtypes.models.files import model_files
 from headtypes.tasks.files import files_of
 from headtypes.tasks.kinds import KINDS
+from headtypes.tasks.text.kind import Text
 from headtypes.types.names import type_names
 
 # Between a condition and a reading; no name holds it.
@@ -97,11 +99,11 @@ class Plan:
         check_selection(config)
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
-        self.conditions = _selected(config.conditions, config.select.conditions)
+        check_baseline(config)
+        self.conditions = _with_baseline(config)
         self.readings = list(config.readings)
         check_models(config)
         check_partitions(config)
-        check_tasks(config)
         check_readings(config)
         check_sources(config, self.models, self.tasks)
         imported = [partition.types for partition in self.imported]
@@ -203,6 +205,33 @@ class Plan:
     def curved(self) -> list[PartitionPlan]:
         """The partitions whose types are removed in growing sets."""
         return self.ablated if self.config.curves.orders else []
+
+    @cached_property
+    def gradients(self) -> list[FeaturePlan]:
+        """Every measurement of gradients: of a language model's loss on texts, and of a fine-tuned model's on its task.
+
+        Whether the weights hold the head for it is unknown here; a job that finds none writes a file without values.
+        """
+        return [
+            entry
+            for entry in self.features
+            if self.config.gradients.samples
+            and (self.is_text(entry.task) or self.config.models[entry.model].evaluate == entry.task)
+        ]
+
+    @cached_property
+    def texts(self) -> list[FeaturePlan]:
+        """Every model on each of its tasks of text."""
+        return [entry for entry in self.features if self.is_text(entry.task)]
+
+    def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
+        """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
+        partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]
+        return next((it for it in partitions if len(it.types) == 4), next(iter(partitions), None))
+
+    def is_text(self, task: str) -> bool:
+        """Whether a task consists of texts about which nothing is asked."""
+        return self.config.tasks[task].kind == Text.name
 
     def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
         """The evaluations on one model under one partition."""
@@ -331,3 +360,11 @@ def _laid_over(ablation: Ablation, reading: Ablation) -> Ablation:
 
 def _selected(registry: Iterable[str], selection: list[str] | None) -> list[str]:
     return [name for name in registry if selection is None or name in selection]
+
+
+def _with_baseline(config: Config) -> list[str]:
+    """The selected conditions; the baseline is among them, since drops are measured from it."""
+    chosen = config.select.conditions
+    if chosen and not any(changes_nothing(config.conditions[name]) for name in chosen):
+        chosen = [next(name for name in config.conditions if changes_nothing(config.conditions[name])), *chosen]
+    return _selected(config.conditions, chosen)

@@ -83,7 +83,10 @@ def _reasons(job: Job, leaves: dict[str, Callable[[Job], bool]], running: dict[s
     before = list(dict.fromkeys(running[path].rule for path in job.inputs if path in running))
     if missing:
         return ["new"] if len(missing) == len(job.outputs) else [f"{missing[0]} is missing"]
-    record = recorded(job.outputs[0])
+    try:
+        record = recorded(job.outputs[0])
+    except InputError:
+        return ["the record of what made it is damaged"]
     own = [] if record is None else _named(job, record, leaves)
     follows = [f"after {', '.join(before)}"] if before else []
     return own or follows or list(job.reasons)
@@ -108,12 +111,15 @@ def _changed_leaves(results: Path, config: Config) -> dict[str, Callable[[Job], 
 
     returns {the change, in words: a function that says whether this change alone changes the spec of a job}.
     """
-    file = _config_file(results)
-    if not file.is_file():
+    file, now = _config_file(results), _given(config)
+    try:
+        then = read_json(file) if file.is_file() else now
+    except InputError:
         return {}
-    now = _given(config)
+    if not isinstance(then, dict):
+        return {}
     leaves = {}
-    for path, old, new in differing(read_json(file), now):
+    for path, old, new in differing(then, now):
         words = f"{path.replace('/', '.')}: {_shown(old)}, now {_shown(new)}"
         try:
             leaves[words] = _changes_spec(Plan(read_config(_with(now, path.split("/"), old))))

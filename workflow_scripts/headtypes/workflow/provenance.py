@@ -11,11 +11,13 @@ from functools import cache
 from pathlib import Path
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import leftovers, read_json, sha256_path, write_json
+from headtypes.base.files import leftovers, own_temporary, read_json, sha256_path, write_json
 from headtypes.workflow.packages import NUMERIC_PACKAGES, version
 
 # Where results lie, unless another workflow uses this one under a prefix.
 RESULTS = Path("results")
+# What a record holds, and more.
+_RECORD = {"rule": str, "wildcards": dict, "spec": dict, "code": str, "sources": dict, "inputs": dict, "sha256": str}
 # What identifies a model or a data set on any machine.
 _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
@@ -63,17 +65,35 @@ def forget(outputs: Iterable[str]) -> None:
             file.unlink(missing_ok=True)
 
 
-def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str | None]:
-    """The SHA-256 of each input of a job: {path: digest, or None for a shard, which has checksums of its own}.
+def check_alone(path: Path, outputs: Iterable[str], start: float) -> None:
+    """Raise `InputError` where another job has made, or is making, the result that is about to be put in place.
+
+    path:    of the file; nothing is asked where it is neither a result of this job nor the record of one.
+    outputs: the results of this job, whose records it has removed (`forget`); start: when it did so, in the file
+        system's time.
+
+    Such a job is one that a killed run left on another machine, or that this one was left by.
+    """
+    for output in outputs:
+        if not (path.is_relative_to(output) or path == beside(output)):
+            continue
+        if beside(output).exists():
+            raise InputError(f"{output} has been made by another job meanwhile, and is kept; run again.")
+        others = (*leftovers(output), *leftovers(beside(output)))
+        if any(file.stat().st_mtime > start for file in others if not own_temporary(file)):
+            raise InputError(f"{output} is being written by another job; wait until it has ended, and run again.")
+
+
+def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
+    """The SHA-256 of each input of a job, by its path.
 
     results: the folder of the job's results; inputs from elsewhere are the user's, and nothing is recorded of them.
     Raises `InputError` where a result has changed since its record was written.
     """
-    ours = {path: results_folder(path) == results for path in inputs}
-    read = {path: None if result and is_shard(path) else sha256_path(path) for path, result in ours.items()}
+    read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
-        known = digest and ours[path] and recorded(path)
-        if known and known.get("sha256", digest) != digest:
+        known = recorded(path) if results_folder(path) == results else None
+        if known and known["sha256"] != digest:
             raise InputError(
                 f"{path} was damaged or changed since it was made: its SHA-256 is not the one in {beside(path)}; "
                 f"delete {path} and run again."
@@ -81,15 +101,32 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str | 
     return read
 
 
-def record(provenance: dict, read: dict[str, str | None], outputs: Iterable[str], threads: int) -> None:
+def check_shards(spec: dict, read: dict[str, str], code: str) -> None:
+    """Raise `InputError` where a shard that is about to be joined was not made as the whole would be.
+
+    Snakemake sees that too, but not where its own records have been deleted.
+
+    spec, read: of the job that joins, as Snakemake and `verified` gave them; the shards are among what it reads.
+    code:       the digest of the present code that makes the shards.
+    """
+    for path in filter(is_shard, read):
+        shard = recorded(path)
+        if shard is None:
+            raise InputError(f"{path} has no record of what made it; delete it and run again.")
+        other = [key for key, value in shard["spec"].items() if key in spec and spec[key] != value]
+        other += [name for name, digest in shard["inputs"].items() if read.get(name, digest) != digest]
+        other += [] if shard["code"] == code else ["the code"]
+        if other:
+            raise InputError(f"{path} is left over from a run that differs in {other[0]}; delete it and run again.")
+
+
+def record(provenance: dict, read: dict[str, str], outputs: Iterable[str], threads: int) -> None:
     """Write the records of the outputs of a job that has ended well.
 
     provenance, read: as `provenance_of` and `verified` gave them. Each record also holds the threads of the job, the
-        number of shards it was joined from, and the SHA-256 of its inputs and of the output itself. Shards have no
-        record, since they are removed once they are joined.
+        number of shards it was joined from, and the SHA-256 of its other inputs and of the output itself.
     """
-    outputs = [path for path in outputs if not is_shard(path)]
-    inputs = {path: digest for path, digest in read.items() if digest is not None}
+    inputs = {path: digest for path, digest in read.items() if not is_shard(path)}
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
     sources, shards = {**provenance["sources"], **own}, max(1, len(read) - len(inputs))
     whole = {**provenance, "sources": sources, "threads": threads, "shards": shards, "inputs": inputs}
@@ -97,19 +134,33 @@ def record(provenance: dict, read: dict[str, str | None], outputs: Iterable[str]
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
 
 
+def forget_joined(results: Path) -> None:
+    """Remove the records of shards that have been joined and deleted; results: the folder of the results."""
+    records = folder_of_records(results)
+    for file in (records / "shards").rglob("*.json"):
+        if not (results / file.relative_to(records).with_suffix("")).exists():
+            file.unlink(missing_ok=True)
+
+
 def recorded(path: str | Path) -> dict | None:
     """The record of a result; None where there is none. Raises `InputError` where it is damaged."""
     if not beside(path).is_file():
         return None
-    record = read_json(beside(path))
-    if not (isinstance(record, dict) and isinstance(record.get("sources", {}), dict)):
+    try:
+        record = read_json(beside(path))
+    except InputError:
+        record = None
+    if not (isinstance(record, dict) and all(isinstance(record.get(key), of) for key, of in _RECORD.items())):
         raise InputError(f"{beside(path)} is damaged; delete it and {path}, and run again.")
     return record
 
 
 def shards_of(path: str | Path) -> int | None:
-    """The number of shards that a result was joined from; None where there is no such result."""
-    record = recorded(path) if Path(path).exists() else None
+    """The number of shards that a result was joined from; None where there is no such result, or no whole record."""
+    try:
+        record = recorded(path) if Path(path).exists() else None
+    except InputError:
+        return None
     return record and record.get("shards", 1)
 
 

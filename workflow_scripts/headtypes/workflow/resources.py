@@ -5,9 +5,9 @@ use is lost to others. A job that needed more is tried again with more (`grown`)
 none of it is in a spec.
 
 Measured on a CPU, in MB: MiniLM (6 layers, 22.6 million numbers, batches of 4,096 tokens) on 300 questions of up to
-120 tokens: extraction 670, evaluation 830, importance 1,260, fine-tuning 2,080; on the 10,570 questions of SQuAD, in
-windows of 384: evaluation 2,570 and 550 to 2,600 s (beside other programs), importance 3,870 and 3,100 s. On a GPU
-nothing was measured.
+120 tokens: extraction 670, evaluation 830, importance 1,260, gradients with masked words 1,500, fine-tuning 2,080; on
+the 10,570 questions of SQuAD, in windows of 384: evaluation 2,570 and 550 to 2,600 s (beside other programs),
+importance 3,870 and 3,100 s. On a GPU nothing was measured.
 """
 
 import math
@@ -34,6 +34,8 @@ _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _BYTES_PER_TOKEN = 4
 # Operations per second of a slow or shared core, a third of what a free one did, and of a GPU of 2017.
 _CPU_SPEED, _GPU_SPEED = 20e9, 2e12
+# A logarithm, and the sums around it, take as long as so many multiplications and additions of matrices.
+_OPERATIONS_PER_LOGARITHM = 50
 # Time to load libraries, weights and texts.
 _START_MINUTES = 10
 _MARGIN = 1.5
@@ -95,15 +97,17 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = Fal
         texts = texts_of(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
         return training(model_size(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
     model = model_size(inputs.model)
-    if stage.reads == "questions":
-        texts = texts_of(inputs.questions, windows).cut(windows.max_seq_length)
+    if stage.reads == "questions" or getattr(inputs, "windows", ()):
+        texts = texts_of(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
     else:
         longest = encoding_of(plan, wildcards.task).get("max_seq_length", model.max_length)
         texts = texts_of(getattr(inputs, stage.reads)).cut(min(longest, model.max_length))
-    if stage.computes == "gradients":
-        return gradients(model, texts, compute.batch_tokens, compute.precision, on_gpu)
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
+    if stage.computes == "gradients":
+        return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
     shards = int(getattr(wildcards, "shards", 1))
+    if stage.computes == "divergence":
+        return divergence(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
     return forward(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
 
 
@@ -156,10 +160,26 @@ def forward(
     return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
 
 
-def gradients(model: ModelSize, texts: Texts, batch_tokens: int, precision: str, on_gpu: bool = False) -> Needs:
+def divergence(
+    model: ModelSize, texts: Texts, batch_tokens: int, precision: str, passes: float = 1, on_gpu: bool = False
+) -> Needs:
+    """Needs of a job that compares the attention of all pairs of a model's heads.
+
+    It keeps the queries and keys of all layers, and takes a logarithm for each pair of heads and each pair of tokens.
+    """
+    heads = model.layers * model.heads
+    batch = max(batch_tokens, texts.longest) * (16 + 2 * model.layers) * model.width + 8 * heads**2
+    logarithms = heads**2 / 2 * texts.tokens * texts.longest
+    operations = passes * (_operations(model, texts) + _OPERATIONS_PER_LOGARITHM * logarithms)
+    return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
+
+
+def gradients(
+    model: ModelSize, texts: Texts, batch_tokens: int, precision: str, passes: float = 1, on_gpu: bool = False
+) -> Needs:
     """Needs of a job that takes gradients through a model whose weights stay as they are."""
     batch = max(batch_tokens, texts.longest) * _kept(model, texts.longest)
-    operations = 3 * _operations(model, texts)
+    operations = passes * 3 * _operations(model, texts)
     return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
 
 

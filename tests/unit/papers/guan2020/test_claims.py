@@ -1,11 +1,13 @@
 """The paper's claims: all hold on its own numbers, each can be broken by itself, and doubt gives no verdict."""
 
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 
-from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, Verdict
+from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, OPEN, Verdict
 from headtypes.papers.claims import judge as judge_claim
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import published_quantities
@@ -16,7 +18,18 @@ from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)
 CLAIMS = {claim.id: claim for claim in REFERENCE.claims}
-IN_WORDS = {"best_k", "layers", "spread", "kept"}
+# Claims about which the paper gives no numbers.
+IN_WORDS = {
+    *(
+        "heads-consistent",
+        "three-clusters-stable",
+        "five-clusters-stable",
+        "mixture-similar",
+        "diagonal-medium-special",
+    ),
+    *("dense-first-layers", "diagonal-nearly-all-layers", "dense_vertical-middle-layers", "vertical-last-layers"),
+    *("clusters-kept-in-fine-tuning", "changes-in-last-layers", "models-alike", "dense_vertical-last-layer"),
+}
 
 # Heads of each type in the 12 layers of a model that is as the paper says.
 LAYERS = {
@@ -25,6 +38,11 @@ LAYERS = {
     "dense_vertical": [1, 1, 1, 1, 6, 6, 6, 6, 4, 3, 2, 2],
     "vertical": [0, 0, 0, 0, 0, 1, 0, 0, 4, 5, 5, 6],
 }
+
+
+# The other models have the same types in the same layers, but for two dense_vertical heads of the last.
+OTHERS = LAYERS | {"dense": [*LAYERS["dense"][:-1], 3], "dense_vertical": [*LAYERS["dense_vertical"][:-1], 0]}
+FAMILY = {"pre-trained": LAYERS, "squad": LAYERS, "mrpc": OTHERS, "mnli": OTHERS}
 
 
 @dataclass(frozen=True)
@@ -36,21 +54,31 @@ class Evidence:
     interval: Any = None
     shares: dict[str, float] = field(default_factory=dict)
     heads: dict[str, list[int]] = field(default_factory=dict)
-    stability: dict[str, float] = field(default_factory=dict)
-    silhouettes: dict[int, float] = field(default_factory=dict)
-    kept: float | None = None
-    doubtful_in_parent: tuple[str, ...] = ()
+    stability: dict[int, dict[str, float]] = field(default_factory=dict)
+    special: dict[str, float] = field(default_factory=dict)
+    changed: tuple[float, ...] = ()
+    alone: dict[str, float] = field(default_factory=dict)
+    family: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    doubtful_in_family: tuple[str, ...] = ()
 
     def quantities(self) -> Quantities:
         values = {f"share.{name}": share for name, share in self.shares.items()}
         values |= {f"doubtful.{name}": 1 for name in self.doubtful}
         values |= {f"{number}.{metric}": v for number, row in self.scores.items() for metric, v in row.items()}
-        values |= {f"heads.{layer}.{name}": n for name, counts in self.heads.items() for layer, n in enumerate(counts)}
-        values |= {f"stability.{name}": value for name, value in self.stability.items()}
-        values |= {f"silhouette.{k}": value for k, value in self.silhouettes.items()}
-        values |= {} if self.kept is None else {"kept": self.kept}
-        values |= {f"parent.doubtful.{name}": 1 for name in self.doubtful_in_parent}
+        values |= layout(self.heads)
+        values |= {f"stability.{k}.{half}": v for k, halves in self.stability.items() for half, v in halves.items()}
+        values |= {f"special.{name}": value for name, value in self.special.items()}
+        values |= {f"changed.{layer}": percent for layer, percent in enumerate(self.changed)}
+        values |= {"kept": 100 - sum(self.changed) / len(self.changed)} if self.changed else {}
+        for model, heads in self.family.items():
+            values |= {f"family.{model}.{name}": n for name, n in layout(heads).items()}
+        values |= {f"family.{name}": 1 for name in self.doubtful_in_family}
+        values |= self.alone
         return Quantities({name: Measured(value) for name, value in values.items()}, self.interval)
+
+
+def layout(heads: dict[str, list[int]]) -> dict[str, int]:
+    return {f"heads.{layer}.{name}": n for name, counts in heads.items() for layer, n in enumerate(counts)}
 
 
 def judge(claim, evidence: Evidence) -> Verdict:
@@ -63,9 +91,11 @@ def satisfied() -> Evidence:
         scores={each.id: {"exact_match": each.exact_match, "f1": each.f1} for each in REFERENCE.conditions},
         shares={"dense": 27.0, "diagonal": 26.0, "dense_vertical": 34.0, "vertical": 13.0},
         heads=LAYERS,
-        stability={"heads": 94.5, "samples": 99.0},
-        silhouettes={2: 0.44, 3: 0.45, 4: 0.46, 5: 0.45, 6: 0.38},
-        kept=90.0,
+        stability={k: {"heads": 95.5, "samples": 99.0, "pairs": 97.0} for k in (3, 4, 5)},
+        special={"dense": 10.0, "diagonal": 30.0, "dense_vertical": 45.0, "vertical": 80.0},
+        changed=(0, 0, 5, 0, 10, 10, 5, 5, 20, 30, 20, 40),
+        alone={"own_cluster": 90.0, "mixture_agreement": 0.8},
+        family=FAMILY,
     )
 
 
@@ -81,8 +111,16 @@ def scored(evidence: Evidence, **exact_match: float) -> Evidence:
     return replace(evidence, scores=scores)
 
 
-def f1(evidence: Evidence, condition: int, figure: float) -> Evidence:
-    return replace(evidence, scores=evidence.scores | {condition: {**evidence.scores[condition], "f1": figure}})
+def stable(evidence: Evidence, k: int, **halves: float) -> Evidence:
+    return replace(evidence, stability=evidence.stability | {k: evidence.stability[k] | halves})
+
+
+def alone(evidence: Evidence, **values: float) -> Evidence:
+    return replace(evidence, alone=evidence.alone | values)
+
+
+def of_family(evidence: Evidence, model: str, **layers: list[int]) -> Evidence:
+    return replace(evidence, family=FAMILY | {model: FAMILY[model] | layers})
 
 
 def laid_out(evidence: Evidence, **layers: list[int]) -> Evidence:
@@ -94,13 +132,56 @@ def used(rule) -> set[int]:
     return {getattr(rule, "condition", 1), *getattr(rule, "than", ())} - {1}
 
 
-def test_every_claim_holds_on_the_published_numbers_or_is_one_in_words():
-    published = published_quantities(REFERENCE, REFERENCE.stability.models.values())
-    found = {claim.id: judge_claim(claim, published, REFERENCE) for claim in REFERENCE.claims}
-    in_words = {name for name, claim in CLAIMS.items() if {rule.kind for rule in claim.rules} <= IN_WORDS}
-    assert {name for name, verdict in found.items() if verdict.verdict == NO_VERDICT} == in_words
-    assert {verdict.verdict for name, verdict in found.items() if name not in in_words} == {HOLDS}
-    assert len(found) - len(in_words) == 20
+@pytest.mark.parametrize("model", REFERENCE.rows)
+def test_every_claim_holds_on_the_published_numbers_or_a_note_says_that_it_does_not(model):
+    """Claims in words without numbers have no verdict on them."""
+    published = published_quantities(REFERENCE, [REFERENCE.stability.models[model]])
+    found = {claim.id: judge_claim(claim, published, REFERENCE).verdict for claim in REFERENCE.claims}
+    assert {name for name, verdict in found.items() if verdict == NO_VERDICT} == IN_WORDS
+    contradicted = {name for name, verdict in found.items() if verdict not in (HOLDS, NO_VERDICT)}
+    assert contradicted == ({"types-stable"} if model == "mnli" else set())
+    for name in contradicted:
+        assert f"{REFERENCE.stability.models[model]}" in REFERENCE.remarks(name)
+    assert len(found) - len(IN_WORDS) == 21
+
+
+def test_what_the_paper_says_is_told_from_what_its_tables_show():
+    bases = {basis: {claim.id for claim in REFERENCE.claims if claim.basis == basis} for basis in BASES}
+    assert {basis: len(claims) for basis, claims in bases.items()} == {"stated": 24, "inferred": 2, "from_table": 8}
+    assert bases["inferred"] == {"dense_vertical-inter-over-intra", "changes-in-last-layers"}
+    assert bases["from_table"] == {
+        *("dense_vertical-most-heads", "vertical-fewest-heads", "zero-dense-little", "uniform-diagonal-breaks"),
+        *("zero-dense_vertical-and-vertical-costlier", "uniform-dense-costlier", "uniform-dense_vertical-costlier"),
+        "uniform-vertical-costlier",
+    }
+
+
+def test_the_limits_in_words_are_those_of_the_rules():
+    """The limit and, of the baseline's exact match that is left, what is published."""
+    baseline = REFERENCE.baseline.exact_match
+    for claim in REFERENCE.claims:
+        for rule in claim.rules:
+            if rule.kind == "level":
+                level = REFERENCE.levels[rule.level]
+                more_or_less = "more" if level.side == "above" else "less"
+                if claim.id != "uniform-vertical-works":
+                    assert claim.limit.startswith(
+                        f"{more_or_less} than {level.percent:g} percent of the baseline's exact"
+                    )
+                    left = 100 * REFERENCE.conditions[rule.condition - 1].exact_match / baseline
+                    assert f"(published, {left:.1f})" in claim.limit
+            elif rule.kind in ("drop", "stability") and (limit := getattr(rule, "points", getattr(rule, "above", 0))):
+                assert f"{limit:g}" in claim.words + claim.limit
+            elif rule.kind in ("agreement", "distribution", "spread"):
+                assert f"{rule.above:g}" in claim.limit
+            elif rule.kind in ("kept", "consistent"):
+                assert "more than half" in claim.limit
+                assert rule.above == 50
+        if claim.basis == "from_table" and claim.rules[0].kind == "costlier":
+            rule, exact_match = claim.rules[0], [it.exact_match for it in REFERENCE.conditions]
+            costs = baseline - exact_match[rule.condition - 1]
+            others = sum(baseline - exact_match[number - 1] for number in rule.than)
+            assert f"(published, {costs:.2f} and {others:.2f})" in claim.limit
 
 
 def test_quantities_are_those_of_the_paper_worked_out_by_hand():
@@ -111,13 +192,17 @@ def test_quantities_are_those_of_the_paper_worked_out_by_hand():
         "vertical-fewest-heads": [13.28 - 25.56],
         "zero-diagonal-breaks": [4.59 - 82.85 / 4],
         "zero-dense-little": [79.92 - 82.85 * 0.95],
-        "zero-vertical-little": [82.85 - 81.42, 89.68 - 88.57],
-        "zero-order": [73.33 - 4.59, 79.92 - 73.33, 81.42 - 79.92],
-        "zero-dense-and-vertical-works": [75.31 - 82.85 / 2],
+        "zero-vertical-little": [82.85 - 81.42],
+        "zero-diagonal-costliest": [79.92 - 4.59, 73.33 - 4.59, 81.42 - 4.59],
+        "keeping-dense_vertical-better": [75.31 - 56.87],
+        "uniform-dense-little": [82.85 - 74.68],
+        "uniform-vertical-works": [53.17 - 82.85 / 2],
+        "uniform-dense_vertical-costs": [82.85 - 9.13],
         "zero-dense_vertical-and-vertical-costlier": [82.85 - 56.87 - (82.85 - 73.33) - (82.85 - 81.42)],
         "uniform-dense-costlier": [79.92 - 74.68],
         "dense_vertical-inter-over-intra": [80.28 - 77.95],
-        "dense_vertical-carries-inter": [14.83 - 82.85 / 4, 75.54 - 82.85 / 2],
+        "diagonal-carries-intra": [71.80 - 82.85 / 2],
+        "dense_vertical-carries-inter": [75.54 - 82.85 / 2],
     }
     for name, values in by_hand.items():
         findings = judge_claim(CLAIMS[name], published, REFERENCE).findings
@@ -130,31 +215,41 @@ def test_a_made_up_model_that_bears_out_every_claim_says_so():
 
 # What breaks each claim and no other.
 BREAKS = {
-    "four-clusters": lambda it: replace(it, silhouettes={**it.silhouettes, 3: 0.47}),
-    "types-stable": lambda it: replace(it, stability={"heads": 60.0, "samples": 93.9}),
+    "heads-consistent": lambda it: alone(it, own_cluster=49.0),
+    "types-stable": lambda it: stable(it, 4, heads=60.0, samples=95.0, pairs=94.0),
+    "three-clusters-stable": lambda it: stable(it, 3, heads=60.0, samples=95.0, pairs=94.0),
+    "five-clusters-stable": lambda it: stable(it, 5, heads=60.0, samples=95.0, pairs=94.0),
+    "mixture-similar": lambda it: alone(it, mixture_agreement=0.6),
+    "diagonal-medium-special": lambda it: replace(it, special={**it.special, "diagonal": 46.0}),
     "dense_vertical-most-heads": lambda it: replace(it, shares={**it.shares, "dense": 35.0}),
     "vertical-fewest-heads": lambda it: replace(it, shares={**it.shares, "vertical": 28.0}),
     "dense-first-layers": lambda it: laid_out(it, dense=[2, 2, 2, 2, 1, 1, 1, 1, 3, 3, 3, 3]),
     "diagonal-nearly-all-layers": lambda it: laid_out(it, diagonal=[5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 0]),
     "dense_vertical-middle-layers": lambda it: laid_out(it, dense_vertical=[3, 3, 3, 3, 3, 3, 3, 3, 1, 1, 1, 1]),
     "vertical-last-layers": lambda it: laid_out(it, vertical=[0, 0, 0, 0, 5, 5, 5, 5, 1, 1, 1, 1]),
-    "types-kept-in-fine-tuning": lambda it: replace(it, kept=62.0),
+    "clusters-kept-in-fine-tuning": lambda it: replace(it, changed=(40,) * 8 + (80,) * 4),
+    "changes-in-last-layers": lambda it: replace(it, changed=(0, 0, 5, 0, 40, 40, 40, 40, 20, 30, 20, 40)),
+    "models-alike": lambda it: of_family(
+        it, "mrpc", dense_vertical=[5, 5, 5, 5, 1, 1, 1, 1, 2, 2, 2, 0], vertical=[0, 0, 0, 0, 3, 4, 3, 3, 2, 2, 2, 2]
+    ),
+    "dense_vertical-last-layer": lambda it: of_family(it, "mnli", dense_vertical=LAYERS["dense_vertical"]),
     "zero-diagonal-breaks": lambda it: scored(it, c3=40),
+    "zero-diagonal-costliest": lambda it: scored(it, c4=4, c7=2, c10=1),
     "zero-dense-little": lambda it: scored(it, c2=75),
-    "zero-vertical-little": lambda it: f1(it, 5, 88.0),
-    "zero-order": lambda it: scored(it, c2=82),
-    "zero-dense-and-vertical-works": lambda it: scored(it, c6=30),
+    "zero-vertical-little": lambda it: scored(it, c5=81.3),
+    "keeping-dense_vertical-better": lambda it: scored(it, c6=50),
     "zero-dense_vertical-and-vertical-costlier": lambda it: scored(it, c7=75),
     "uniform-diagonal-breaks": lambda it: scored(it, c9=40),
-    "uniform-dense_vertical-breaks": lambda it: scored(it, c10=40),
-    "uniform-dense-works": lambda it: scored(it, c8=30),
+    "uniform-dense_vertical-costs": lambda it: scored(it, c4=84, c10=83.5),
+    "uniform-dense-little": lambda it: scored(it, c8=70),
     "uniform-dense-costlier": lambda it: scored(it, c8=81),
-    "uniform-dense_vertical-costlier": lambda it: scored(it, c4=5, c7=2),
+    "uniform-dense_vertical-costlier": lambda it: scored(it, c10=75),
+    "uniform-vertical-works": lambda it: scored(it, c11=40),
     "uniform-vertical-costlier": lambda it: scored(it, c11=82),
     "drop_intra-diagonal-breaks": lambda it: scored(it, c12=40),
     "drop_inter-diagonal-little": lambda it: scored(it, c13=70),
     "dense_vertical-inter-over-intra": lambda it: scored(it, c14=77),
-    "diagonal-carries-intra": lambda it: scored(it, c17=60),
+    "diagonal-carries-intra": lambda it: scored(it, c16=30),
     "dense_vertical-carries-inter": lambda it: scored(it, c19=30),
 }
 
@@ -169,10 +264,9 @@ def test_a_model_that_breaks_one_claim_names_it_and_no_other(name):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("zero-vertical-little", {"c5": 81.3}),
-        ("zero-order", {"c5": 79.9, "c6": 75, "c7": 50}),
-        ("diagonal-carries-intra", {"c16": 40}),
-        ("dense_vertical-carries-inter", {"c18": 21}),
+        ("zero-diagonal-costliest", {"c2": 4}),
+        ("zero-diagonal-costliest", {"c4": 4}),
+        ("zero-diagonal-costliest", {"c5": 4}),
     ],
 )
 def test_every_rule_of_a_claim_counts(name, change):
@@ -180,11 +274,17 @@ def test_every_rule_of_a_claim_counts(name, change):
 
 
 def test_a_reason_says_what_failed_and_by_how_much():
-    verdict = judge(CLAIMS["diagonal-carries-intra"], scored(satisfied(), c17=60))
+    verdict = judge(CLAIMS["zero-diagonal-costliest"], scored(satisfied(), c4=2))
     assert verdict.deciding == 1
     assert verdict.reason == (
-        "exact match with drop_inter dense+dense_vertical+vertical less 25 % of the baseline's: 39.29; claimed below 0"
+        "drop of exact match with zero diagonal less that with zero dense_vertical: -2.59; claimed above 0"
     )
+    verdict = judge(CLAIMS["dense_vertical-last-layer"], satisfied())
+    assert verdict.reason.startswith(
+        "dense_vertical heads in the last layer: pre-trained 2, squad 2, mrpc 0 and mnli 0;"
+    )
+    verdict = judge(CLAIMS["models-alike"], BREAKS["models-alike"](satisfied()))
+    assert "the least (pre-trained and mrpc): " in verdict.reason
 
 
 def test_limits_scale_with_the_baseline():
@@ -212,27 +312,27 @@ def test_intervals_are_asked_for_sums_of_scores_and_leave_close_claims_open():
         return Measured(value, value - 2, value + 2)
 
     found = verdicts(replace(satisfied(), interval=interval))
-    opened = {"zero-dense-little", "zero-vertical-little", "zero-order"}
+    opened = {"zero-dense-little", "zero-vertical-little", "uniform-dense-little"}
     assert {name for name, verdict in found.items() if verdict == OPEN} == opened
     assert {verdict for name, verdict in found.items() if name not in opened} == {HOLDS}
     assert {"3.exact_match": 1.0, "1.exact_match": -0.25} in asked
-    assert {"1.f1": 1.0, "5.f1": -1.0} in asked
+    assert {"1.exact_match": 1.0, "5.exact_match": -1.0} in asked
     assert {"14.exact_match": 1.0, "15.exact_match": -1.0} in asked
     assert {"1.exact_match": -1.0, "7.exact_match": -1.0, "4.exact_match": 1.0, "5.exact_match": 1.0} in asked
 
 
 def test_a_claim_fails_where_one_rule_does_though_another_is_open():
     def interval(weights):
-        return Measured(-3, -4, -2) if "16.exact_match" in weights else Measured(0, -1, 1)
+        return Measured(-3, -4, -2) if "4.exact_match" in weights else Measured(0, -1, 1)
 
-    verdict = judge(CLAIMS["diagonal-carries-intra"], replace(satisfied(), interval=interval))
-    assert (verdict.verdict, verdict.deciding) == (FAILS, 0)
+    verdict = judge(CLAIMS["zero-diagonal-costliest"], replace(satisfied(), interval=interval))
+    assert (verdict.verdict, verdict.deciding) == (FAILS, 1)
 
 
 def test_stability_is_open_where_its_readings_differ():
-    verdict = judge(CLAIMS["types-stable"], replace(satisfied(), stability={"a": 64.0, "b": 100.0}))
+    verdict = judge(CLAIMS["types-stable"], stable(satisfied(), 4, heads=64.0))
     assert verdict.verdict == OPEN
-    assert "64.00 to 100.00; claimed above 94" in verdict.reason
+    assert "64.00 to 99.00; claimed above 95" in verdict.reason
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -252,6 +352,10 @@ def test_a_doubtful_type_gets_no_verdict_even_where_the_numbers_break_the_claim(
 
 @pytest.mark.parametrize("condition", range(2, 20))
 def test_a_condition_that_was_not_evaluated_leaves_its_claims_without_verdict(condition):
+    if condition in (17, 18):
+        # The paper says nothing of these two, and no claim is made of their numbers.
+        assert condition not in set().union(*(used(rule) for claim in REFERENCE.claims for rule in claim.rules))
+        return
     scores = {number: figures for number, figures in satisfied().scores.items() if number != condition}
     done = name_operations(REFERENCE.conditions[condition - 1].operations)
     concerned = 0
@@ -268,7 +372,7 @@ def test_a_condition_that_was_not_evaluated_leaves_its_claims_without_verdict(co
 def test_without_the_baseline_only_comparisons_of_two_conditions_are_judged():
     scores = {number: figures for number, figures in satisfied().scores.items() if number != 1}
     found = verdicts(replace(satisfied(), scores=scores))
-    assert found["uniform-dense-costlier"] == found["zero-order"] == HOLDS
+    assert found["uniform-dense-costlier"] == found["zero-diagonal-costliest"] == HOLDS
     assert found["zero-dense-little"] == found["zero-dense_vertical-and-vertical-costlier"] == NO_VERDICT
 
 
@@ -279,7 +383,7 @@ def test_a_model_that_answers_nothing_has_no_verdict():
     assert "answers no question correctly" in found["zero-dense-little"].reason
 
 
-def test_other_types_have_no_verdict_and_the_number_of_clusters_still_has():
+def test_other_types_have_no_verdict_but_on_what_needs_no_names():
     types = tuple(f"type-{number}" for number in range(1, 6))
     evidence = replace(
         satisfied(),
@@ -288,9 +392,11 @@ def test_other_types_have_no_verdict_and_the_number_of_clusters_still_has():
         scores={1: satisfied().scores[1]},
     )
     found = {name: judge(claim, evidence) for name, claim in CLAIMS.items()}
-    assert found.pop("four-clusters").verdict == HOLDS
-    assert found["types-stable"].reason == "the partition has 5 types, not 4"
-    assert found["zero-order"].reason == "the partition lacks dense, diagonal, dense_vertical and vertical"
+    for name in ("heads-consistent", "clusters-kept-in-fine-tuning", "changes-in-last-layers"):
+        assert found.pop(name).verdict == HOLDS
+    for name in ("types-stable", "three-clusters-stable", "mixture-similar"):
+        assert found[name].reason == "the partition has 5 types, not 4"
+    assert found["zero-diagonal-costliest"].reason == "the partition lacks dense, diagonal, dense_vertical and vertical"
     assert {verdict.verdict for verdict in found.values()} == {NO_VERDICT}
 
 
@@ -304,9 +410,23 @@ def test_nothing_known_is_no_verdict_with_a_reason():
 @pytest.mark.parametrize(
     ("change", "name", "reason"),
     [
-        ({"silhouettes": {4: 0.5, 5: 0.4}}, "four-clusters", "not all of 3, 4 and 5 clusters were tried"),
+        ({"stability": {4: {"heads": 99}}}, "five-clusters-stable", "stability was not measured"),
+        ({"alone": {}}, "mixture-similar", "k-means was not compared with a Gaussian mixture"),
+        ({"changed": ()}, "changes-in-last-layers", "there is no parent to compare with"),
+        ({"changed": (0, 50)}, "changes-in-last-layers", "the model has fewer than three layers"),
+        ({"family": {}}, "models-alike", "the paper's models are compared where the one for SQuAD is judged"),
+        (
+            {"family": {name: FAMILY[name] for name in ("pre-trained", "squad")}},
+            "dense_vertical-last-layer",
+            "no model stands beside mrpc and mnli",
+        ),
+        (
+            {"family": FAMILY | {"mnli": {name: [1, 1] for name in TYPES}}},
+            "models-alike",
+            "the models have different numbers of layers",
+        ),
+        ({"doubtful_in_family": ("mrpc.doubtful.dense",)}, "models-alike", "doubtful name in mrpc: dense"),
         ({"heads": {name: [1, 1] for name in TYPES}}, "dense-first-layers", "the model has fewer than three layers"),
-        ({"doubtful_in_parent": ("dense",)}, "types-kept-in-fine-tuning", "doubtful name in the parent: dense"),
     ],
 )
 def test_what_cannot_be_measured_is_said(change, name, reason):
@@ -336,3 +456,16 @@ def test_thirds_hold_every_layer_once_and_as_evenly_as_they_can(layers):
 def test_conditions_are_named_as_a_reader_sees_them():
     assert name_operations({}) == "baseline"
     assert name_operations({"dense": "zero", "vertical": "zero"}, ["vertical"]) == "zero dense+[vertical]"
+
+
+def test_models_are_alike_as_their_layouts_correlate():
+    """Between the two that are least alike, the types' counts by layer less each type's mean, in one row."""
+    found = judge(CLAIMS["models-alike"], BREAKS["models-alike"](satisfied()))
+    rows = [[np.array(heads[name]) - np.mean(heads[name]) for name in TYPES] for heads in FAMILY.values()]
+    mrpc = BREAKS["models-alike"](satisfied()).family["mrpc"]
+    rows[2] = [np.array(mrpc[name]) - np.mean(mrpc[name]) for name in TYPES]
+    pairs = [np.corrcoef(np.concatenate(one), np.concatenate(other))[0, 1] for one, other in combinations(rows, 2)]
+    assert found.findings[0].measured.value == pytest.approx(min(pairs))
+    flat = {name: [2] * 12 for name in TYPES}
+    unrelated = judge(CLAIMS["models-alike"], replace(satisfied(), family=FAMILY | {"mnli": flat}))
+    assert (unrelated.verdict, unrelated.findings[0].measured.value) == (FAILS, 0)

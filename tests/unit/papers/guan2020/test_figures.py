@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
@@ -175,29 +176,127 @@ def test_layers_are_numbered_and_not_too_closely(layers):
 # Figure 4
 
 
+def panels(figure: Figure) -> tuple[list[Axes], list[Axes], Axes]:
+    """The panels of layers, the strips of kept clusters, and the summary of Figure 4."""
+    strips = [axes for axes in figure.axes if axes.containers and axes.containers[0].get_label() == "kept"]
+    *layers, summary = [axes for axes in figure.axes if axes.containers and axes not in strips]
+    return layers, strips, summary
+
+
+def by_row(axes: Axes) -> dict[float, list[str]]:
+    """What is written into the rows of a panel, from the left."""
+    rows = {}
+    for text in sorted(axes.texts, key=lambda text: text.get_position()[0]):
+        if text.get_transform() == axes.transData:
+            rows.setdefault(text.get_position()[1], []).append(text.get_text())
+    return rows
+
+
+def test_figure_4_has_a_panel_of_layers_for_each_model():
+    partitions, parents = family()
+    layers, _, _ = panels(models_figure(partitions, comparison_table(partitions, parents)))
+    for axes, partition in zip(layers, partitions.values(), strict=True):
+        bars = {container.get_label(): container for container in axes.containers}
+        assert list(bars) == list(partition.types)
+        assert ("doubtful: vertical" in texts(axes)) == ("vertical" in partition.doubtful)
+        for layer in range(LAYERS):
+            heads = {name: int((partition.type_of[layer] == name).sum()) for name in TYPES}
+            for name, number in heads.items():
+                bar = bars[name][layer]
+                assert bar.get_width() == number
+                assert bar.get_y() + bar.get_height() / 2 == pytest.approx(layer + 1)
+                assert to_hex(bar.get_facecolor()) == colour(name)
+            # Every number is there, of a single head as well.
+            assert by_row(axes)[layer + 1] == [str(number) for number in heads.values() if number]
+        assert axes.get_ylim()[0] > axes.get_ylim()[1]
+        assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2", "3"]
+
+
+def test_figure_4_shows_which_heads_keep_their_cluster_whatever_its_name():
+    partitions, parents = family()
+    parent = partitions["bert"]
+    exchanged = {"dense": "vertical", "vertical": "dense"}
+    types = np.vectorize(lambda name: exchanged.get(name, name))(parent.type_of).astype(object)
+    # Two heads of the second layer move.
+    types[1, :2] = [next(name for name in TYPES if name != moved) for moved in types[1, :2]]
+    partitions["bert_squad"] = Partition(parent.table.assign(type=types.reshape(-1), doubtful=False))
+    comparison = comparison_table(partitions, parents)
+    layers, strips, summary = panels(figure := models_figure(partitions, comparison))
+    assert len(strips) == 2
+    assert [bar.get_width() for bar in strips[0].containers[0]] == [100, 75, 100]
+    assert list(by_row(strips[0]).values())[:3] == [["100"], ["75"], ["100"]]
+    assert [text.get_text() for text in layers[1].texts][-3:] == [
+        "bert_squad",
+        "dense was vertical",
+        "vertical was dense",
+    ]
+    # Where the parent and the model are drawn has no part in it.
+    assert {"92", "100"} <= set(texts(figure))
+    row = comparison.set_index("model").loc["bert_squad"]
+    assert row["same_cluster"] == pytest.approx(100 * 22 / 24)
+    assert row["same_type"] < row["same_cluster"]
+    assert list(by_row(summary))
+
+
 def test_figure_4_shows_each_models_shares_and_its_comparison():
     partitions, parents = family()
-    partitions["bert"] = Partition(partitions["bert"].table.assign(type="dense", doubtful=False))
+    # A type of a single head among 24, whose part of the bar is narrower than its number, and a type that is absent.
+    names = np.array(["dense"] * 14 + ["diagonal"] + ["dense_vertical"] * 9, dtype=object)
+    doubtful = names == "diagonal"
+    partitions["bert"] = Partition(partitions["bert"].table.assign(type=names, doubtful=doubtful))
     comparison = comparison_table(partitions, parents)
     figure = models_figure(partitions, comparison)
-    bars = {container.get_label(): container for container in figure.axes[0].containers}
+    _, _, summary = panels(figure)
+    bars = {container.get_label(): container for container in summary.containers}
     for row, partition in enumerate(partitions.values()):
+        written = [*by_row(summary).get(row, []), *by_row(summary).get(row - 0.5, [])]
         for name in TYPES:
-            bar = bars[name][row]
-            assert bar.get_width() == pytest.approx(100 * (partition.type_of == name).mean())
+            bar, share = bars[name][row], 100 * (partition.type_of == name).mean()
+            assert bar.get_width() == pytest.approx(share)
             assert bar.get_y() + bar.get_height() / 2 == pytest.approx(row)
             assert to_hex(bar.get_facecolor()) == colour(name)
-    assert figure.axes[0].get_ylim()[0] > figure.axes[0].get_ylim()[1]
+            if share:
+                written.remove(f"[{share:.0f}]" if name in partition.doubtful else f"{share:.0f}")
+        assert not written
+    assert by_row(summary)[-0.5] == ["[4]"]
+    assert summary.get_ylim()[0] > summary.get_ylim()[1]
+    assert "[ ]: doubtful name" in summary.get_xlabel()
     shown = texts(figure)
     for name in partitions:
-        assert name in shown
+        assert shown.count(name) >= 2  # Above its panel and beside its bar.
     for row in comparison.to_dict("records"):
         assert f"{row['same_type']:.0f}" in shown
+        assert f"{row['same_cluster']:.0f}" in shown
         assert f"{row['adjusted_rand']:.2f}" in shown
-    # vertical is doubtful in two of the three models that have it: 4 of 24 heads.
-    assert shown.count("[17]") == 2
-    assert shown.count("17") == 1
-    assert legend_texts(figure)[-1] == "vertical (doubtful in [ ])"
+    assert legend_texts(figure) == list(TYPES)
+
+
+@pytest.mark.parametrize("models", [1, 2, 3, 4, 6, 7])
+def test_figure_4_of_any_number_of_models_numbers_every_head_of_bert_large(models):
+    rng = np.random.default_rng(0)
+    layer, head = (index.reshape(-1) for index in np.indices((24, 16)))
+    types = rng.choice(TYPES, 384).astype(object)
+    partitions = {}
+    for number in range(models):
+        child = np.where(rng.random(384) < 0.1, rng.choice(TYPES, 384), types)
+        table = {"layer": layer, "head": head, "type": child, "doubtful": child == "dense"}
+        partitions[f"m{number}"] = Partition(pd.DataFrame(table))
+    figure = models_figure(partitions, comparison_table(partitions, dict.fromkeys(partitions, "m0") | {"m0": None}))
+    lettering(figure)
+    layers, strips, _ = panels(figure)
+    assert (len(layers), len(strips)) == (models, models - 1)
+    assert figure.get_figwidth() == pytest.approx(6.9)
+    for axes in layers:
+        rows = by_row(axes)
+        assert all(sum(map(int, rows[number])) == 16 for number in range(1, 25))
+        # A number is as wide as its part of the bar at most.
+        one = axes.get_window_extent().width / 16
+        for text in axes.texts:
+            if text.get_text().isdigit():
+                assert text.get_window_extent().width <= one * int(text.get_text()) + 0.5
+    # The paper's four models, and its pre-trained model on three tasks beside the others, are on one page.
+    if models <= 6:
+        assert figure.get_figheight() <= 9.21
 
 
 # Figure 5

@@ -11,13 +11,16 @@ from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)
 KEY = ("bert", "p")
-COLUMNS = ["model", "partition", "id", "place", "claim", "reading", "verdict", "reason", "depends"]
+COLUMNS = ["model", "partition", "basis", "id", "place", "claim", "reading", "verdict", "reason", "depends"]
 OF_ANSWERS = {claim.id for claim in REFERENCE.claims if claim.place.startswith("section 5")}
 CONDITIONS = {each.id: each for each in REFERENCE.conditions}
 
 
 def partition(doubtful: tuple[str, ...] = ()) -> Partition:
-    rows = [{"layer": 0, "head": head, "type": name, "doubtful": name in doubtful} for head, name in enumerate(TYPES)]
+    rows = [
+        {"layer": 0, "head": head, "type": name, "doubtful": name in doubtful, "special": 0.5}
+        for head, name in enumerate(TYPES)
+    ]
     return Partition(pd.DataFrame(rows))
 
 
@@ -146,15 +149,18 @@ def test_a_page_has_a_section_per_partition_with_claims_that_depend_first():
     table = judged(evaluations, partitions={KEY: partition(), other: partition()})
     page = readings_page(table)
     first, second = page.split("## bert, p\n")[1].split("## roberta, p\n")
-    assert f"1 of {len(OF_ANSWERS)} claims depend on the reading." in first
-    assert "0 of 1 claims depend on the reading." in second
-    lines = [line for line in first.splitlines() if line.startswith("| section 5")]
+    assert (
+        "The reading decides 1 of 11 claims stated, 0 of 1 claims inferred from the text and 0 of 6 claims from"
+        in first
+    )
+    assert "The reading decides 0 of 1 claims stated." in second
+    lines = [line for line in first.splitlines() if "| section 5" in line]
     assert len(lines) == len(OF_ANSWERS)
     claim = next(each for each in REFERENCE.claims if each.id == "dense_vertical-carries-inter")
-    assert lines[0] == f"| {claim.place} | {claim.text} | holds | fails |"
+    assert lines[0] == f"| stated | {claim.place} | {claim.text} | holds | fails |"
     assert all(line.endswith("| holds | holds |") for line in lines[1:])
-    assert first.count("| place | claim | ablation | segments |") == 2
-    assert second.count("| place | claim | ablation | segments |") == 1
+    assert first.count("| claims | place | claim | ablation | segments |") == 2
+    assert second.count("| claims | place | claim | ablation | segments |") == 1
 
 
 @pytest.mark.parametrize("evaluations", [published(1), published(3)])

@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.tables import ablation_page, ablation_table, stability_page, stability_table
+from headtypes.papers.guan2020.tables import (
+    ablation_page,
+    ablation_table,
+    shortages,
+    stability_page,
+    stability_table,
+)
 from headtypes.papers.markdown import markdown_table
 from headtypes.types.names import TYPES
 from headtypes.types.partitions import Partition
@@ -20,11 +26,28 @@ def partition(types: list[str], doubtful: str = "") -> Partition:
 
 
 def stability(value: float) -> dict:
-    return {half: {"all_agree": value, "pairwise": value + 1} for half in ("heads", "samples")}
+    halves = ("heads", "samples", "pairs")
+    return {half: {"all_agree": value + n, "pairwise": value + 0.5 + n} for n, half in enumerate(halves)} | {
+        "own_cluster": 70
+    }
 
 
-def row(condition: str, operations: dict, model: str = "m", of: str = "p") -> dict:
-    return {"model": model, "partition": of, "condition": condition, "operations": operations}
+def row(
+    condition: str,
+    operations: dict,
+    model: str = "m",
+    of: str = "p",
+    questions: int | None = None,
+    of_controls: int | None = 100,
+) -> dict:
+    return {
+        "model": model,
+        "partition": of,
+        "condition": condition,
+        "operations": operations,
+        "questions": questions,
+        "control_questions": of_controls,
+    }
 
 
 def scores(exact_match: float, f1: float) -> dict:
@@ -39,6 +62,27 @@ def tabulated(rows, partitions, metrics, intervals=None, controls=None) -> pd.Da
     return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
+def with_tests(intervals: pd.DataFrame, rates: list[float]) -> pd.DataFrame:
+    """The same with p-values and false discovery rates of the drops of exact match."""
+    tests = {f"drop_exact_match_{name}": rates for name in ("p", "fdr", "p_by_article", "fdr_by_article")}
+    return intervals.assign(**tests)
+
+
+def test_false_discovery_rates_stand_beside_the_drops():
+    partitions = {("m", "p"): partition(list(TYPES))}
+    rows = [row("c0", {}), row("c1", {"dense": "zero"}), row("c2", {"vertical": "zero"})]
+    intervals = {("m", "p"): with_tests(ends(["c0", "c1", "c2"], 0), [np.nan, 0.0004, 0.0313])}
+    table = tabulated(rows, partitions, [scores(50, 60)] * 3, intervals)
+    for name in ("p", "fdr", "p_by_article", "fdr_by_article"):
+        assert table[f"drop_exact_match_{name}"].tolist()[1:] == [0.0004, 0.0313]
+        assert f"exact_match_{name}" not in table
+    page = ablation_page(table, partitions, 2)
+    assert "| ID | condition | heads | EM | drop | FDR | published | drop published |" in page
+    assert "| 2 | c1 | 1 | 50.00 [16.00, 17.00] | 0.00 [20.00, 21.00] | <0.001 | 79.92 |" in page
+    assert "| 5 | c2 | 1 | 50.00 [32.00, 33.00] | 0.00 [36.00, 37.00] | 0.031 | 81.42 |" in page
+    assert "| ID | condition | heads | F1 | drop | published | drop published |" in page
+
+
 def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> pd.DataFrame:
     """Intervals of conditions, every figure another one: whole numbers from `first` on."""
     of_metric = [f"{end}{unit}" for unit in ("", "_by_article") for end in ("low", "high")]
@@ -47,18 +91,68 @@ def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> 
     return pd.DataFrame(figures, columns=names).assign(condition=conditions)
 
 
-def test_table_1_has_the_four_stabilities_the_shares_and_the_published_figure():
-    rows = [{"model": "a", "partition": "p", "published": "mnli"}, {"model": "b", "partition": "p", "published": None}]
+def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
+    rows = [
+        {"model": "a", "partition": "p", "published": "mnli", "samples": 1000, "samples_asked": 1000},
+        {"model": "b", "partition": "p", "published": None},
+    ]
     partitions = [partition(["dense", "dense", "vertical", "diagonal"], "vertical"), partition(["type-1", "type-2"])]
-    table = stability_table(rows, partitions, [stability(90), stability(80)], REFERENCE)
+    table = stability_table(rows, partitions, [stability(90), stability(80) | {"pairs": None}], REFERENCE)
     assert table.loc[0, "published_stability"] == 94.37
     assert np.isnan(table.loc[1, "published_stability"])
-    assert table["heads_pairwise"].tolist() == [91, 81]
+    assert table["heads_pairwise"].tolist() == [90.5, 80.5]
+    assert table.loc[0, "pairs_all_agree"] == 92
+    assert table.loc[1, ["pairs_all_agree", "pairs_pairwise"]].isna().all()
     assert table.loc[0, ["share_dense", "share_diagonal", "share_vertical"]].tolist() == [50, 25, 25]
     assert table["doubtful"].tolist() == ["vertical", ""]
     page = stability_page(table, REFERENCE)
-    assert "| a | p | 94.37 | 90.00 | 91.00 | 90.00 | 91.00 |" in page
-    assert "| published |  | 26.04 | 25.56 | 13.28 |" in page
+    assert (
+        "| model | partition | published | heads, all agree | samples, all agree | pairs, all agree | heads, pair"
+        in page
+    )
+    assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70 |" in page
+    assert "| a | p | 1000 | 50.00 | 25.00 | 25.00 |  |  | vertical |" in page
+    assert "| b | p |  |" in page
+    assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
+    assert "asked for" not in page
+
+
+def test_asking_for_more_than_there_is_is_said():
+    rows = [
+        {"model": "a", "partition": of, "published": None, "samples": there, "samples_asked": 1000}
+        for of, there in (("mrpc", 408), ("squad", 1000))
+    ]
+    halves = [partition(["odd", "even"])] * 2, [stability(90)] * 2
+    table = stability_table(rows, *halves, REFERENCE)
+    assert table[["samples", "samples_asked"]].to_numpy().tolist() == [[408, 1000], [1000, 1000]]
+    said = "a, mrpc: 1,000 samples were asked for, and there are 408."
+    assert shortages(table) == [said]
+    page = stability_page(table, REFERENCE)
+    assert said in page
+    assert "| a | mrpc | 408 |" in page
+
+    partitions = {(model, "p"): partition(list(TYPES)) for model in "mn"}
+    done = {"baseline": {}, "zero": {"dense": "zero"}}
+    rows = [row(*each, of_controls=1000) for each in done.items()]
+    rows += [row(*each, model="n", questions=2000, of_controls=None) for each in done.items()]
+    controls = {("m", "p", "zero"): control(3), ("n", "p", "zero"): control(3)}
+    table = tabulated(
+        rows, partitions, [pair_scores(60), pair_scores(50), scores(70, 80), scores(60, 70)], None, controls
+    )
+    assert table["n_questions_asked"].isna().tolist() == [True, True, False, False]
+    assert table["n_questions_asked"].dtype == table["control_questions_asked"].dtype == "Int64"
+    assert shortages(table) == [
+        "n, p: 2,000 questions or pairs were asked for, and there are 1,000.",
+        "m, p: 1,000 questions or pairs for random heads were asked for, and there are 100.",
+    ]
+    of_m, of_n = ablation_page(table, partitions, 2).split("## ")[1:]
+    assert "m, p\n\n8 pairs.\n" in of_m
+    assert "n, p\n\n1,000 questions (2,000 asked for).\n" in of_n
+    assert "Beside random heads: 3 draws on 100 questions.\n" in of_n
+    table = tabulated(rows, partitions, [scores(50, 60)] * 4, None, controls)
+    assert "Beside random heads: 3 draws on 100 questions (1,000 asked for).\n" in ablation_page(table, partitions, 2)
+    # As many as there are is no shortage.
+    assert not shortages(tabulated([row("baseline", {}, questions=1000)], partitions, [scores(50, 60)]))
 
 
 def test_tables_2_and_3_have_the_papers_order_and_figures():
@@ -139,6 +233,9 @@ def control(drop: float) -> dict:
     for metric in ("exact_match", "f1"):
         name = f"control_drop_{metric}"
         figures |= {name: drop, f"{name}_low": drop - 1, f"{name}_high": drop + 2, f"own_drop_{metric}": drop + 5}
+        figures |= {f"own_excess_{metric}": 5, f"own_excess_{metric}_low": 4, f"own_excess_{metric}_high": 6.5}
+        figures |= {f"own_excess_{metric}_low_by_article": 3, f"own_excess_{metric}_high_by_article": 8}
+        figures |= {f"own_rank_{metric}": 2, f"own_rank_p_{metric}": 0.5}
         drop += 50
     return figures
 
@@ -154,19 +251,25 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
         assert by_name.loc[(model, condition), list(expected)].to_dict() == expected
     others = by_name.drop(index=[("m", "zero"), ("n", "zero")])[list(control(0))]
     assert others.isna().all(axis=None)
-    assert table["control_draws"].dtype == "Int64"
+    assert table["control_draws"].dtype == table["own_rank_f1"].dtype == "Int64"
+    assert table["own_excess_f1"].dtype == table["own_rank_p_f1"].dtype == "float64"
     page = ablation_page(table, partitions, 2)
-    assert "Drops beside those of random heads are on fewer questions: the condition's own" in page
+    assert "random heads: the same operations on as many heads of each layer" in page
     first, second = page.split("## ")[1:]
+    assert first.count("Beside random heads: 3 draws on 100 questions.\n") == 2
     for label in ("EM", "F1"):
-        assert f"| {label} | drop | drop on 100, own / random heads | published | drop published |\n" in first
-    assert "| 50.00 | 0.00 | 8.00 / 3.00 [2.00, 5.00] | 79.92 | 2.93 |\n" in first
-    assert "| 60.00 | 0.00 | 58.00 / 53.00 [52.00, 55.00] | 87.62 |" in first
-    assert "| 50.00 | 0.00 | 12.00 / 7.00 [6.00, 9.00] | 79.92 | 2.93 |\n" in second
-    assert "| 1 | baseline | 0 | 50.00 | 0.00 |  | 82.85 | 0.00 |" in first
+        assert (
+            f"| ID | condition | drop of {label}, own | random | own less random | rank | p | overlap |\n"
+            "| ---: | --- | ---: | --- | --- | --- | --- | ---: |\n| 2 | zero |"
+        ) in first
+    excess = "| 5.00 [4.00, 6.50] | 2 of 4 | 0.500 | 25.00 |\n"
+    assert f"| 2 | zero | 8.00 | 3.00 (2.00 to 5.00) {excess}" in first
+    assert f"| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) {excess}" in first
+    assert f"| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) {excess}" in second
+    assert "| 1 | baseline | 0 | 50.00 | 0.00 | 82.85 | 0.00 |" in first
     # Table 3 has none.
     assert "andom heads" not in ablation_page(table, partitions, 3)
-    assert "control_draws" not in tabulated(rows, partitions, [scores(50, 60)] * 5)
+    assert not any("control" in name for name in tabulated(rows, partitions, [scores(50, 60)] * 5))
 
 
 def test_pairs_have_accuracy_and_nothing_published():
@@ -180,7 +283,11 @@ def test_pairs_have_accuracy_and_nothing_published():
     intervals = {(model, "p"): ends(list(done), 0, ["accuracy"]) for model in "mn"}
     of_control = {"control_draws": 2, "control_questions": 8, "control_overlap": 1.0}
     of_control |= {"control_drop_accuracy": 1.0, "control_drop_accuracy_low": 0.0, "control_drop_accuracy_high": 2.0}
-    of_control["own_drop_accuracy"] = 12.5
+    of_control |= {"own_drop_accuracy": 12.5, "own_excess_accuracy": 11.5}
+    of_control |= dict.fromkeys(
+        (f"own_excess_accuracy_{end}" for end in ("low", "high", "low_by_article", "high_by_article")), np.nan
+    )
+    of_control |= {"own_rank_accuracy": 1, "own_rank_p_accuracy": 1 / 3}
     table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
     pairs = table[table["model"] != "q"].set_index(["model", "condition"])
     assert pairs["accuracy"].tolist() == [80, 60, 75, 50, 40, 55]
@@ -194,9 +301,11 @@ def test_pairs_have_accuracy_and_nothing_published():
     assert questions["published_exact_match"].tolist() == [82.85, 79.92]
     of_m, of_n, of_q = ablation_page(table, partitions, 2).split("## ")[1:]
     assert "8 pairs." in of_m
-    assert "| heads | Acc. | drop | drop on 8, own / random heads |\n" in of_m
+    assert "| heads | Acc. | drop |\n" in of_m
     assert "| heads | F1 | drop |\n" in of_m
-    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] | 12.50 / 1.00 [0.00, 2.00] |" in of_m
+    assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] |" in of_m
+    assert of_m.count("Beside random heads: 2 draws on 8 pairs (100 asked for).\n") == 1
+    assert "| 2 | zero | 12.50 | 1.00 (0.00 to 2.00) | 11.50 | 1 of 3 | 0.333 | 100.00 |\n" in of_m
     assert "| heads | Acc. | drop |\n" in of_n
     assert "1,000 questions." in of_q
     assert "| heads | EM | drop | published | drop published |\n" in of_q

@@ -1,55 +1,87 @@
-"""Figure 4: the types of several models side by side, and what fine-tuning left of the parent's."""
+"""Figure 4: the types of several models layer by layer, and what fine-tuning left of the parent's clusters."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headtypes.figures.style import PAGE, SMALL, legend_height, styled, type_patches, type_styles
+from headtypes.figures.style import PAGE, SMALL, TypeStyle, legend_height, styled, type_patches, type_styles
+from headtypes.types.descent import match_clusters, matched_clusters
 from headtypes.types.partitions import Partition, order_types
 
-# Percent of a bar that has room for its number.
-_ROOM = 3
+# Inches of a panel: the numbers of its layers, the gap to the strip of kept clusters, the strip, the gap to the next.
+_NUMBERS, _GAP, _STRIP, _BESIDE = 0.34, 0.05, 0.34, 0.08
+# Inches of a layer, of a panel of few layers and of many; of a line of words; between rows of panels.
+_LAYER, _NARROW_LAYER, _FEW, _LINE, _APART = 0.17, 0.118, 12, 0.125, 0.1
+# Inches of a model in the summary, of what stands above its bars, of its scale, and of a bar's share of its row.
+_MODEL, _HEAD, _SCALE, _BAR = 0.3, 0.36, 0.34, 0.56
+# Inches at the left of the summary's bars, the bars, and then the parent and three numbers.
+_NAME, _BARS = 2.0, 2.2
+_RIGHT = _NAME + _BARS + 0.1
+_LEGEND_COLUMNS = 4
+# Widths of a digit and of a bracket as shares of the lettering's size.
+_DIGIT, _BRACKET = 0.64, 0.4
+# Letters of a title and of a note above a panel that have room, by inch.
+_TITLE_LETTERS, _NOTE_LETTERS = 17, 21
+_GREY = "0.35"
 
 
 @styled
 def models_figure(partitions: Mapping[str, Partition], comparison: pd.DataFrame) -> Figure:
-    """Draw a bar per model of the shares of its types, and beside it how it compares with its parent.
+    """Draw a panel per model, a row of it per layer, and below them the models in sum beside their parents.
 
-    partitions: by model, in the order in which they are drawn from the top.
+    partitions: by model, in the order in which they are drawn, line by line.
     comparison: as `descent.comparison_table` makes it.
-    A share stands in brackets where the type's name is doubtful in that model.
+    A panel's numbers are heads; its strip, where the model has a parent, the percent of each layer's heads that keep
+    their cluster. Above it stand the types whose name is doubtful in this model, and the clusters whose name differs
+    from that of the parent's cluster that they are matched with.
     """
-    models = list(partitions)
-    labels = _labels(partitions.values())
-    figure = Figure(
-        figsize=(PAGE, 0.5 + max(0.26, legend_height(labels, 2)) + 0.28 * len(models)), layout="constrained"
-    )
-    axes, beside = figure.subplots(1, 2, width_ratios=(3, 2), sharey=True)
+    models, parents = list(partitions), dict(zip(comparison["model"], comparison["parent"], strict=True))
+    labels = {name: name for name in order_types(name for it in partitions.values() for name in it.types)}
     styles = type_styles(labels)
-    rows = np.arange(len(models))
-    left = np.zeros(len(models))
-    for name in labels:
-        share = np.array([100 * (partition.type_of == name).mean() for partition in partitions.values()])
-        look = styles[name]
-        bars = axes.barh(
-            rows, share, left=left, height=0.72, color=look.colour, hatch=look.hatch, ec="white", lw=0.5, label=name
-        )
-        figures = [_percent(*pair, name) for pair in zip(share, partitions.values(), strict=True)]
-        axes.bar_label(bars, figures, label_type="center", fontsize=SMALL, color=_ink(look.colour))
-        left += share
-    axes.set(xlim=(0, 100), xlabel="heads of each type, percent", yticks=rows, ylim=(len(models) - 0.5, -0.5))
-    axes.set_yticklabels(models)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+    columns = 2 if len(models) in (2, 4) else min(3, len(models))
+    rows = [models[start : start + columns] for start in range(0, len(models), columns)]
+    width = PAGE / max(columns, 2)
+    bars = width - _NUMBERS - _GAP - _STRIP - _BESIDE
+    titles = {model: wrap(model, int(_TITLE_LETTERS * width)) for model in models}
+    notes = {model: _notes(model, partitions, parents.get(model), bars) for model in models}
+    # The head of a strip takes the line of the last note.
+    lines = {model: len(titles[model]) + max(model in parents, len(notes[model])) for model in models}
+    above = [_LINE * max(lines[model] for model in row) + 0.06 for row in rows]
+    tall = [max(_tallness(partitions[model]) for model in row) for row in rows]
+    legend = legend_height(labels, _LEGEND_COLUMNS) + 0.08
+    summary = _HEAD + _MODEL * len(models) + _SCALE
+    figure = Figure(figsize=(PAGE, legend + sum(above) + sum(tall) + _APART * len(rows) + summary))
+    top = legend
+    for row, words, inches in zip(rows, above, tall, strict=True):
+        for column, model in enumerate(row):
+            partition, parent = partitions[model], partitions.get(parents.get(model))
+            left, tallness = column * width + _NUMBERS, _tallness(partition)
+            axes = _place(figure, left, top + words, bars, tallness)
+            _draw_layers(axes, partition, styles, bars)
+            if column == 0:
+                axes.set_ylabel("layer", labelpad=2)
+            texts = [(line, "black", 7.5) for line in titles[model]] + [(line, _GREY, 6) for line in notes[model]]
+            for number, (line, colour, size) in enumerate(texts, start=1):
+                place = 1 + (words - _LINE * number) / tallness
+                axes.text(0, place, line, transform=axes.transAxes, color=colour, fontsize=size, va="baseline")
+            if parent:
+                strip = _place(figure, left + bars + _GAP, top + words, _STRIP, tallness)
+                _draw_kept(strip, 100 * matched_clusters(partition, parent).mean(axis=1))
+        top += words + inches + _APART
+    axes = _place(figure, _NAME, top + _HEAD, _BARS, _MODEL * len(models))
+    _draw_shares(axes, partitions, styles)
+    beside = _place(figure, _RIGHT, top + _HEAD, PAGE - _RIGHT, _MODEL * len(models))
     _write_comparison(beside, models, comparison)
-    axes.legend(
+    figure.legend(
         handles=type_patches(styles, labels),
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=2,
+        loc="upper left",
+        bbox_to_anchor=((_NUMBERS - 0.05) / PAGE, 1),
+        ncols=_LEGEND_COLUMNS,
         handlelength=1.2,
         columnspacing=1.5,
         borderpad=0.2,
@@ -58,34 +90,119 @@ def models_figure(partitions: Mapping[str, Partition], comparison: pd.DataFrame)
     return figure
 
 
-def _labels(partitions: Iterable[Partition]) -> dict[str, str]:
-    """What the legend calls each type, marked if its name is doubtful in all models that have it, or in some."""
-    labels = {}
-    partitions = list(partitions)
-    for name in order_types(name for partition in partitions for name in partition.types):
-        doubts = [name in partition.doubtful for partition in partitions if name in partition.types]
-        labels[name] = name + (" (doubtful)" if all(doubts) else " (doubtful in [ ])" if any(doubts) else "")
-    return labels
+def _place(figure: Figure, left: float, top: float, width: float, tall: float) -> Axes:
+    """Axes at a place in inches from the top left."""
+    height = figure.get_figheight()
+    return figure.add_axes((left / PAGE, 1 - (top + tall) / height, width / PAGE, tall / height))
 
 
-def _percent(share: float, partition: Partition, name: str) -> str:
-    if share < _ROOM:
-        return ""
-    return f"[{share:.0f}]" if name in partition.doubtful else f"{share:.0f}"
+def _tallness(partition: Partition) -> float:
+    layers = partition.shape[0]
+    return layers * (_LAYER if layers <= _FEW else _NARROW_LAYER)
 
 
-def _write_comparison(axes: Axes, models: list[str], comparison: pd.DataFrame) -> None:
+def _notes(model: str, partitions: Mapping[str, Partition], parent: str | None, inches: float) -> list[str]:
+    """Lines that stand above a model's panel, which is this wide."""
+    partition, notes = partitions[model], []
+    if doubtful := partition.doubtful:
+        notes.append("doubtful: " + ("all types" if doubtful == partition.types else ", ".join(doubtful)))
+    if parent:
+        match = match_clusters(partition, partitions[parent])
+        notes += [f"{ours} was {theirs}" for ours, theirs in match.items() if ours != theirs]
+    return [line for note in notes for line in wrap(note, int(_NOTE_LETTERS * inches))]
+
+
+def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyle], inches: float) -> None:
+    """A stacked bar per layer, from the top, with the number of heads of each type."""
+    layers, heads = partition.shape
+    numbers, left = np.arange(1, layers + 1), np.zeros(layers)
+    # As large as the number of a single head has room for.
+    size = float(np.clip(72 * inches / heads / _DIGIT, 5, SMALL))
+    for name in partition.types:
+        count, look = (partition.type_of == name).sum(axis=1), styles[name]
+        axes.barh(
+            numbers, count, left=left, height=0.86, color=look.colour, hatch=look.hatch, ec="white", lw=0.4, label=name
+        )
+        for layer, start, number in zip(numbers, left, count, strict=True):
+            if number and _points(str(number), size) <= 72 * inches * number / heads:
+                _write(axes, start + number / 2, layer, str(number), size, _ink(look.colour))
+        left += count
+    axes.set(xlim=(0, heads), xticks=[], ylim=(layers + 0.5, 0.5), yticks=numbers)
+    axes.tick_params(axis="y", length=0, pad=1)
+    axes.spines[:].set_visible(False)
+
+
+def _draw_kept(axes: Axes, percent: np.ndarray) -> None:
+    """A grey bar and a number per layer: the heads that keep their cluster."""
+    layers = np.arange(1, len(percent) + 1)
+    axes.barh(layers, percent, height=0.86, color="0.85", label="kept")
+    for layer, value in zip(layers, percent, strict=True):
+        _write(axes, 97, layer, f"{value:.0f}", side="right")
+    axes.set(xlim=(0, 100), xticks=[], yticks=[], ylim=(len(layers) + 0.5, 0.5))
+    axes.text(100, 0.4, "kept, %", ha="right", va="bottom", fontsize=6, color=_GREY)
+    axes.spines[:].set_visible(False)
+
+
+def _draw_shares(axes: Axes, partitions: Mapping[str, Partition], styles: Mapping[str, TypeStyle]) -> None:
+    """A bar per model of the shares of its types; the numbers of narrow parts stand above them, from the left."""
+    rows, left = np.arange(len(partitions)), np.zeros(len(partitions))
+    free = np.full(len(partitions), -np.inf)
+    percent = 100 / (_BARS * 72)
+    for name, look in styles.items():
+        share = np.array([100 * (partition.type_of == name).mean() for partition in partitions.values()])
+        axes.barh(
+            rows, share, left=left, height=_BAR, color=look.colour, hatch=look.hatch, ec="white", lw=0.5, label=name
+        )
+        for row, (partition, value) in enumerate(zip(partitions.values(), share, strict=True)):
+            if not value:
+                continue
+            text = f"[{value:.0f}]" if name in partition.doubtful else f"{value:.0f}"
+            wide, middle = _points(text) * percent, left[row] + value / 2
+            if wide <= value:
+                _write(axes, middle, row, text, colour=_ink(look.colour))
+            else:
+                place = max(middle, free[row] + wide / 2)
+                free[row] = place + 0.8 * wide
+                _write(axes, place, row - 0.5, text)
+        left += share
+    doubt = "; [ ]: doubtful name" if any(partition.doubtful for partition in partitions.values()) else ""
+    axes.set(xlim=(0, 100), xlabel=f"heads of each type, percent{doubt}")
+    axes.set(yticks=rows, ylim=(len(rows) - 0.5, -0.5))
+    axes.set_yticklabels(["\n".join(wrap(model, 33)) for model in partitions])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+
+
+def _write_comparison(axes: Axes, models: Sequence[str], comparison: pd.DataFrame) -> None:
+    axes.set(xlim=(0, 1), ylim=(len(models) - 0.5, -0.5))
     axes.set_axis_off()
-    across = axes.get_yaxis_transform()  # Places to the right in shares of the axes, downwards in rows.
     columns = {
-        "parent": (0.02, "left", "parent", str),
-        "same_type": (0.7, "right", "heads of the\nsame type, %", "{:.0f}".format),
+        "parent": (0.02, "left", "parent", lambda name: "\n".join(wrap(name, 24))),
+        "same_cluster": (0.595, "right", "kept\ncluster, %", "{:.0f}".format),
+        "same_type": (0.765, "right", "kept\ntype, %", "{:.0f}".format),
         "adjusted_rand": (1.0, "right", "adjusted\nRand index", "{:.2f}".format),
     }
     for column, (place, side, head, text) in columns.items():
-        axes.text(place, -0.55, head, transform=across, ha=side, va="bottom", color="0.35")
+        axes.text(place, -0.62, head, ha=side, va="bottom", color=_GREY)
         for model, value in zip(comparison["model"], comparison[column], strict=True):
-            axes.text(place, models.index(model), text(value), transform=across, ha=side, va="center_baseline")
+            axes.text(place, models.index(model), text(value), ha=side, va="center")
+
+
+def _points(text: str, size: float = SMALL) -> float:
+    """How wide a number is, in points."""
+    return size * sum(_BRACKET if letter in "[]" else _DIGIT for letter in text)
+
+
+def _write(
+    axes: Axes,
+    x: float,
+    y: float,
+    text: str,
+    size: float = SMALL,
+    colour: str = "black",
+    side: Literal["center", "right"] = "center",
+) -> None:
+    axes.text(x, y, text, ha=side, va="center_baseline", fontsize=size, color=colour)
 
 
 def _ink(colour: str) -> str:

@@ -5,23 +5,20 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+import numpy as np
 import pandas as pd
 
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.words import METRICS
+from headtypes.papers.guan2020.words import HALVES, METRICS
 from headtypes.papers.quantities import Measured, Quantities
-from headtypes.types.descent import compare_partitions
+from headtypes.types.descent import matched_clusters
 from headtypes.types.partitions import Partition
 
-READINGS = {
-    f"{half}_{agreement}": f"stability, halves of the {half}, {words}"
-    for half in ("heads", "samples")
-    for agreement, words in (("all_agree", "all agree"), ("pairwise", "pairwise"))
-}
 _SCORES = ["id", "condition", *METRICS, "n_questions"]
+_STABILITY = [*(f"{half}_all_agree" for half in HALVES), "own_cluster"]
 
 Key = tuple[str, str]
-Interval = Callable[[Mapping[str, float], str], tuple[float, float, float]]
+Interval = Callable[[Mapping[str, float], str], tuple]
 
 
 def collect_quantities(
@@ -30,8 +27,9 @@ def collect_quantities(
     stabilities: pd.DataFrame | None,
     *,
     intervals: Mapping[Key, Interval],
-    silhouettes: Mapping[Key, Mapping[int, float]],
+    choices: Mapping[Key, Mapping[str, float]],
     parents: Mapping[Key, Partition],
+    families: Mapping[Key, Mapping[str, Partition]],
 ) -> dict[Key, Quantities]:
     """What is known of every model and partition.
 
@@ -39,19 +37,22 @@ def collect_quantities(
     ablations, stabilities: of these partitions, as `tables.ablation_table` and `tables.stability_table` make them;
         partitions may be missing from either, and either may be None.
     intervals: by partition, where there are scores of single questions: a function of {condition's name: weight}
-        and a metric (exact_match or f1) that returns the sum of the conditions' mean scores times their weights,
-        and the ends of its interval, NaN where it has none.
-    silhouettes: by partition, the silhouettes of clusterings that differ from it in k alone, by k.
+        and a metric (exact_match or f1) that returns the sum of the conditions' mean scores times their weights, the
+        ends of its interval, NaN where it has none, and its p-values, as `intervals.WeightedSum` has them.
+    choices: by partition, what the comparison of clusterings says of others like it: `results.read_choices`.
     parents: by partition, that of the model's parent, made in the same way on the same task.
+    families: by partition of the model beside the paper's main one, the partitions, made in the same way, of the models
+        beside those of its Table 1, by their names there.
     """
     return {
         key: _quantities(
             partition,
             _of(ablations, key, _SCORES),
-            _of(stabilities, key, list(READINGS)),
+            _of(stabilities, key, _STABILITY),
             intervals.get(key),
-            silhouettes.get(key, {}),
+            choices.get(key, {}),
             parents.get(key),
+            families.get(key, {}),
         )
         for key, partition in partitions.items()
     }
@@ -64,13 +65,14 @@ def published_stability(stabilities: pd.DataFrame | None, keys: Iterable[Key]) -
 
 
 def published_quantities(published: Guan2020, stability: Iterable[float]) -> Quantities:
-    """The paper's own numbers; it gives none for layers, for other numbers of clusters, or for parents.
+    """The paper's own numbers; it gives none for layers, single samples, other clusterings, or parents.
 
     stability: the numbers of its Table 1 that stand beside the model at hand.
     """
     values = {f"{it.id}.{metric}": getattr(it, metric) for it in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share.percent for name, share in published.shares.types.items()}
-    values |= {f"stability.published {number}": value for number, value in enumerate(stability, start=1)}
+    k = len(published.shares.types)
+    values |= {f"stability.{k}.published {number}": value for number, value in enumerate(stability, start=1)}
     return Quantities({name: Measured(value) for name, value in values.items()})
 
 
@@ -85,8 +87,9 @@ def _quantities(
     evaluated: pd.DataFrame,
     stability: pd.DataFrame,
     interval: Interval | None,
-    silhouettes: Mapping[int, float],
+    choices: Mapping[str, float],
     parent: Partition | None,
+    family: Mapping[str, Partition],
 ) -> Quantities:
     # A task of sentence pairs has no exact match, and an F1 of another kind.
     evaluated = evaluated[evaluated["id"].notna() & evaluated["exact_match"].notna()]
@@ -104,15 +107,25 @@ def _quantities(
         (metric,) = metrics
         return Measured(*interval(by_condition, metric))
 
-    heads = {name: (partition.type_of == name).sum(axis=1) for name in partition.types}
+    heads = _heads(partition)
     values = {f"share.{name}": 100 * int(counts.sum()) / partition.type_of.size for name, counts in heads.items()}
-    values |= {f"doubtful.{name}": 1 for name in partition.doubtful}
-    values |= {f"heads.{layer}.{name}": int(n) for name, counts in heads.items() for layer, n in enumerate(counts)}
-    values |= {} if stability.empty else {f"stability.{name}": stability[name].iloc[0] for name in READINGS}
-    values |= {f"silhouette.{k}": value for k, value in silhouettes.items()}
+    values |= _layout(partition)
+    special = partition.table.groupby("type")["special"].mean()
+    values |= {f"special.{name}": 100 * special[name] for name in partition.types}
+    values |= choices
+    if not stability.empty:
+        measured = stability.iloc[0].dropna()
+        k = len(partition.types)
+        values |= {
+            f"stability.{k}.{half}": measured[name] for half in HALVES if (name := f"{half}_all_agree") in measured
+        }
+        values |= {name: measured[name] for name in ("own_cluster",) if name in measured}
     if parent:
-        values["kept"] = compare_partitions(partition, parent)["same_type"]
-        values |= {f"parent.doubtful.{name}": 1 for name in parent.doubtful}
+        kept = 100 * matched_clusters(partition, parent)
+        values["kept"] = kept.mean()
+        values |= {f"changed.{layer}": 100 - percent for layer, percent in enumerate(kept.mean(axis=1))}
+    for model, of_model in family.items():
+        values |= {f"family.{model}.{name}": value for name, value in _layout(of_model).items()}
     if not evaluated.empty:
         values["n_questions"] = evaluated["n_questions"].max()
     measured = {name: Measured(value) for name, value in values.items()}
@@ -121,3 +134,14 @@ def _quantities(
             name = f"{number}.{metric}"
             measured[name] = of_sum({name: 1.0}) if interval else Measured(scores.loc[number, metric])
     return Quantities(measured, of_sum if interval else None)
+
+
+def _heads(partition: Partition) -> dict[str, np.ndarray]:
+    """Number of heads in each layer, by type."""
+    return {name: (partition.type_of == name).sum(axis=1) for name in partition.types}
+
+
+def _layout(partition: Partition) -> dict[str, int]:
+    values = {f"doubtful.{name}": 1 for name in partition.doubtful}
+    by_type = _heads(partition).items()
+    return values | {f"heads.{layer}.{name}": int(n) for name, counts in by_type for layer, n in enumerate(counts)}

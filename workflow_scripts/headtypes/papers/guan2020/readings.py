@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.papers.claims import NO_VERDICT
+from headtypes.papers.claims import BASES, NO_VERDICT, join
 from headtypes.papers.guan2020.comparison import compare_with_guan
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import Key, collect_quantities
@@ -15,7 +15,7 @@ from headtypes.types.partitions import Partition
 
 # The name of the config's own reading.
 OWN = "ablation"
-_CLAIM = ["model", "partition", "id", "place", "claim"]
+_CLAIM = ["model", "partition", "basis", "id", "place", "claim"]
 
 
 def readings_table(
@@ -34,7 +34,8 @@ def readings_table(
     metrics: of the evaluations, in the order of the rows.
     intervals: by partition, as `quantities.collect_quantities` takes them.
     returns one row per model, partition, claim and reading, of the claims that answers decide under some reading:
-        model, partition, id, place, claim, reading, verdict, reason, and depends (whether the readings differ in it).
+        model, partition, basis (as `claims.Basis`), id, place, claim, reading, verdict, reason, and depends (whether
+        the readings differ in it).
     """
     # Claims about shares of types, for instance, do not depend on answers.
     of_answers = [claim.id for claim in published.claims if any(isinstance(rule, OF_ANSWERS) for rule in claim.rules)]
@@ -43,7 +44,9 @@ def readings_table(
         chosen = _under(rows, reading)
         of_reading = [rows[place] for place in chosen], partitions, [metrics[place] for place in chosen], published
         answers = ablation_table(*of_reading, intervals={}, controls={})
-        quantities = collect_quantities(partitions, answers, None, intervals=intervals, silhouettes={}, parents={})
+        quantities = collect_quantities(
+            partitions, answers, None, intervals=intervals, choices={}, parents={}, families={}
+        )
         compared = compare_with_guan(quantities, {}, published)
         claims = compared[(compared["kind"] == "claim") & compared["id"].isin(of_answers)]
         claims = claims.rename(columns={"quantity": "claim"})
@@ -60,12 +63,16 @@ def readings_page(table: pd.DataFrame) -> str:
     """The table as Markdown: per model and partition, first the claims that depend on the reading."""
     parts = [
         f"{OWN} is the config's own reading; `readings` in the config says what the others change. Claims that no "
-        "reading changes are listed below those that depend on it."
+        "reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
     ]
     for (model, partition), section in table.groupby(["model", "partition"], sort=False):
-        claims = section.groupby("id", sort=False)
-        depending = int(claims["depends"].first().sum())
-        parts += [f"## {model}, {partition}", f"{depending} of {len(claims)} claims depend on the reading."]
+        claims = section.drop_duplicates("id")
+        counts = [
+            f"{int(rows['depends'].sum())} of {len(rows)} claims {words}"
+            for basis, words in BASES.items()
+            if not (rows := claims[claims["basis"] == basis]).empty
+        ]
+        parts += [f"## {model}, {partition}", f"The reading decides {join(counts)}."]
         for _, some in sorted(section.groupby("depends"), reverse=True, key=lambda group: group[0]):
             parts.append(markdown_table(pd.DataFrame([_line(claim) for _, claim in some.groupby("id", sort=False)])))
     return document("Which conclusions depend on how the paper is read", parts)
@@ -73,7 +80,8 @@ def readings_page(table: pd.DataFrame) -> str:
 
 def _line(claim: pd.DataFrame) -> dict[str, str]:
     first = claim.iloc[0]
-    return {"place": first["place"], "claim": first["claim"], **claim.set_index("reading")["verdict"].to_dict()}
+    said = {"claims": BASES[first["basis"]], "place": first["place"], "claim": first["claim"]}
+    return {**said, **claim.set_index("reading")["verdict"].to_dict()}
 
 
 def _under(rows: list[dict], reading: str | None) -> list[int]:

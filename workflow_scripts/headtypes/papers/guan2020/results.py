@@ -1,5 +1,6 @@
 """Results on disk, read in the shapes that the comparison with the paper takes."""
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -7,10 +8,13 @@ import pandas as pd
 
 from headtypes.ablation.intervals import read_scores, weighted_sums
 from headtypes.base.table_files import read_csv
-from headtypes.types.choice_files import read_ways
+from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
+from headtypes.types.choice_files import read_agreement, read_ways
 from headtypes.types.partitions import Partition
 
 Key = tuple[str, str]
+# The methods whose results the paper calls similar.
+_COMPARED = ("kmeans", "gmm")
 
 
 def by_key(names: Iterable[Iterable[str]], values: Iterable) -> dict:
@@ -41,20 +45,55 @@ def read_intervals_of(rows: Sequence[dict], paths: Sequence[str | Path], seed: i
     }
 
 
-def read_silhouettes(partitions: Iterable[dict], choices: dict[Key, str | Path]) -> dict[Key, dict[int, float]]:
-    """The silhouettes of clusterings that differ from each partition in k alone, by k.
+def read_choices(
+    partitions: Iterable[dict], ways: dict[Key, str | Path], agreements: dict[Key, str | Path]
+) -> dict[Key, dict[str, float]]:
+    """What the comparisons of clusterings say of clusterings like each partition: quantities, as `words` names them.
 
-    partitions: model, partition, task, method and distance_bins of each; choices: the table of ways by model and task.
+    partitions: model, partition, task, method, k and distance_bins of each, None where it was imported.
+    ways, agreements: the two tables of the comparison, by model and task.
+    returns by partition the stability of clusterings that differ from it in k alone, and the agreement of k-means and
+        a Gaussian mixture with its k, where it was made by one of these.
     """
-    silhouettes = {}
+    choices = {}
     for partition in partitions:
-        ways = read_ways(choices[partition["model"], partition["task"]])
-        ways = ways[(ways["method"] == partition["method"]) & (ways["distance_bins"] == partition["distance_bins"])]
-        silhouettes[partition["model"], partition["partition"]] = ways.set_index("k")["silhouette"].dropna().to_dict()
-    return silhouettes
+        task = partition["model"], partition["task"]
+        table, found = read_ways(ways[task]), {}
+        table = table[(table["method"] == partition["method"]) & (table["distance_bins"] == partition["distance_bins"])]
+        for row in table[table["k"] != partition["k"]].to_dict("records"):
+            of_k = {f"stability.{row['k']}.{half}": row[f"{half}_all_agree"] for half in HALVES}
+            found |= {name: value for name, value in of_k.items() if not math.isnan(value)}
+        if partition["method"] in _COMPARED:
+            table = read_agreement(agreements[task])
+            same = table["method"].isin(_COMPARED) & table["other_method"].isin(_COMPARED)
+            bins = table[["distance_bins", "other_distance_bins"]].eq(partition["distance_bins"]).all(axis=1)
+            index = table.loc[same & bins & (table["k"] == partition["k"]), "adjusted_rand"]
+            found |= {"mixture_agreement": index.iloc[0]} if len(index) else {}
+        choices[partition["model"], partition["partition"]] = found
+    return choices
 
 
 def parents_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, Partition]:
     """The partition of each model's parent, made in the same way on the same task, where there is one."""
     parents = {(it["model"], it["partition"]): (it["parent"], it["partition"]) for it in partitions}
     return {key: read[parent] for key, parent in parents.items() if parent in read}
+
+
+def families_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
+    """Beside each partition of the paper's main model, those made in the same way of all models of its Table 1.
+
+    partitions: model, partition, method, k and published (the model's name in Table 1, or None) of each, in the
+        config's order. Of a model's partitions that on the same task is taken, else the first: the paper read each of
+        its fine-tuned models on the model's own task.
+    """
+    partitions, families = list(partitions), {}
+    for main in partitions:
+        if main["published"] != MAIN_MODEL or main["method"] is None:
+            continue
+        alike = [it for it in partitions if (it["method"], it["k"]) == (main["method"], main["k"]) and it["published"]]
+        alike.sort(key=lambda it: (it is not main, it["partition"] != main["partition"]))
+        family: dict[str, Partition] = {}
+        for it in alike:
+            family.setdefault(it["published"], read[it["model"], it["partition"]])
+        families[main["model"], main["partition"]] = family
+    return families

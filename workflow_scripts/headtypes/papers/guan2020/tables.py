@@ -7,19 +7,38 @@ import pandas as pd
 
 from headtypes.ablation.operations import operations_by_head, table_of
 from headtypes.papers.guan2020.published import Guan2020
+from headtypes.papers.guan2020.words import HALVES
 from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition, order_types
 
-_HALVES = ("heads", "samples")
 _AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
 _METRICS = {"exact_match": "EM", "accuracy": "Acc.", "f1": "F1"}
-_KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_")
+_KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_", "own_excess_", "own_rank_p_")
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
-_COUNTS = ("control_draws", "control_questions")
-_CONTROLS = (
-    "Drops beside those of random heads are on fewer questions: the condition's own, then the mean, lowest and highest "
-    "of the same operations on as many heads of each layer, drawn at random."
+_TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
+_STABILITY = [f"{half}_{agreement}" for agreement in _AGREEMENTS for half in HALVES]
+_COUNTS = (
+    "n_questions_asked",
+    "control_draws",
+    "control_questions",
+    "control_questions_asked",
+    *(f"own_rank_{metric}" for metric in _METRICS),
 )
+_CONTROLS = (
+    "Below each score, every condition stands beside random heads: the same operations on as many heads of each layer, "
+    "drawn from all heads of the layer, on the same questions. *Own* is the condition's own drop on these questions; "
+    "*random* the mean of the draws, with the lowest and the highest; *own less random* their difference, with its 95 "
+    "% interval over questions for these draws. *Rank* is the place of the own drop among the draws and itself, from "
+    "the costliest, and *p* the rank divided by their number: how often heads drawn at random cost at least as much. "
+    "*Overlap* is the percent of the drawn heads that are the condition's own."
+)
+
+# What there may be less of than was asked for: the columns of both numbers, and what they count.
+_ASKED = {
+    "samples": ("samples_asked", "samples"),
+    "n_questions": ("n_questions_asked", "questions or pairs"),
+    "control_questions": ("control_questions_asked", "questions or pairs for random heads"),
+}
 
 Key = tuple[str, str]
 
@@ -29,22 +48,27 @@ def stability_table(
 ) -> pd.DataFrame:
     """Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
 
-    rows: one per clustering: model, partition, and `published`, the paper's row beside which it stands, or None.
+    rows: one per clustering: model, partition, `published`, the paper's row beside which it stands, or None; and, where
+        known, samples and samples_asked, how many samples it is from and how many were asked for.
     partitions, stabilities: of the same clusterings, in the same order.
-    returns one row per clustering: model, partition, published_stability, {heads,samples}_{all_agree,pairwise}
-        (the paper's one value can be read in four ways), share_{type}, and the types whose name is doubtful.
+    returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
+        one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster,
+        share_{type}, the types whose name is doubtful, samples and samples_asked.
     """
     table = []
     for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["published_stability"] = published.stability.models.get(row["published"])
-        entry |= {f"{half}_{agreement}": stability[half][agreement] for half in _HALVES for agreement in _AGREEMENTS}
+        values = {half: stability[half] or {} for half in HALVES}
+        entry |= {f"{half}_{agreement}": values[half].get(agreement) for agreement in _AGREEMENTS for half in HALVES}
+        entry["own_cluster"] = stability["own_cluster"]
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(partition.doubtful)
+        entry |= {count: row.get(count) for count in ("samples", "samples_asked")}
         table.append(entry)
-    numbers = ["published_stability", *(f"{half}_{agreement}" for half in _HALVES for agreement in _AGREEMENTS)]
-    return pd.DataFrame(table).astype(dict.fromkeys(numbers, float))
+    numbers = dict.fromkeys(["published_stability", *_STABILITY], float)
+    return pd.DataFrame(table).astype(numbers | dict.fromkeys(("samples", "samples_asked"), "Int64"))
 
 
 def ablation_table(
@@ -58,7 +82,8 @@ def ablation_table(
 ) -> pd.DataFrame:
     """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
-    rows: one per evaluation: model, partition, condition, operations {type or head: operation}.
+    rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many questions
+        or pairs were asked for, for the condition and for its controls: questions, control_questions, where not all.
     partitions: by model and name of the partition.
     metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs.
     intervals: `intervals.condition_intervals` of each partition.
@@ -66,8 +91,9 @@ def ablation_table(
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
         3), id (the paper's, or none), condition, the number of heads that something is done to, operation_{type},
         and for exact_match, f1 and accuracy: the score, its drop, both with the ends of their intervals over
-        questions and over articles, and both as published; then what is known of the controls, n_questions (or
-        pairs), and the types whose name is doubtful.
+        questions and over articles, the drop with its p-values and false discovery rates too, and both as published;
+        then what is known of the controls, with how many questions were asked for as control_questions_asked;
+        n_questions (or pairs), n_questions_asked, and the types whose name is doubtful.
     """
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -89,22 +115,39 @@ def ablation_table(
             for name, value in values.items():
                 entry[name] = value
                 of_row = ends[key].loc[row["condition"]] if key in ends else {}
-                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in _ENDS}
+                tests = _TESTS if name != metric else ()
+                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in (*_ENDS, *tests)}
             # The paper's F1 is that of answers, not of sentence pairs.
             theirs = getattr(of_paper, metric, None) if of_paper and "exact_match" in score else None
             entry[f"published_{metric}"] = theirs
             entry[f"published_drop_{metric}"] = None if theirs is None else getattr(published.baseline, metric) - theirs
-        entry |= controls.get((*key, row["condition"]), {})
+        if of_controls := controls.get((*key, row["condition"])):
+            entry |= of_controls | {"control_questions_asked": row.get("control_questions")}
         entry["n_questions"] = score.get("n_questions", score.get("n_pairs"))
+        entry["n_questions_asked"] = row.get("questions")
         entry["doubtful"] = ", ".join(partitions[key].doubtful)
         table.append(entry)
     order = ["model", "partition", "table", "id"]
-    whole = dict.fromkeys(_COUNTS, "Int64") if controls else {}
+    whole = {name: "Int64" for name in _COUNTS if any(name in row for row in table)}
     return (
         pd.DataFrame(table)
         .astype({"id": "Int64", **{name: float for row in table for name in row if _is_number(name)}, **whole})
         .sort_values(order, kind="stable", ignore_index=True)
     )
+
+
+def shortages(table: pd.DataFrame) -> list[str]:
+    """A sentence for each time that more was asked for than there is: samples, questions, questions of controls.
+
+    table: as `stability_table` or `ablation_table` makes it.
+    """
+    sentences = {}
+    for taken, (asked, what) in _ASKED.items():
+        if taken in table and asked in table:
+            short = table[(table[asked] > table[taken]).fillna(False)]
+            for model, partition, there, wanted in short[["model", "partition", taken, asked]].itertuples(index=False):
+                sentences[f"{model}, {partition}: {wanted:,} {what} were asked for, and there are {there:,}."] = None
+    return list(sentences)
 
 
 def _is_number(column: str) -> bool:
@@ -114,21 +157,27 @@ def _is_number(column: str) -> bool:
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
     """Table 1 as Markdown."""
     shares = [column for column in table if column.startswith("share_")]
-    names = {f"{half}_{agreement}": f"{half}, {label}" for half in _HALVES for agreement, label in _AGREEMENTS.items()}
+    names = {f"{half}_{agreement}": f"{half}, {label}" for agreement, label in _AGREEMENTS.items() for half in HALVES}
+    names["own_cluster"] = "own cluster"
     stability = table.rename(columns={"published_stability": "published", **names})
     paper = {
         f"share_{name}": share.percent for name, share in published.shares.types.items() if f"share_{name}" in shares
     }
     types = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
     parts = [
-        "Stability of the types: percent of heads to which clusterings, each fitted on a random half of the heads or "
-        "of the samples, give the same type (all of them, or two of them on average).",
+        "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "
+        "or of the samples, give the same type; or of the pairs of a head and a sample, for clusterings of half of the "
+        "pairs. All of them agree, as the paper counts, or two of them on average (pairwise). Own cluster: percent of "
+        "the pairs that are nearest to the head's cluster.",
         markdown_table(stability[["model", "partition", "published", *names.values()]]),
         "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
         "its heads look at.",
         markdown_table(
-            types[["model", "partition", *shares, "doubtful"]].rename(columns=lambda name: name.removeprefix("share_"))
+            types[["model", "partition", "samples", *shares, "doubtful"]].rename(
+                columns=lambda name: name.removeprefix("share_")
+            )
         ),
+        *shortages(table),
     ]
     return document("Table 1: stability and shares of the types", parts)
 
@@ -138,22 +187,22 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
     titles = {2: "types left out or made uniform", 3: "attention within and between sentences"}
     parts = [
         "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
-        f"questions in brackets. {_CONTROLS if number == 2 else ''}".strip()
+        "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
+        f"rate over the conditions of a model, Benjamini and Hochberg 1995). {_CONTROLS if number == 2 else ''}".strip()
     ]
     # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         unit = "questions" if section["exact_match"].notna().any() else "pairs"
-        about = [f"{section['n_questions'].iloc[0]:,} {unit}."]
+        about = [f"{_of_asked(section, 'n_questions', unit)}."]
         if doubtful := partitions[model, partition].doubtful:
             about.append(f"Doubtful, since the name does not fit what the heads look at: {', '.join(doubtful)}.")
         parts += [f"## {model}, {partition}", " ".join(about)]
         # A table for each score, since one table of all scores would be wider than a screen.
-        parts += [
-            markdown_table(_shown(section, metric, label))
-            for metric, label in _METRICS.items()
-            if section[metric].notna().any()
-        ]
+        for metric, label in _METRICS.items():
+            if section[metric].notna().any():
+                parts.append(markdown_table(_shown(section, metric, label)))
+                parts += _beside_random_heads(section, metric, label, unit)
     return document(f"Table {number}: {titles[number]}", parts)
 
 
@@ -161,22 +210,51 @@ def _shown(section: pd.DataFrame, metric: str, label: str) -> pd.DataFrame:
     """One score of all conditions as a person reads it."""
     shown = {"ID": section["id"], "condition": section["condition"], "heads": section["heads"]}
     shown |= {label: _with_ends(section, metric), "drop": _with_ends(section, f"drop_{metric}")}
-    if f"control_drop_{metric}" in section and section[f"control_drop_{metric}"].notna().any():
-        own = section[f"own_drop_{metric}"].map("{:.2f}".format)
-        beside = own + " / " + _with_ends(section, f"control_drop_{metric}")
-        questions = section["control_questions"].max()
-        shown[f"drop on {questions:,}, own / random heads"] = beside.where(section["control_draws"].notna(), "")
+    if section[f"drop_{metric}_fdr"].notna().any():
+        shown["FDR"] = [
+            "" if math.isnan(rate) else "<0.001" if rate < 0.001 else f"{rate:.3f}"
+            for rate in section[f"drop_{metric}_fdr"]
+        ]
     if section[f"published_{metric}"].notna().any():
         shown["published"] = section[f"published_{metric}"]
         shown["drop published"] = section[f"published_drop_{metric}"]
     return pd.DataFrame(shown)
 
 
-def _with_ends(section: pd.DataFrame, name: str) -> pd.Series:
+def _beside_random_heads(section: pd.DataFrame, metric: str, label: str, unit: str) -> list[str]:
+    """A line and a table: the drops of the conditions that have controls, beside those of the controls."""
+    name = f"control_drop_{metric}"
+    if name not in section or section[name].isna().all():
+        return []
+    section = section[section[name].notna()]
+    draws = section["control_draws"].max()
+    ranks = zip(section[f"own_rank_{metric}"], section["control_draws"], strict=True)
+    shown = {
+        "ID": section["id"],
+        "condition": section["condition"],
+        f"drop of {label}, own": section[f"own_drop_{metric}"],
+        "random": _with_ends(section, name, "{:.2f} ({:.2f} to {:.2f})"),
+        "own less random": _with_ends(section, f"own_excess_{metric}"),
+        "rank": [f"{rank} of {1 + draws}" for rank, draws in ranks],
+        "p": section[f"own_rank_p_{metric}"].map("{:.3f}".format),
+        "overlap": 100 * section["control_overlap"],
+    }
+    asked = _of_asked(section, "control_questions", unit)
+    heads = f"Beside random heads: {draws} {'draw' if draws == 1 else 'draws'} on {asked}."
+    return [heads, markdown_table(pd.DataFrame(shown))]
+
+
+def _of_asked(section: pd.DataFrame, taken: str, unit: str) -> str:
+    """How many questions or pairs, and how many were asked for where that is more: "408 pairs (1,000 asked for)"."""
+    there, wanted = section[taken].iloc[0], section[_ASKED[taken][0]].iloc[0]
+    return f"{there:,} {unit}" + (f" ({wanted:,} asked for)" if pd.notna(wanted) and wanted > there else "")
+
+
+def _with_ends(section: pd.DataFrame, name: str, form: str = "{:.2f} [{:.2f}, {:.2f}]") -> pd.Series:
     """Values with the ends of their intervals: "62.80 [59.80, 65.70]"."""
     values = section[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
     shown = [
-        "" if math.isnan(value) else f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+        "" if math.isnan(value) else f"{value:.2f}" if math.isnan(low) else form.format(value, low, high)
         for value, low, high in values
     ]
     return pd.Series(shown, index=section.index)

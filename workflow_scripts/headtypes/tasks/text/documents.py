@@ -59,7 +59,8 @@ def segments_of(document: Document) -> list[Sample]:
 
 def _gives_tokens(paragraph: str) -> bool:
     """Whether there is a letter, digit, mark of punctuation or symbol; tokenizers may drop all other characters."""
-    return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph)
+    # BERT also drops the replacement character, which Unicode counts among the symbols.
+    return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
 
 def _read_squad(file: str) -> Iterator[tuple[str, Document]]:

@@ -13,6 +13,7 @@ def tabulate_stability(plan: Plan) -> dict:
             "model": partition.model,
             "partition": partition.name,
             "published": plan.config.models[partition.model].published.get("guan2020"),
+            "samples_asked": plan.config.tasks[partition.task].samples,
         }
         for partition in plan.clustered
     ]
@@ -24,7 +25,12 @@ def tabulate_ablations(plan: Plan) -> dict:
     """The partitions, the rows of Tables 2 and 3 and the controls, in the order of the rule's inputs."""
     partitions = [(partition.model, partition.name) for partition in plan.ablated]
     controls = [(ablation.model, ablation.partition, ablation.name) for ablation in plan.controlled]
-    return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "controls": controls}
+    seed, of_controls = derive_seed(plan.config.seed, "tabulate_ablations"), _number(plan.config.controls.questions)
+    rows = [
+        row | {"questions": _number(plan.config.tasks[ablation.task].questions), "control_questions": of_controls}
+        for row, ablation in zip(_rows(plan, plan.tabulated), plan.tabulated, strict=True)
+    ]
+    return {"partitions": partitions, "rows": rows, "controls": controls, "seed": seed}
 
 
 @stage()
@@ -45,7 +51,9 @@ def compare_with_guan(plan: Plan) -> dict:
             "partition": partition.name,
             "task": partition.task,
             "method": partition.method,
+            "k": partition.k,
             "distance_bins": plan.config.clustering.distance_bins,
+            "published": plan.config.models[partition.model].published.get("guan2020"),
             "parent": plan.parent(partition.model),
         }
         for partition in plan.partitions.values()
@@ -92,6 +100,11 @@ def plot_models(plan: Plan, clustering: str) -> dict:
 def plot_maps(plan: Plan, model: str, partition: str) -> dict:
     """Nothing: the figure depends on its inputs alone, the partition and the maps."""
     return {}
+
+
+def _number(questions: int | str) -> int | None:
+    """How many questions are asked for; None for "all"."""
+    return None if questions == "all" else questions
 
 
 def _rows(plan: Plan, ablations: list[AblationPlan]) -> list[dict]:

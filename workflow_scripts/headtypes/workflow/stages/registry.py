@@ -3,18 +3,36 @@
 from headtypes.workflow.stages import (
     ablation,
     attention,
-    coreference,
+    clark2019,
+    divergence,
     features,
+    gradients,
     guan2020,
     models,
-    syntax,
+    surface,
     tasks,
     training,
     types,
 )
+from headtypes.workflow.stages.language import coreference, syntax
 from headtypes.workflow.stages.stage import Stage
 
-_MODULES = (models, tasks, training, attention, features, types, ablation, syntax, coreference, guan2020)
+_MODULES = (
+    models,
+    tasks,
+    training,
+    attention,
+    features,
+    surface,
+    divergence,
+    gradients,
+    types,
+    ablation,
+    syntax,
+    coreference,
+    guan2020,
+    clark2019,
+)
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
 }

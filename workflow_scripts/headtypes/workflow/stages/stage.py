@@ -7,7 +7,7 @@ from typing import Any, Literal
 from headtypes.config.sources import Strict
 from headtypes.workflow.plan import Plan
 
-Computation = Literal["encoding", "forward", "gradients", "training"]
+Computation = Literal["encoding", "forward", "divergence", "gradients", "training"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class Stage:
     spec: Callable[..., dict]
     """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
     computes: Computation | None = None
-    """What its jobs do with texts: encode them; run a model over them, without or with gradients; or train one."""
+    """What its jobs do with texts: encode them; run a model over them, and perhaps compare its heads or take gradients;
+    or train one."""
     reads: str | None = None
     """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None
@@ -31,7 +32,7 @@ class Stage:
     @property
     def runs_model(self) -> bool:
         """Whether its jobs run a model, and so take a GPU where there is one."""
-        return self.computes in ("forward", "gradients", "training")
+        return self.computes in ("forward", "divergence", "gradients", "training")
 
     def __call__(self, plan: Plan, *wildcards: str, **named: str) -> dict:
         """The spec of a job."""

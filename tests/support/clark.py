@@ -1,0 +1,67 @@
+"""The analyses of Clark et al. (2019), computed densely in float64 from their definitions, one head at a time."""
+
+import numpy as np
+from scipy.stats import entropy
+
+# Names of special tokens other than BERT's.
+SPECIAL = {"<s>": "[CLS]", "</s>": "[SEP]"}
+
+
+def named(tokenizer, ids: list[int]) -> list[str]:
+    """Tokens by their surface, the special ones by BERT's names."""
+    tokens = [token.removeprefix("##").removeprefix("Ġ") for token in tokenizer.convert_ids_to_tokens(ids)]
+    return [SPECIAL.get(token, token) for token in tokens]
+
+
+def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float]:
+    """The surface patterns of one head [query, key] on one segment, and the entropy of uniform attention.
+
+    What is impossible is NaN: a token that the segment lacks, or a pair of which one token does not see the other.
+    """
+    length = len(tokens)
+    sees = attention > 0
+    of_cls, of_sep, of_punctuation = (
+        [t for t in range(length) if tokens[t] in kinds] for kinds in ({"[CLS]"}, {"[SEP]"}, {",", "."})
+    )
+    others = [s for s in range(length) if s not in of_sep]
+
+    def offset(by):
+        pairs = [(s, s + by) for s in range(length) if 0 <= s + by < length]
+        possible = not pairs or any(sees[pair] for pair in pairs)
+        return sum(attention[pair] for pair in pairs) / length if possible else np.nan
+
+    def mean_to(rows, keys):
+        return np.mean([attention[s, keys].sum() for s in rows])
+
+    rows = range(length)
+    found = {
+        "self": offset(0),
+        "previous": offset(-1),
+        "next": offset(1),
+        "cls": mean_to(rows, of_cls) if of_cls else np.nan,
+        "sep": mean_to(rows, of_sep) if of_sep else np.nan,
+        "punctuation": mean_to(rows, of_punctuation),
+        "sep_to_sep": mean_to(of_sep, of_sep) if of_sep else np.nan,
+        "other_to_sep": mean_to(others, of_sep) if of_sep else np.nan,
+        "entropy": np.mean(entropy(attention, axis=1)),
+        "entropy_cls": np.nan,
+        "peak": np.mean([attention[s].max() for s in rows]),
+        "first": mean_to(rows, [0]),
+        "uniform": np.mean([np.log(sees[s].sum()) for s in rows]),
+    }
+    if of_cls and sees[of_cls[0]].sum() > 1:
+        found["entropy_cls"] = entropy(attention[of_cls[0]])
+    found["special"] = found["cls"] + found["sep"] + found["punctuation"]
+    return found
+
+
+def defined_divergence(one: np.ndarray, other: np.ndarray, smoothing: float) -> float:
+    """Jensen-Shannon divergence of two heads [query, key], summed over the rows of a segment, in nats."""
+    total = 0.0
+    for rows in zip(one, other, strict=True):
+        # A head of a local layer may look at fewer tokens than one of another layer.
+        p, q = ((1 - smoothing) * row + smoothing * (row > 0) / (row > 0).sum() for row in rows)
+        for row in (p, q):
+            share = row > 0
+            total += 0.5 * (row[share] * np.log(2 * row[share] / (p + q)[share])).sum()
+    return total

@@ -1,0 +1,107 @@
+"""Whether weights hold the head of a language model, although Transformers makes up one that they lack."""
+
+import pytest
+from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoModel,
+    AutoModelForQuestionAnswering,
+    BertForPreTraining,
+    BertLMHeadModel,
+    ElectraForPreTraining,
+)
+
+from headtypes.models.fetching import fetch_model
+from headtypes.models.loading import MissingHeadError, language_head, load_model
+from tests.support.models import FAMILIES, tiny_language_model
+
+# Of a causal model whose output weights are its embeddings, no file holds a head.
+TIED = ("gpt2", "opt", "gemma", "gemma3_text")
+WITH_ANSWERS = ("bert", "roberta", "modernbert", "distilbert", "gpt2", "opt", "llama", "qwen2")
+
+
+def saved(model, tokenizer, folder):
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return fetch_model("tiny", {"folder": str(folder)})
+
+
+def like(auto, name):
+    """A random model of a family with another head than that of a language model, and its tokenizer."""
+    model, tokenizer = tiny_language_model(name)
+    make = auto.from_config if hasattr(auto, "from_config") else auto
+    return make(model.config).eval(), tokenizer
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_language_model_has_the_head_of_its_family(name, tmp_path):
+    model, tokenizer = tiny_language_model(name)
+    record = saved(model, tokenizer, tmp_path)
+    head = language_head(record)
+    assert head == ("masked_lm" if tokenizer.mask_token else "causal_lm")
+    loaded = load_model(record, "float32", head=head).cpu()
+    assert type(loaded) is type(model)
+    for weight, theirs in model.state_dict().items():
+        assert loaded.state_dict()[weight].equal(theirs), weight
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_bare_model_has_none_but_where_its_embeddings_are_the_head(name, tmp_path):
+    record = saved(*like(AutoModel, name), tmp_path)
+    if name in TIED:
+        assert load_model(record, "float32", head=language_head(record)) is not None
+        return
+    with pytest.raises(MissingHeadError, match=r"has no head for .*: its weights lack ") as error:
+        load_model(record, "float32", head=language_head(record))
+    assert str(tmp_path) in str(error.value)
+    assert str(tmp_path) not in error.value.why
+
+
+@pytest.mark.parametrize("name", WITH_ANSWERS)
+def test_a_model_that_answers_questions_has_none(name, tmp_path):
+    record = saved(*like(AutoModelForQuestionAnswering, name), tmp_path)
+    why = "another task, qa_outputs.bias" if name in TIED else "its weights lack"
+    with pytest.raises(MissingHeadError, match=why):
+        load_model(record, "float32", head=language_head(record))
+
+
+def test_a_family_that_transformers_knows_no_such_head_of_has_none(tmp_path):
+    record = saved(*like(AutoModel, "gpt2"), tmp_path)
+    with pytest.raises(MissingHeadError, match="Transformers has no head for masked words for gpt2 models") as error:
+        load_model(record, "float32", head="masked_lm")
+    assert error.value.why == "has no head for masked words in Transformers"
+
+
+def test_a_head_that_tells_replaced_tokens_is_none_for_masked_words(tmp_path):
+    record = saved(*like(ElectraForPreTraining, "electra"), tmp_path)
+    with pytest.raises(MissingHeadError, match=r"has no head for masked words: its weights lack generator_lm_head"):
+        load_model(record, "float32", head=language_head(record))
+
+
+def test_a_second_head_beside_that_for_masked_words_does_no_harm(tmp_path):
+    """As in the weights that BERT's authors published, which also tell whether sentences follow each other."""
+    record = saved(*like(BertForPreTraining, "bert"), tmp_path)
+    assert load_model(record, "float32", head=language_head(record)) is not None
+
+
+def test_a_decoder_of_a_family_that_knows_both_is_asked_for_the_next_token(tmp_path):
+    model, tokenizer = tiny_language_model("bert", is_decoder=True)
+    record = saved(BertLMHeadModel(model.config).eval(), tokenizer, tmp_path)
+    assert language_head(record) == "causal_lm"
+    assert isinstance(load_model(record, "float32", head="causal_lm"), BertLMHeadModel)
+
+
+def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
+    """Those that BERT's authors published have them still."""
+    model, tokenizer = tiny_language_model("bert")
+    record = saved(model, tokenizer, tmp_path)
+    (file,) = tmp_path.glob("*.safetensors")
+    old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+    weights = load_file(file)
+    for name in list(weights):
+        for new, before in old.items():
+            if name.endswith(new):
+                weights[name.replace(new, before)] = weights.pop(name)
+    save_file(weights, file, {"format": "pt"})
+    loaded = load_model(record, "float32", head="masked_lm").cpu()
+    for weight, theirs in model.state_dict().items():
+        assert loaded.state_dict()[weight].equal(theirs), weight

@@ -1,0 +1,138 @@
+"""The comparison: every number traced to where it comes from, and what a page shows of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.features.gradient_files import Gradients
+from headtypes.papers.clark2019 import quantities as quantities_module
+from headtypes.papers.clark2019.comparison import COLUMNS, compare_with_clark, comparison_page
+from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.quantities import collect_quantities
+from tests.support.clark_results import CLARK, SEGMENTS, gradients_of, head_values, layers_of, surface_of
+
+PUBLISHED = read_clark2019(CLARK)
+BERT, SHALLOW, CAUSAL = ("bert", "wiki"), ("minilm", "wiki"), ("gpt2", "wiki")
+
+
+@pytest.fixture(scope="module")
+def quantities() -> dict:
+    """A model as the paper's, one of half its depth, and a causal one without special tokens."""
+    causal = head_values()
+    for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
+        causal[name][:] = np.nan
+    causal["first"][:] = 0.4
+    no_loss = Gradients(gradients_of(loss=None).values[::2], None, 0, "has no head for masked words")  # noqa: PD011
+    by_key = {
+        BERT: (head_values(), gradients_of()),
+        SHALLOW: ({name: values[::2] for name, values in head_values().items()}, no_loss),
+        CAUSAL: (causal, gradients_of(loss="next_token")),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        # Enough for p-values that remain small once they are corrected.
+        patch.setattr(quantities_module, "RESAMPLES", 2000)
+        return {
+            key: collect_quantities(surface_of(values), gradients, layers_of(), PUBLISHED, seed=1)
+            for key, (values, gradients) in by_key.items()
+        }
+
+
+@pytest.fixture(scope="module")
+def table(quantities) -> pd.DataFrame:
+    return compare_with_clark(quantities, {BERT}, PUBLISHED)
+
+
+def rows_of(table: pd.DataFrame, key: tuple[str, str]) -> pd.DataFrame:
+    return table[(table["model"] == key[0]) & (table["task"] == key[1])].set_index("id")
+
+
+def test_columns_and_claims(table):
+    assert list(table) == COLUMNS
+    for key in (BERT, SHALLOW, CAUSAL):
+        rows = rows_of(table, key)
+        assert rows.index.is_unique
+        claims = rows[rows["kind"] == "claim"]
+        assert list(claims.index) == [claim.id for claim in PUBLISHED.claims]
+        assert set(rows["n_segments"]) == {SEGMENTS}
+
+
+def test_published_values_stand_beside_the_papers_own_model_layer_by_layer(table):
+    rows = rows_of(table, BERT)
+    for name, means in PUBLISHED.digitised.by_layer().items():
+        for layer, mean in enumerate(means, start=1):
+            row = rows.loc[f"layer.{name}.{layer}"]
+            assert row["published"] == mean
+            assert row["ours"] == pytest.approx(mean, abs=1e-6)
+            assert row["low"] <= row["ours"] <= row["high"]
+            assert row["difference"] == pytest.approx(row["ours"] - mean)
+    assert rows.loc["previous.heads", ["ours", "published"]].tolist() == [4, 4]
+    assert rows.loc["next.heads", ["ours", "published"]].tolist() == [5, 5]
+    assert "three above 0.5" in rows.loc["next.heads", "remark"]
+    assert rows.loc["entropy_cls.last", "published"] == 3.89
+    assert rows.loc["uniform", ["ours", "published"]].tolist() == pytest.approx([np.log(128), 4.75], abs=1e-5)
+    # The text gives limits and no values.
+    assert rows.loc[["sep.layers", "sep_to_sep.middle", "broad.peak", "gradient.sep"], "published"].isna().all()
+    assert "printed: above 0.5" in rows.loc["sep.layers", "quantity"]
+    assert "printed: very small" in rows.loc["gradient.sep", "quantity"]
+
+
+def test_ours_stand_alone_beside_another_model(table):
+    for key in (SHALLOW, CAUSAL):
+        rows = rows_of(table, key)
+        values = rows[rows["kind"] == "figure"]
+        assert values[["published", "difference"]].isna().all(axis=None)
+        assert (values["remark"] == "").all()
+        # What decides a claim is told beside the paper's number for every model.
+        assert rows.loc["previous-heads", "published"] == 4
+
+
+def test_models_of_another_depth_are_compared_by_thirds(table, quantities):
+    rows = rows_of(table, SHALLOW)
+    assert not [name for name in rows.index if name.startswith("layer.")]
+    assert rows.loc["third.sep.middle", "ours"] == pytest.approx(np.mean([0.49, 0.54]), abs=1e-6)
+    beside = compare_with_clark({SHALLOW: quantities[SHALLOW]}, {SHALLOW}, PUBLISHED).set_index("id")
+    assert beside.loc["third.sep.middle", "published"] == pytest.approx(2.15 / 4)
+
+
+def test_what_cannot_be_asked_is_empty_and_says_why(table):
+    rows = rows_of(table, CAUSAL)
+    for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
+        assert f"layer.{name}.1" not in rows.index
+    unjudged = rows[rows["verdict"] == "no verdict"]
+    assert set(unjudged["reason"]) == {
+        "its inputs have no [CLS]",
+        "its inputs have no [SEP]",
+        "the model lets no token look at the next one",
+    }
+    assert unjudged[["ours", "published"]].isna().all(axis=None)
+    shallow = rows_of(table, SHALLOW)
+    assert shallow.loc["sep-no-op", "reason"] == "the model has no head for masked words"
+
+
+def test_each_layers_kind_of_token_with_the_most_attention_and_its_gradient(table):
+    rows = rows_of(table, BERT)
+    assert rows.loc["sink.6", "ours"] == pytest.approx(0.55, abs=1e-6)
+    assert rows.loc["sink.6", "quantity"] == "attention to [SEP], in layer 6 the kind of token with the most"
+    assert rows.loc["sink_gradient.6", "ours"] == pytest.approx(0.2)
+    assert rows.loc["sink_gradient.12", "ours"] == pytest.approx(1.5)
+    causal = rows_of(table, CAUSAL)
+    assert causal.loc["sink.3", "quantity"].startswith("attention to the first token")
+    assert "sink_gradient.3" not in causal.index
+
+
+def test_the_page_shows_verdicts_first_then_values_and_what_is_a_matter_of_these_sections(table):
+    page = comparison_page(table, PUBLISHED)
+    assert "| bert | wiki | stated | 14 | 0 | 0 | 0 | 14 | 0 |" in page
+    assert "“over half of BERT's attention in layers 6-10" in page
+    assert page.index("### Claims: stated") < page.index("### Means by layer") < page.index("### Means by thirds")
+    section = page.split("## bert, wiki")[1].split("\n## ")[0]
+    assert "| attention to [SEP] | ours | 0.02 | 0.05 | 0.08 | 0.21 | 0.49 |" in section
+    assert "| attention to [SEP] | published | 0.02 | 0.05 | 0.08 | 0.21 | 0.49 |" in section
+    assert "| 6 | [SEP] | 0.55 | 0.20 |" in section
+    other = page.split("## minilm, wiki")[1].split("\n## ")[0]
+    assert "| published |" not in other.split("### Means by thirds")[1]
+    assert "| statistic |  | first | middle | last |" in other
+    assert "- the model has no head for masked words: sep-no-op." in other
+    assert "released code, all segment ids 0" in page
+    assert "Table 1" not in page
+    assert "nan" not in page.lower()

@@ -1,0 +1,90 @@
+"""Example maps: of the head with the largest value, of the right segment, and as the plain model attends."""
+
+import numpy as np
+import pytest
+
+from headtypes.features.surface import measure_surface
+from headtypes.papers.clark2019.example_files import PATTERNS, read_examples, write_examples
+from headtypes.papers.clark2019.examples import choose_segment, map_examples
+from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
+from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
+from tests.support.records import recorded
+
+LONG, SHORT = "the cat sat on a mat and the dog ran to it . " * 3, "it sat ."
+SEGMENTS = [Sample("a", LONG, LONG), Sample("b", LONG, SHORT), Sample("c", SHORT, SHORT)]
+HOW = {"task": "told", "kind": "text", "precision": "float32", "max_seq_length": 40}
+
+
+def measured(model, tokenizer, folder, samples):
+    """The record of a model, and its surface patterns on samples."""
+    record = recorded(model, tokenizer, folder)
+    return record, measure_surface(samples, record, **HOW, segment_ids="pair", batch_tokens=512)
+
+
+def test_maps_are_those_of_the_plain_model_among_the_last_tokens(tmp_path):
+    model, tokenizer = tiny_bert(layers=2, heads=3)
+    record, surface = measured(model, tokenizer, tmp_path, SEGMENTS)
+    examples = map_examples(SEGMENTS, surface, record, **HOW, tokens=9)
+    # The first with a separator among the last nine tokens but one.
+    assert examples.sample_id == "b"
+    assert len(examples.tokens) == 9
+    assert examples.tokens[-1] == "[SEP]"
+    assert examples.tokens.count("[SEP]") == 2
+    assert not examples.begins
+    encoded = encode_samples([SEGMENTS[1]], tokenizer, "text", 64, 40)
+    plain = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])[:, :, -9:, -9:]
+    assert [example.pattern for example in examples.examples] == list(PATTERNS)
+    for example in examples.examples:
+        values = surface.mean(PATTERNS[example.pattern])
+        assert values[example.layer, example.head] == values.max() == pytest.approx(example.value)
+        expected = plain[example.layer, example.head]
+        expected = expected / expected.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(example.attention, expected, atol=1e-5)
+
+
+def test_without_a_short_second_paragraph_the_first_segment_is_shown():
+    _, tokenizer = tiny_bert(layers=2, heads=3)
+
+    def chosen(samples, tokens):
+        return choose_segment(encode_samples(samples, tokenizer, "text", 40), tokens)
+
+    assert chosen([SEGMENTS[0], SEGMENTS[0]], 9) == 0
+    assert chosen(SEGMENTS, 9) == 1
+    assert chosen(SEGMENTS[::-1], 9) == 0
+    # The last token, which is always a separator, is not enough.
+    assert chosen([SEGMENTS[0], SEGMENTS[1]], 2) == 0
+
+
+def test_a_short_segment_is_shown_whole(tmp_path):
+    model, tokenizer = tiny_bert(layers=2, heads=3)
+    record, surface = measured(model, tokenizer, tmp_path, SEGMENTS[2:])
+    examples = map_examples(SEGMENTS[2:], surface, record, **HOW)
+    assert examples.begins
+    assert examples.tokens[0] == "[CLS]"
+    assert all(example.attention.shape == 2 * (len(examples.tokens),) for example in examples.examples)
+
+
+def test_patterns_that_a_model_cannot_have_are_absent(tmp_path):
+    model, tokenizer = tiny_language_model("gpt2")
+    record, surface = measured(model, tokenizer, tmp_path, SEGMENTS)
+    examples = map_examples(SEGMENTS, surface, record, **HOW, tokens=6)
+    assert [example.pattern for example in examples.examples] == ["broad", "punctuation"]
+    assert examples.sample_id == "a"
+    for example in examples.examples:
+        np.testing.assert_allclose(example.attention.sum(axis=-1), 1, atol=1e-5)
+        assert (np.triu(example.attention, 1) == 0).all()
+
+
+def test_what_is_written_is_read(tmp_path):
+    model, tokenizer = tiny_bert(layers=2, heads=3)
+    record, surface = measured(model, tokenizer, tmp_path / "model", SEGMENTS)
+    examples = map_examples(SEGMENTS, surface, record, **HOW)
+    for name in ("one.h5", "other.h5"):
+        write_examples(tmp_path / name, examples, {"rule": "map_examples"})
+    assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "other.h5").read_bytes()
+    back = read_examples(tmp_path / "one.h5")
+    assert (back.tokens, back.begins, back.sample_id) == (examples.tokens, examples.begins, examples.sample_id)
+    for one, other in zip(back.examples, examples.examples, strict=True):
+        assert (one.pattern, one.layer, one.head, one.value) == (other.pattern, other.layer, other.head, other.value)
+        np.testing.assert_array_equal(one.attention, other.attention)

@@ -1,0 +1,289 @@
+"""Clark's figures show the data that they were given: read back from what was drawn."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import to_hex, to_rgba
+from matplotlib.figure import Figure
+
+from headtypes.features.gradient_files import Gradients
+from headtypes.figures.style import PALETTE, save_figure
+from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
+from headtypes.papers.clark2019.figure1 import examples_figure
+from headtypes.papers.clark2019.figure2 import surface_figure
+from headtypes.papers.clark2019.figure3 import gradient_figure
+from headtypes.papers.clark2019.figure4 import entropy_figure
+from headtypes.papers.clark2019.figure6 import _BEHAVIOURS, plane_figure
+from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.quantities import published_statistics, whole_statistics
+from tests.support.clark_results import CLARK, HEADS, LAYERS, UNIFORM, gradients_of, head_values, layers_of, surface_of
+from tests.support.drawing import DEFICIENCIES, lab, lettering, planted, texts
+
+PUBLISHED = read_clark2019(CLARK)
+MEANS = published_statistics(PUBLISHED)
+GONE = ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls")
+
+
+def ours(**changed: np.ndarray):
+    return whole_statistics(surface_of(head_values() | changed), None, PUBLISHED)
+
+
+def drawn(figure: Figure, name: str):
+    """What was drawn under a name."""
+    found = figure.findobj(lambda artist: artist.get_gid() == name)
+    assert len(found) == 1, name
+    return found[0]
+
+
+def names(figure: Figure) -> set[str]:
+    return {artist.get_gid() for artist in figure.findobj(lambda artist: artist.get_gid() is not None)}
+
+
+# Figure 1
+
+
+def some_examples(tokens: int = 15, patterns=tuple(PATTERNS)) -> Examples:
+    rng = np.random.default_rng(0)
+    some = [
+        Example(name, place, 3, 0.25 * place, rng.dirichlet(np.ones(tokens), tokens).astype(np.float32))
+        for place, name in enumerate(patterns)
+    ]
+    words = [f"w{number}" for number in range(tokens - 2)]
+    return Examples(some, ["[SEP]", *words, "antidisestablishmentarian"], False, "s")
+
+
+def test_figure_1_draws_a_line_for_every_weight_as_dark_as_the_weight():
+    examples = some_examples()
+    figure = examples_figure(examples)
+    for example in examples.examples:
+        lines = drawn(figure, example.pattern)
+        ends = [tuple(map(tuple, segment)) for segment in lines.get_segments()]
+        assert ends == [((0, query), (1, key)) for query in range(15) for key in range(15)]
+        np.testing.assert_allclose(lines.get_alpha(), example.attention.ravel())
+        # Downwards: the first token is at the top.
+        assert lines.axes.get_ylim()[0] > lines.axes.get_ylim()[1]
+        assert f"head {example.layer + 1}-4" in lines.axes.get_title()
+    shown = texts(figure)
+    assert shown.count("[SEP]") == 8
+    assert shown.count("antidisest…") == 8
+    assert shown.count("⋯") == 8
+    assert "mean entropy: 0.00 nats" in shown
+    assert "mean attention: 0.50" in shown
+
+
+def test_figure_1_says_what_a_model_cannot_show():
+    shown = texts(examples_figure(some_examples(patterns=("broad", "punctuation"))))
+    assert "no token looks\nat the next one" in shown
+    assert "the input has\nno [SEP]" in shown
+
+
+# Figures 2 and 4
+
+
+def test_figure_2_has_a_dot_for_each_head_and_a_line_through_the_means():
+    statistics = ours()
+    figure = surface_figure(statistics, MEANS)
+    for name in ("cls", "sep", "punctuation", "sep_to_sep", "other_to_sep", "previous", "next", "self"):
+        dots = drawn(figure, f"heads-{name}")
+        np.testing.assert_array_equal(dots.get_ydata(), statistics.heads[name].ravel())
+        np.testing.assert_array_equal(np.round(dots.get_xdata()), np.repeat(np.arange(LAYERS) + 1, HEADS))
+    for name in ("cls", "sep", "punctuation", "sep_to_sep", "other_to_sep"):
+        line, published = drawn(figure, f"mean-{name}"), drawn(figure, f"published-{name}")
+        np.testing.assert_allclose(line.get_ydata(), statistics.layers[name])
+        np.testing.assert_array_equal(published.get_ydata(), PUBLISHED.digitised.by_layer()[name])
+        np.testing.assert_array_equal(line.get_xdata(), np.arange(LAYERS) + 1)
+        # The same colour, but pale.
+        assert line.get_color() == published.get_color()
+        assert published.get_alpha() < 0.5
+    assert "heads-first" not in names(figure)
+    assert texts(figure).count("published means") == 2
+
+
+def test_published_means_are_drawn_beside_the_papers_own_model_alone():
+    assert not [name for name in names(surface_figure(ours(), None)) if name.startswith("published")]
+    values = {name: value[::2] for name, value in head_values().items()}
+    shallow = whole_statistics(surface_of(values), None, PUBLISHED)
+    for draw in (surface_figure, entropy_figure):
+        figure = draw(shallow, MEANS)
+        assert not [name for name in names(figure) if name.startswith("published")]
+        assert "published means" not in texts(figure)
+
+
+def test_figure_2_of_a_model_without_separators_shows_the_first_token_and_says_why():
+    values = {name: np.full((LAYERS, HEADS), np.nan) for name in GONE}
+    figure = surface_figure(ours(**values, first=np.full((LAYERS, HEADS), 0.3)), None)
+    assert {"heads-first", "heads-punctuation", "heads-previous"} <= names(figure)
+    assert not {"heads-cls", "heads-sep", "heads-next"} & names(figure)
+    assert "its inputs have no [SEP]" in texts(figure)
+    assert "first token" in texts(figure)
+
+
+def test_figure_4_has_entropies_and_the_line_of_uniform_attention():
+    statistics = ours()
+    figure = entropy_figure(statistics, MEANS)
+    for name in ("entropy", "entropy_cls"):
+        np.testing.assert_array_equal(drawn(figure, f"heads-{name}").get_ydata(), statistics.heads[name].ravel())
+        np.testing.assert_allclose(drawn(figure, f"mean-{name}").get_ydata(), statistics.layers[name])
+        np.testing.assert_array_equal(
+            drawn(figure, f"published-{name}").get_ydata(), PUBLISHED.digitised.by_layer()[name]
+        )
+    uniform = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "uniform"]
+    assert len(uniform) == 2
+    for line in uniform:
+        np.testing.assert_allclose(line.get_ydata(), UNIFORM, rtol=1e-6)
+        assert line.axes.get_ylim()[1] > UNIFORM
+    empty = entropy_figure(ours(entropy_cls=np.full((LAYERS, HEADS), np.nan)), None)
+    assert "the model lets [CLS] look at itself alone" in texts(empty)
+
+
+# Figure 3
+
+
+def test_figure_3_has_each_kind_in_units_of_the_loss_and_divided_by_all_tokens():
+    gradients = gradients_of()
+    values, ratios = gradient_figure(gradients).axes
+    shown = {line.get_gid(): line.get_ydata() for line in values.lines}
+    assert shown.keys() == {"all", "sep", "punctuation", "cls"}
+    # 1e-4 times the layer's number, up to 1.2e-3: shown in thousandths.
+    np.testing.assert_allclose(shown["all"], (1 + np.arange(LAYERS)) / 10, rtol=1e-12)
+    assert values.get_ylabel() == "mean |∂L/∂A| / 10⁻³"
+    by_kind = {line.get_gid(): line.get_ydata() for line in ratios.lines}
+    for kind, ratio in {"all": 1, "sep": 0.2, "punctuation": 1.5, "cls": 0.8}.items():
+        np.testing.assert_allclose(by_kind[kind], ratio)
+    assert values.get_title(loc="left") == "loss of masked words"
+    assert values.get_ylim()[0] == ratios.get_ylim()[0] == 0
+
+
+def test_figure_3_says_why_a_model_has_no_gradients():
+    assert "No gradients: the model has no head for masked words." in texts(gradient_figure(gradients_of(loss=None)))
+
+
+def test_figure_3_leaves_out_kinds_that_no_sample_has():
+    gradients = gradients_of()
+    values = np.array(gradients.values)
+    values[..., 1] = np.nan
+    shown = gradient_figure(Gradients(values, "next_token", 5))
+    assert {line.get_gid() for line in shown.axes[0].lines} == {"all", "sep", "punctuation"}
+    assert "to [CLS]" not in texts(shown)
+
+
+# Figure 6
+
+
+def plane() -> tuple[pd.DataFrame, dict, np.ndarray]:
+    _, partition = planted()
+    layers, heads = partition.shape
+    layer, head = (index.ravel() for index in np.indices((layers, heads)))
+    x, y = np.random.default_rng(2).normal(0, 0.2, (2, layers * heads))
+    places = pd.DataFrame({"layer": layer, "head": head, "x": x, "y": y})
+    summary = {"rows": 100, "scale": "plain", "stress": 0.213, "correlation": 0.912, "layers": layers_of()}
+    behaviours = np.array(["", *_BEHAVIOURS] * 8, dtype=object)[: layers * heads].reshape(layers, heads)
+    return places, summary, behaviours
+
+
+def test_figure_6_shows_the_same_places_three_times():
+    places, summary, behaviours = plane()
+    _, partition = planted()
+    figure = plane_figure(places, summary, behaviours, partition)
+    panels = [axes for axes in figure.axes if axes.collections and axes.get_title(loc="left")]
+    assert [axes.get_title(loc="left") for axes in panels] == ["by behaviour", "by layer", "by Guan's type"]
+    of_head = {
+        "by behaviour": [_BEHAVIOURS[name][0] if name else "none of these" for name in behaviours.ravel()],
+        "by layer": [str(layer + 1) for layer in places["layer"]],
+        "by Guan's type": [
+            f"{name} (doubtful)" if name in partition.doubtful else name for name in partition.type_of.ravel()
+        ],
+    }
+    for axes in panels:
+        labels = np.array(of_head[axes.get_title(loc="left")])
+        shown = {points.get_gid(): np.asarray(points.get_offsets()) for points in axes.collections if points.get_gid()}
+        assert shown.keys() == set(labels)
+        for label, points in shown.items():
+            np.testing.assert_array_equal(points, places.loc[labels == label, ["x", "y"]])
+        assert axes.get_aspect() == 1
+    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in panels}) == 1
+    fit = "stress-1: 0.21; correlation of distances: 0.91"
+    assert f"{fit}; mean divergence within layers 0.240, between 0.300 nats a row" in texts(figure)
+
+
+def test_figure_6_has_a_bar_of_scale_that_is_as_long_as_it_says():
+    places, summary, behaviours = plane()
+    figure = plane_figure(places, summary, behaviours, None)
+    assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["by behaviour", "by layer"]
+    start, end = drawn(figure, "scale").get_xdata()
+    assert f"{end - start:g} nats a row" in texts(figure)
+    root = plane_figure(places, summary | {"scale": "root"}, behaviours, None)
+    assert f"{end - start:g} root of nats a row" in texts(root)
+
+
+def test_figure_6_of_heads_in_one_place_and_one_layer():
+    summary = {"scale": "plain", "stress": None, "correlation": None, "layers": {"difference": None}}
+    places = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "x": [0.0, 0.0], "y": [0.0, 0.0]})
+    figure = plane_figure(places, summary, np.array([["", "broad"]], dtype=object), None)
+    assert "scale" not in names(figure)
+
+
+def test_layers_are_in_the_order_of_a_scale_that_grows_lighter():
+    places, summary, behaviours = plane()
+    panel = plane_figure(places, summary, behaviours, None).axes[1]
+    colours = [to_hex(points.get_facecolor()[0]) for points in panel.collections if points.get_gid()]
+    lightness = [lab(colour, deficiency)[0] for deficiency in DEFICIENCIES for colour in colours]
+    for deficiency in np.array_split(lightness, len(DEFICIENCIES)):
+        assert (np.diff(deficiency) > 5).all()
+
+
+# All of them
+
+
+def figures() -> dict[str, Figure]:
+    places, summary, behaviours = plane()
+    return {
+        "1": examples_figure(some_examples()),
+        "2": surface_figure(ours(), MEANS),
+        "3": gradient_figure(gradients_of()),
+        "4": entropy_figure(ours(), MEANS),
+        "6": plane_figure(places, summary, behaviours, planted()[1]),
+    }
+
+
+def test_they_fit_a_page_and_their_lettering_can_be_read():
+    for number, figure in figures().items():
+        width, height = figure.get_size_inches()
+        assert width <= 6.9, number
+        assert height <= 9.2, number
+        for text in lettering(figure):
+            assert text.get_fontsize() >= 6, (number, text.get_text())
+            box = text.get_window_extent()
+            assert box.x0 >= -1, (number, text.get_text())
+            assert box.x1 <= figure.bbox.width + 1, (number, text.get_text())
+            assert box.y0 >= -1, (number, text.get_text())
+            assert box.y1 <= figure.bbox.height + 1, (number, text.get_text())
+
+
+def test_series_that_share_a_panel_differ_in_colour_and_in_sign():
+    """For readers without one kind of cones as well, and in print in grey."""
+    figure = surface_figure(ours(), None)
+    for axes in figure.axes:
+        dots = [line for line in axes.lines if str(line.get_gid()).startswith("heads-")]
+        assert len({line.get_marker() for line in dots}) == len(dots)
+        for one, other in itertools.combinations({line.get_color() for line in dots}, 2):
+            assert one in PALETTE
+            assert other in PALETTE
+            for deficiency in DEFICIENCIES:
+                assert np.linalg.norm(lab(one, deficiency) - lab(other, deficiency)) > 15, (one, other, deficiency)
+    signs = [sign for _, colour, sign in _BEHAVIOURS.values()]
+    assert len(set(signs)) == len(signs)
+    assert len({to_rgba(colour) for _, colour, _ in _BEHAVIOURS.values()}) == len(signs)
+
+
+def test_equal_figures_give_equal_files(tmp_path):
+    for place in ("one", "other"):
+        for number, figure in figures().items():
+            save_figure(figure, tmp_path / f"{place}{number}.pdf", tmp_path / f"{place}{number}.png", {"rule": "x"})
+    for number in figures():
+        for kind in ("pdf", "png"):
+            one, other = (tmp_path / f"{place}{number}.{kind}" for place in ("one", "other"))
+            assert one.read_bytes() == other.read_bytes()
+            assert json.dumps({"rule": "x"}, separators=(",", ":")).encode() in one.read_bytes().replace(b"\\", b"")

@@ -1,0 +1,117 @@
+"""The published values: complete, as copied, and where they contradict one another a note says so."""
+
+import pytest
+import yaml
+
+from headtypes.base.errors import InputError
+from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.values import DIGITISED
+from tests.support.clark_results import CLARK
+
+
+@pytest.fixture(scope="module")
+def published():
+    return read_clark2019(CLARK)
+
+
+def test_values_sum_as_copied(published):
+    """Sums fail when one value is changed by accident."""
+    assert sum(row.accuracy for row in published.relations.rows) == pytest.approx(1054.6)
+    assert sum(row.baseline for row in published.relations.rows) == pytest.approx(716.6)
+    assert sum(row.accuracy for row in published.released.rows) == pytest.approx(2084.5)
+    assert sum(row.count or 0 for row in published.released.rows) == 33_182
+    means = published.digitised.by_layer()
+    assert {name: round(sum(values), 2) for name, values in means.items()} == {
+        "cls": 0.81,
+        "sep": 3.69,
+        "punctuation": 1.78,
+        "other_to_sep": 3.68,
+        "sep_to_sep": 5.89,
+        "entropy": 30.07,
+        "entropy_cls": 33.91,
+    }
+    assert sum(row.uas for row in published.probes.rows) == 332
+    assert sum(row.all for row in published.coreference.rows) == 296
+
+
+def test_means_are_of_twelve_layers(published):
+    assert set(published.digitised.by_layer()) == set(DIGITISED)
+    assert {len(values) for values in published.digitised.by_layer().values()} == {published.layers}
+    assert published.rows == ("base",)
+
+
+def test_a_part_is_no_more_than_the_whole(published):
+    means = published.digitised
+    # Of [SEP] there are two tokens, of others some 126.
+    for sep, other, own in zip(means.sep, means.other_to_sep, means.sep_to_sep, strict=True):
+        assert sep == pytest.approx((126 * other + 2 * own) / 128, abs=0.015)
+    for parts in zip(means.cls, means.sep, means.punctuation, strict=True):
+        assert sum(parts) < 1
+    for name in ("entropy", "entropy_cls"):
+        assert max(means.by_layer()[name]) < means.uniform_entropy
+
+
+def test_where_the_text_and_the_released_figures_differ_a_note_says_so(published):
+    """The text's limits, held against the means that were read off, and its heads against the dots."""
+    said = {value.id: value for value in published.surface}
+    below = [layer for layer in said["sep.layers"].layers if published.digitised.sep[layer - 1] <= 0.5]
+    assert below == [10]
+    assert "layer 10 lies at 0.48" in published.remarks("sep.layers")
+    shown = published.digitised.heads_over_half
+    assert [layer for layer in said["next.heads"].layers if layer not in shown.next] == [2, 2]
+    assert "three above 0.5" in published.remarks("next.heads")
+    assert said["previous.heads"].layers == tuple(shown.previous)
+    assert all(value > 0.5 for heads in (shown.previous, shown.next) for value in heads.values())
+    assert published.digitised.entropy_cls[-1] == pytest.approx(said["entropy_cls.last"].value, abs=0.05)
+    means = zip(published.digitised.entropy, published.digitised.entropy_cls, strict=True)
+    far = [abs(all_tokens - cls) >= 0.295 for all_tokens, cls in means]
+    assert f"in {sum(far)} of 12 layers" in published.remarks("entropy_cls.last")
+    uniform = said["sep.uniform"].value
+    assert uniform == 2 / published.data.segments.tokens
+
+
+def test_the_printed_table_differs_from_the_notebook_only_where_a_note_says_so(published):
+    printed = {row.relation: (row.head, row.accuracy, row.baseline) for row in published.relations.rows}
+    released = {row.relation: (row.head, row.accuracy, row.baseline) for row in published.released.rows}
+    differing = [relation for relation, row in printed.items() if released[relation] != row]
+    assert differing == ["all", "auxpass"]
+    assert all("released notebook" in published.remarks(f"relation.{name}.accuracy") for name in differing)
+
+
+def test_claims_are_those_of_sections_3_and_6(published):
+    assert len({claim.id for claim in published.claims}) == len(published.claims) == 14
+    for claim in published.claims:
+        assert claim.place.startswith(("section 3.", "section 6"))
+        assert claim.text.endswith(".")
+
+
+def test_limits_of_heads_are_those_of_the_behaviours(published):
+    limits = {rule.statistic: rule.above for rule in published.behaviours.rules}
+    for claim in published.claims:
+        for rule in claim.rules:
+            if rule.kind == "heads":
+                assert rule.above == limits[rule.statistic]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("kind: heads", "kind: guess", "claims.1.rules.0: .*'guess'"),
+        ("below: 0.1, of_heads_above", "of_heads_above", "claims.0.rules.0.share: .*needs one of above and below"),
+        ("third: middle, above: 0.5}", "above: 0.5}", "claims.5.rules.0.layer: .*exactly one of third, layer"),
+        ("layer: first, extreme: largest", "layer: first, more_than: last", "extreme belongs to a layer"),
+        ("uniform_entropy: 4.75", "uniform_entropy: wide", "digitised.uniform_entropy"),
+        ("layers: 12\n", "depth: 12\n", "layers?: |depth: "),
+    ],
+)
+def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path, before, after, message):
+    text = CLARK.read_text(encoding="utf-8")
+    assert before in text
+    path = tmp_path / "clark2019.yaml"
+    path.write_text(text.replace(before, after), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"clark2019.yaml: .*{message}"):
+        read_clark2019(path)
+
+
+def test_the_file_is_plain_yaml(published):
+    assert yaml.safe_load(CLARK.read_text(encoding="utf-8"))["heads"] == published.heads == 12 * published.layers

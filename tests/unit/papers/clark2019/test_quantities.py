@@ -1,0 +1,148 @@
+"""Quantities are means of means over segments, with intervals over segments; what cannot be asked is missing."""
+
+import numpy as np
+import pytest
+
+from headtypes.base.bootstrap import mean_intervals
+from headtypes.features.surface_files import COLUMNS, Surface
+from headtypes.papers.clark2019 import quantities as quantities_module
+from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.quantities import collect_quantities, sink_of, whole_statistics
+from headtypes.papers.clark2019.statistics import behaviours_of
+from tests.support.clark_results import CLARK, HEADS, LAYERS, gradients_of, head_values, layers_of, surface_of
+
+PUBLISHED = read_clark2019(CLARK)
+RESAMPLES = 400
+
+
+@pytest.fixture(autouse=True)
+def _few_resamples(monkeypatch):
+    monkeypatch.setattr(quantities_module, "RESAMPLES", RESAMPLES)
+
+
+def drawn_surface(segments: int = 9, layers: int = 6, heads: int = 4) -> Surface:
+    """Random patterns, different in every segment."""
+    rng = np.random.default_rng(3)
+    patterns = rng.random((segments, layers, heads, len(COLUMNS))).astype(np.float32)
+    uniform = rng.uniform(4, 5, (segments, layers)).astype(np.float32)
+    return Surface(patterns, uniform, np.full(segments, 100, np.int32), [f"s{n}" for n in range(segments)])
+
+
+def test_a_layers_value_is_the_mean_over_heads_of_means_over_segments():
+    surface = drawn_surface()
+    found = collect_quantities(surface, None, None, PUBLISHED, seed=7)
+    for name in ("previous", "entropy"):
+        values = surface.column(name).astype(float).mean(axis=-1)
+        low, high = mean_intervals(values.T, seed=7, resamples=RESAMPLES)
+        for layer in range(6):
+            measured = found[f"layer.{name}.{layer + 1}"]
+            expected = [values[:, layer].mean(), low[layer], high[layer]]
+            assert [measured.value, measured.low, measured.high] == pytest.approx(expected, rel=1e-12)
+
+
+def test_thirds_are_means_of_their_layers():
+    surface = drawn_surface()
+    found = collect_quantities(surface, None, None, PUBLISHED, seed=7)
+    means = surface.column("cls").astype(float).mean(axis=(0, -1))
+    for place, third in enumerate(("first", "middle", "last")):
+        assert found[f"third.cls.{third}"].value == pytest.approx(means[2 * place : 2 * place + 2].mean(), rel=1e-12)
+
+
+def test_heads_are_counted_in_every_resample():
+    """The interval of a count is that of the counts in segments drawn anew."""
+    surface = drawn_surface()
+    measured = collect_quantities(surface, None, None, PUBLISHED, seed=7)["heads.previous.above_0.5"]
+    values = surface.column("previous").astype(float)
+    assert measured.value == (values.mean(axis=0) > 0.5).sum()
+    rng = np.random.default_rng(7)
+    counts = [(values[rng.integers(9, size=9)].mean(axis=0) > 0.5).sum() for _ in range(RESAMPLES)]
+    assert min(counts) <= measured.low <= measured.value <= measured.high <= max(counts)
+    assert measured.low < measured.high
+
+
+def test_segments_without_a_pattern_do_not_count_for_it():
+    surface = drawn_surface()
+    surface.patterns[:3, :, :, COLUMNS.index("sep_to_sep")] = np.nan
+    found = collect_quantities(surface, None, None, PUBLISHED, seed=7)
+    measured = found["layer.sep_to_sep.2"]
+    rest = surface.column("sep_to_sep")[3:, 1].astype(float)
+    assert measured.value == pytest.approx(rest.mean(), rel=1e-12)
+    assert measured.low < measured.value < measured.high
+
+
+def test_one_segment_has_values_and_no_intervals():
+    surface = drawn_surface(segments=1)
+    found = collect_quantities(surface, None, None, PUBLISHED, seed=7)
+    assert np.isnan(found["layer.entropy.1"].low)
+    assert found["layer.entropy.1"].value == pytest.approx(surface.column("entropy")[0, 0].mean())
+    assert found["n_segments"].value == 1
+
+
+def test_gradients_are_means_over_heads_and_have_no_interval():
+    found = collect_quantities(surface_of(head_values()), gradients_of(), layers_of(), PUBLISHED, seed=1)
+    assert found["layer.gradient.all.3"].value == pytest.approx(3e-4)
+    assert found["layer.gradient_ratio.punctuation.3"].value == pytest.approx(1.5)
+    assert np.isnan(found["layer.gradient_ratio.punctuation.3"].low)
+    assert found["divergence.within"].value == pytest.approx(0.24)
+    assert found["surface.sep.layers"].value == pytest.approx(np.mean([0.55, 0.54, 0.57, 0.57, 0.48]), abs=1e-6)
+    assert found["surface.gradient.sep"].value == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("difference", "p"), [(-0.06, 0.001), (0.005, 0.4), (0.06, 0.001)])
+def test_the_p_value_of_layers_is_that_of_both_sides(difference, p):
+    layers = layers_of(difference)
+    measured = collect_quantities(drawn_surface(), None, layers, PUBLISHED, seed=1)["divergence.within_less_between"]
+    assert [measured.value, measured.low, measured.high] == [difference, difference - 0.01, difference + 0.01]
+    assert measured.p_value(0, "below") == pytest.approx(p)
+
+
+def test_rules_have_p_values_that_fit_their_intervals():
+    found = collect_quantities(surface_of(head_values()), gradients_of(), layers_of(), PUBLISHED, seed=1)
+    for claim in PUBLISHED.claims:
+        for rule in claim.rules:
+            finding = rule.find(found, PUBLISHED)
+            assert np.isnan(finding.p) if claim.id == "sep-no-op" else finding.p < 0.05
+
+
+def test_equal_seeds_give_equal_intervals():
+    one, same, other = (collect_quantities(drawn_surface(), None, None, PUBLISHED, seed=s) for s in (1, 1, 2))
+    assert one.by_name == same.by_name
+    assert one["layer.cls.1"] != other["layer.cls.1"]
+
+
+def test_the_sink_is_the_special_token_with_the_most_attention():
+    values = head_values()
+    whole = whole_statistics(surface_of(values), None, PUBLISHED)
+    kinds = [sink_of(whole, layer) for layer in range(LAYERS)]
+    assert kinds == ["punctuation", "cls", "cls", *["sep"] * 7, "punctuation", "punctuation"]
+    values["first"] = values["cls"] + 0.6
+    elsewhere = whole_statistics(surface_of(values), None, PUBLISHED)
+    assert {sink_of(elsewhere, layer) for layer in range(LAYERS)} == {"first"}
+
+
+def test_behaviours_are_those_of_figure_6_and_later_rules_override_earlier_ones():
+    values = head_values()
+    # The first looks at the next token as well, as does one of the broad heads.
+    values["sep"][5, 4] = 0.7
+    values["punctuation"][11, 0] = 0.61
+    values["cls"][2, 1] = 0.59
+    marked = behaviours_of(PUBLISHED.behaviours.rules, whole_statistics(surface_of(values), None, PUBLISHED))
+    assert marked.shape == (LAYERS, HEADS)
+    assert {name: int((marked == name).sum()) for name in set(marked.ravel())} == {
+        "": LAYERS * HEADS - 4 - 3 - 6 - 1 - 1,
+        "previous": 4,
+        "next": 3,
+        "broad": 6,
+        "sep": 1,
+        "punctuation": 1,
+    }
+    assert marked[5, 4] == "sep"
+    assert marked[2, 1] == ""
+
+
+def test_behaviours_of_a_model_without_some_patterns():
+    values = head_values()
+    for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
+        values[name][:] = np.nan
+    marked = behaviours_of(PUBLISHED.behaviours.rules, whole_statistics(surface_of(values), None, PUBLISHED))
+    assert set(marked.ravel()) == {"", "previous", "broad"}

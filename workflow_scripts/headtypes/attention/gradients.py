@@ -1,0 +1,110 @@
+"""Gradients of a loss with respect to attention, read in the backward pass without keeping a map.
+
+The gradient with respect to the attention from token s to token t, taken as a free variable after the softmax, is the
+product of the gradient with respect to the head's output at s with the value at t. The forward pass keeps no map. The
+backward pass computes the attention of a layer anew, block by block, to reach the layer below, and comes upon these
+products on its way.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from headtypes.attention.batches import Batch
+from headtypes.attention.blocks import Group, Scratch, equal_lengths
+from headtypes.attention.hook import Layer
+
+# Gets a layer's number, a group of samples, which of its query rows, and dLoss / dA [sample, head, row, key].
+_Add = Callable[[int, Group, slice, Tensor], None]
+
+
+class AttentionGradients:
+    """The hook of a batch: leaves the attention as it is, and in the backward pass reads its gradients.
+
+    anchor: the variable whose gradient the backward pass is to compute, so that it reaches every layer.
+    """
+
+    def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
+        """members: the kinds of each token of each input; shape: number of layers and of heads."""
+        self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
+        self._groups = equal_lengths(batch.lengths)
+        self._members = {
+            group.samples.start: torch.from_numpy(np.stack(members[group.samples])).to(batch.device)
+            for group in self._groups
+        }
+        self._sums = torch.zeros(len(members), *shape, members[0].shape[1], dtype=torch.float64, device=batch.device)
+
+    def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
+        """The head outputs of a layer; those of padding are zero."""
+        return _Attention.apply(
+            layer.query, layer.key, layer.value, self.anchor, layer, number, self._groups, self._add
+        )
+
+    def means(self) -> Float[Tensor, "batch layer head kind"]:
+        """The mean of each head's gradients in each input, after the backward pass; 0 where the kind has no token."""
+        means = torch.empty_like(self._sums)
+        for group in self._groups:
+            pairs = group.length * self._members[group.samples.start].sum(1)
+            means[group.samples] = self._sums[group.samples] / pairs.clamp(min=1)[:, None, None]
+        return means
+
+    def _add(self, number: int, group: Group, rows: slice, gradient: Tensor) -> None:
+        by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
+        members = self._members[group.samples.start].to(by_key.dtype)
+        self._sums[group.samples, number] += by_key @ members
+
+
+class _Attention(torch.autograd.Function):
+    """Head outputs of a layer, from its groups; the backward pass keeps nothing of a map beyond the current block."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        anchor: Tensor,
+        layer: Layer,
+        number: int,
+        groups: list[Group],
+        add: _Add,
+    ) -> Tensor:
+        ctx.save_for_backward(query, key, value)
+        ctx.rest = layer.mask, layer.scale, number, groups, add
+        outputs = layer.zero_outputs()
+        for group in groups:
+            outputs[group.samples, :, : group.length] = group.of(layer).head_outputs()
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        mask, scale, number, groups, add = ctx.rest
+        layer, scratch = Layer(*ctx.saved_tensors, mask, scale), Scratch()
+        # No layer below the first one needs gradients.
+        further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
+        for group in groups:
+            part, of_outputs = group.of(layer), gradient[group.samples, :, : group.length]
+            below = [tensor[group.samples, :, : group.length] for tensor in further]
+            for rows in group.blocks():
+                of_attention = torch.matmul(of_outputs[:, :, rows], part.value.transpose(-1, -2))
+                add(number, group, rows, of_attention)
+                if below:
+                    _add_below(below, part, rows, of_outputs[:, :, rows], of_attention, scratch)
+        return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), *[None] * 4
+
+
+def _add_below(
+    below: list[Tensor], layer: Layer, rows: slice, of_outputs: Tensor, of_attention: Tensor, scratch: Scratch
+) -> None:
+    """Add to the gradients with respect to query, key and value what some query rows contribute to them."""
+    of_query, of_key, of_value = below
+    attention = layer.attention(rows, scratch.of(layer, rows))
+    of_value += torch.matmul(attention.transpose(-1, -2), of_outputs)
+    # The gradient of a softmax.
+    of_scores = attention * (of_attention - (attention * of_attention).sum(-1, keepdim=True))
+    of_query[:, :, rows] = torch.matmul(of_scores, layer.key) * layer.scale
+    of_key += torch.matmul(of_scores.transpose(-1, -2), layer.query[:, :, rows]) * layer.scale

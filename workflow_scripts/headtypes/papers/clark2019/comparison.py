@@ -1,0 +1,181 @@
+"""Our values beside those of Clark et al. 2019, and which of the paper's claims hold."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import pandas as pd
+
+from headtypes.papers import comparison
+from headtypes.papers.claims import join
+from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.clark2019.quantities import Key, published_quantities
+from headtypes.papers.clark2019.statistics import WORDS
+from headtypes.papers.clark2019.values import DIGITISED, SurfaceValue
+from headtypes.papers.comparison import (
+    HOW_CLAIMS_ARE_JUDGED,
+    HOW_CLAIMS_ARE_KNOWN,
+    NUMBERS,
+    claim_list,
+    claim_rows,
+    note_parts,
+    subject_parts,
+    value_row,
+    verdict_counts,
+)
+from headtypes.papers.markdown import document, markdown_table
+from headtypes.papers.quantities import Quantities
+from headtypes.papers.thirds import THIRDS
+
+KEYS = ["model", "task"]
+COLUMNS = [*KEYS, *comparison.COLUMNS, "n_segments"]
+
+_SINK_WORDS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
+_OURS_ALONE = "sections 3.1 to 3.3"
+_DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"}
+
+
+def compare_with_clark(
+    quantities: Mapping[Key, Quantities], beside: Collection[Key], published: Clark2019
+) -> pd.DataFrame:
+    """Set what is published beside ours, and judge the paper's claims.
+
+    quantities: by model and task, as `quantities.collect_quantities` makes them; the order of the result.
+    beside: those beside which the published values stand; the others stand alone, but for what decides a claim.
+    returns the columns `COLUMNS`; for each model and task first the claims in the order of the reference, then values:
+      those that the paper's text gives; means by layer (`layer.{statistic}.{layer}`, from 1), or by thirds of the
+      layers (`third.{statistic}.{third}`) where the model has another number of them than the paper's; and for each
+      layer the kind of token with the most attention (`sink.{layer}`) and its gradient divided by that of all tokens
+      (`sink_gradient.{layer}`). kind: claim or figure. ours, low, high, published, difference (ours less published):
+      shares of attention, nats, percent of heads, or numbers of heads, as `quantity` says; of a claim those of the rule
+      that makes the verdict. basis, p, p_holm, verdict_holm: as `comparison.claim_rows` has them.
+    """
+    theirs, rows = published_quantities(published), []
+    for key, ours in quantities.items():
+        known = theirs if key in beside else Quantities({})
+        same = dict(zip(KEYS, key, strict=True)) | {"n_segments": int(ours["n_segments"].value)}
+        rows += [same | row for row in claim_rows(published.claims, ours, theirs, published)]
+        values = _values(ours, known, key in beside, published)
+        # A remark is about a published value.
+        rows += [same | row | ({} if key in beside else {"remark": ""}) for row in values]
+    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(NUMBERS, float))
+
+
+def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
+    """The comparison as Markdown: a section per model and task, verdicts first, then the values."""
+    broad = next(rule for rule in published.behaviours.rules if rule.name == "broad")
+    parts = [
+        f"Published: {published.paper}. Its values are for {published.model} on {published.data.segments.source}; they "
+        "stand beside ours for models that name them in the config. Its claims are judged for every model.",
+        f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED} "
+        "Intervals are over segments, but for that of layers-alike: 2.5 and 97.5 % of what "
+        "permutations of the layers give are taken from the value. Values of gradients have none.",
+        "Shares of attention are between 0 and 1. Heads are broad above "
+        f"{broad.above / broad.uniform:.2f} of the entropy of uniform attention, as in the released notebook, where "
+        f"that is {broad.above:g} nats.",
+        verdict_counts(table, KEYS),
+        "## The claims",
+        "Where a limit is ours, the last column says how it follows from the paper's words.",
+        claim_list(published.claims),
+    ]
+    for (model, task), section in table.groupby(KEYS, sort=False):
+        start = section["id"].str.partition(".")[0]
+        by_layer = section[start.isin(["layer", "third"]) & (section["kind"] == "figure")]
+        sinks = section[start.isin(["sink", "sink_gradient"])]
+        rest = section.drop(index=[*by_layer.index, *sinks.index])
+        parts += [f"## {model}, {task}", f"{section['n_segments'].iloc[0]:,} segments.", *subject_parts(rest)]
+        parts += _layer_parts(by_layer)
+        parts += _sink_parts(sinks)
+    about = [note for note in published.notes if _of_sections_3_and_6(note.figures)]
+    return document("Beside Clark et al. 2019", [*parts, *note_parts(about)])
+
+
+def _values(ours: Quantities, theirs: Quantities, beside: bool, published: Clark2019) -> Iterator[dict]:
+    for value in published.surface:
+        name, words = _named(value)
+        if name in ours and value.id != "sep.uniform":
+            number = value.value if value.heads is None else value.heads
+            yield value_row(value.place, value.id, words, ours[name], number if beside else None, published)
+    for name, words in _DIVERGENCES.items():
+        if f"divergence.{name}" in ours:
+            id_, quantity = f"divergence.{name}", f"mean divergence of {words} (nats a row)"
+            yield value_row("section 6", id_, quantity, ours[id_], None, published)
+    place = published.digitised.place if beside else _OURS_ALONE
+    uniform = published.digitised.uniform_entropy if beside else None
+    yield value_row(place, "uniform", "entropy of uniform attention (nats)", ours["uniform"], uniform, published)
+    yield from _layer_values(ours, theirs, place, published)
+    yield from _sink_values(ours, published)
+
+
+def _named(value: SurfaceValue) -> tuple[str, str]:
+    """The name and the words of our counterpart of a value in the text."""
+    words = WORDS[value.statistic]
+    if value.heads is not None:
+        return f"heads.{value.statistic}.above_{value.above:g}", f"heads with {words} above {value.above:g}"
+    if value.id == "broad.peak":
+        return "behaviour.broad.peak", f"{words}, mean over broad heads (printed: at most {value.below:g})"
+    limit = value.words or (f"above {value.above:g}" if value.above is not None else "")
+    printed = f" (printed: {limit})" if limit else ""
+    if not value.layers:
+        return f"third.{value.statistic}.middle", f"{words}, middle third of layers{printed}"
+    where = f"layer {value.layers[0]}" if len(value.layers) == 1 else f"layers {join(map(str, value.layers))}"
+    return f"surface.{value.id}", f"{words} in {where}{printed}"
+
+
+def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: Clark2019) -> Iterator[dict]:
+    for statistic, words in WORDS.items():
+        # In units of a loss; the ratios can be compared.
+        if statistic.startswith("gradient."):
+            continue
+        layers = ours.of_kind(f"layer.{statistic}")
+        if len(layers) == published.layers or len(layers) < len(THIRDS):
+            names = {f"layer.{statistic}.{layer}": f"{words}, layer {layer}" for layer in layers}
+        else:
+            names = {f"third.{statistic}.{third}": f"{words}, {third} third of layers" for third in THIRDS}
+        for name, quantity in names.items():
+            if name in ours:
+                number = theirs[name].value if name in theirs and statistic in DIGITISED else None
+                yield value_row(place, name, quantity, ours[name], number, published)
+
+
+def _sink_values(ours: Quantities, published: Clark2019) -> Iterator[dict]:
+    place = "beside the paper: where other models look"
+    for name in ours.of_kind("sink"):
+        layer, _, kind = name.partition(".")
+        words = f"attention to {_SINK_WORDS[kind]}, in layer {layer} the kind of token with the most"
+        yield value_row(place, f"sink.{layer}", words, ours[f"sink.{name}"], None, published)
+        ratio = f"layer.gradient_ratio.{kind}.{layer}"
+        if ratio in ours:
+            words = f"gradient for attention to {_SINK_WORDS[kind]} / to all tokens, layer {layer}"
+            yield value_row(place, f"sink_gradient.{layer}", words, ours[ratio], None, published)
+
+
+def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
+    """Means by layer or third side by side: a line of ours and, where there is one, a published one."""
+    if rows.empty:
+        return
+    thirds = rows["id"].str.startswith("third.").any()
+    yield "### Means by thirds of the layers" if thirds else "### Means by layer"
+    names = rows["id"].str.extract(r"^\w+\.(?P<statistic>.+)\.(?P<where>\w+)$")
+    lines = []
+    for statistic, some in rows.groupby(names["statistic"], sort=False):
+        where = names.loc[some.index, "where"]
+        known = [who for who in ("ours", "published") if some[who].notna().any()]
+        shown = [{"": who, **dict(zip(where, some[who], strict=True))} for who in known]
+        lines += [{"statistic": WORDS[statistic], **line} for line in shown]
+    yield markdown_table(pd.DataFrame(lines))
+
+
+def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
+    """For each layer the kind of token with the most attention."""
+    yield "### The kind of token with the most attention"
+    ratios = rows[rows["id"].str.startswith("sink_gradient.")].set_index("id")["ours"]
+    lines = []
+    for row in rows[rows["id"].str.startswith("sink.")].itertuples():
+        layer = row.id.partition(".")[2]
+        kind = row.quantity.removeprefix("attention to ").partition(", in layer")[0]
+        ratio = ratios.get(f"sink_gradient.{layer}", float("nan"))
+        lines.append({"layer": int(layer), "kind": kind, "attention": row.ours, "gradient / all tokens": ratio})
+    yield markdown_table(pd.DataFrame(lines))
+
+
+def _of_sections_3_and_6(figures: list[str]) -> bool:
+    return not any(figure.partition(".")[0] in ("relation", "coreference", "probe") for figure in figures)

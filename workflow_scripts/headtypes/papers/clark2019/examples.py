@@ -1,0 +1,89 @@
+"""Maps of the heads that show a pattern best, for Clark's Figure 1 alone; nothing is measured on them."""
+
+from typing import Literal
+
+import numpy as np
+
+from headtypes.attention.maps import Maps, readable
+from headtypes.attention.one_pass import Block, read_attention
+from headtypes.base.errors import InputError
+from headtypes.features.surface_files import Surface
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
+from headtypes.tasks.encoding import Encoded, encode_samples
+from headtypes.tasks.records import Sample
+from headtypes.tasks.tokens import SPECIAL_KINDS
+
+# As many tokens as the paper shows.
+TOKENS = 15
+_SEP = 1 + SPECIAL_KINDS.index("sep")
+
+
+class LastTokens(Maps):
+    """A reducer that keeps the attention among the last tokens of one sample: [layer, head, query, key] float32."""
+
+    def __init__(self, tokens: int):
+        self._tokens = tokens
+
+    def add(self, block: Block) -> None:
+        """Keep the rows of the last tokens."""
+        first = max(0, block.group.length - self._tokens)
+        self.keep(block, block.attention[0, :, max(0, first - block.rows.start) :, first:])
+
+
+def map_examples(
+    samples: list[Sample],
+    surface: Surface,
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    precision: str,
+    max_seq_length: int | None = None,
+    segment_ids: Literal["pair", "zeros"] = "pair",
+    tokens: int = TOKENS,
+) -> Examples:
+    """Run a model over one segment, and keep for each pattern the attention of the head that shows it best.
+
+    surface:   the model's surface patterns on these samples.
+    record:    the model, as `models.fetching.fetch_model` found it.
+    task, kind, max_seq_length, segment_ids: name of the task, for messages, and how its samples are encoded.
+    precision: arithmetic of the forward pass.
+    tokens:    how many of the segment's last tokens are kept.
+    Raises `InputError` where an attention is not finite.
+    """
+    tokenizer = load_tokenizer(record)
+    how = {"max_seq_length": max_seq_length, "segment_ids": segment_ids}
+    place = choose_segment(encode_samples(samples, tokenizer, kind, record.max_length, **how), tokens)
+    encoded = encode_samples([samples[place]], tokenizer, kind, record.max_length, **how)
+    model = load_model(record, precision)
+    what = f"{record.name} on {task}"
+    (attention,) = read_attention(model, encoded, [LastTokens(tokens)], batch_tokens=1, what=what)
+    if not np.isfinite(attention).all():
+        raise InputError(
+            f"{what}: an attention is not finite; the model's weights are damaged, or its numbers overflow in this "
+            "precision."
+        )
+    (ids,) = encoded.input_ids
+    labels = [readable(tokenizer, token) for token in ids[-tokens:]]
+    examples = []
+    for pattern, column in PATTERNS.items():
+        values = surface.mean(column)
+        if not np.isnan(values).any():
+            layer, head = (int(index) for index in np.unravel_index(values.argmax(), values.shape))
+            shown = attention[layer, head]
+            sums = shown.sum(axis=-1, keepdims=True)
+            shown = np.divide(shown, sums, out=np.zeros_like(shown), where=sums > 0)
+            examples.append(Example(pattern, layer, head, float(values[layer, head]), shown))
+    return Examples(examples, labels, len(ids) <= tokens, samples[place].id)
+
+
+def choose_segment(encoded: Encoded, tokens: int) -> int:
+    """The place of the first segment that has a [SEP] among its last tokens but one; without such a one, of the first.
+
+    So that where there is one, the figure shows the end of one paragraph and the whole of a short one.
+    """
+    has_one = (place for place, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == _SEP).any())
+    return next(has_one, 0)

@@ -1,0 +1,61 @@
+"""Clark's Figure 1: for each of four patterns, whom the tokens look at in the head that shows it best."""
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from headtypes.figures.style import PAGE, PALETTE, head_name, styled
+from headtypes.papers.clark2019.by_layer import say
+from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
+
+_TITLES = {
+    "broad": "broadest",
+    "next": "most to the next token",
+    "sep": "most to [SEP]",
+    "punctuation": "most to . and ,",
+}
+_MEANS = {"broad": "mean entropy: {:.2f} nats"}
+_IMPOSSIBLE = {"next": "no token looks\nat the next one", "sep": "the input has\nno [SEP]"}
+# Letters of a token that have room beside a panel.
+_LETTERS = 11
+# Inches of a token's line, and points of its letters.
+_LINE, _SIZE = 0.125, 6.2
+
+
+@styled
+def examples_figure(examples: Examples) -> Figure:
+    """Draw a panel for each pattern: lines from the tokens on the left to those on the right, as dark as the attention.
+
+    An attention of 1 is black, since each row sums to one among the tokens shown.
+    """
+    figure = Figure(figsize=(PAGE, 0.65 + _LINE * len(examples.tokens)), layout="constrained")
+    of_pattern = {example.pattern: example for example in examples.examples}
+    for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
+        if pattern not in of_pattern:
+            axes.set_title(_TITLES[pattern], fontsize=7.5)
+            say(axes, _IMPOSSIBLE.get(pattern, "not measured"))
+            continue
+        _draw_lines(axes, of_pattern[pattern], examples)
+    return figure
+
+
+def _draw_lines(axes: Axes, example: Example, examples: Examples) -> None:
+    tokens = range(len(examples.tokens))
+    lines = [((0, query), (1, key)) for query in tokens for key in tokens]
+    axes.add_collection(
+        LineCollection(
+            lines, colors=PALETTE[0], linewidths=1, alpha=example.attention.clip(0, 1).ravel(), gid=example.pattern
+        )
+    )
+    # As in the paper, dots stand for the tokens before those shown.
+    labels = [token if len(token) <= _LETTERS else f"{token[: _LETTERS - 1]}…" for token in examples.tokens]
+    for place, label in enumerate(labels):
+        axes.text(-0.06, place, label, ha="right", va="center", fontsize=_SIZE)
+        axes.text(1.06, place, label, ha="left", va="center", fontsize=_SIZE)
+    if not examples.begins:
+        for side in (-0.06, 1.06):
+            axes.text(side, -1, "⋯", ha="right" if side < 0 else "left", va="center", fontsize=_SIZE)
+    axes.set(xlim=(-0.75, 1.75), ylim=(len(labels) - 0.5, -1.5), xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    axes.set_title(f"head {head_name(example.layer, example.head)}\n{_TITLES[example.pattern]}", fontsize=7.5)
+    axes.set_xlabel(_MEANS.get(example.pattern, "mean attention: {:.2f}").format(example.value), labelpad=1)

@@ -1,0 +1,159 @@
+"""Clark's Figure 6: the heads in the plane by how differently they attend, marked in three ways."""
+
+from collections.abc import Mapping
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm
+from matplotlib.figure import Figure
+
+from headtypes.figures.style import PAGE, PALETTE, SMALL, styled, type_labels, type_styles
+from headtypes.types.partitions import Partition
+
+# Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
+_BEHAVIOURS = {
+    "next": ("next token", PALETTE[1], ">"),
+    "previous": ("previous token", PALETTE[0], "<"),
+    "broad": ("broad", PALETTE[4], "^"),
+    "cls": ("[CLS]", PALETTE[3], "D"),
+    "sep": ("[SEP]", PALETTE[5], "s"),
+    "punctuation": (". or ,", PALETTE[2], "P"),
+}
+_NONE = ("none of these", "0.7", ".")
+_SIZE = 13
+# Lengths that a bar of scale may have, in the unit of the plane.
+_BARS = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
+# Inches: a line of the legends; the side of a panel, the room at its left, between panels and below them; a title.
+_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 0.2
+# The largest number of layers for which each one is numbered.
+_NUMBERED = 12
+
+
+@styled
+def plane_figure(places: pd.DataFrame, summary: Mapping, behaviours: np.ndarray, partition: Partition | None) -> Figure:
+    """Draw each head at its place, marked by its behaviour, by its layer and, where heads have types, by its type.
+
+    places, summary: as `plane.project_heads` returns them.
+    behaviours: [layer, head] str, as `statistics.behaviours_of` returns them.
+    """
+    kinds = max(len(set(behaviours.ravel())), 0 if partition is None else len(partition.types))
+    lines = -(-kinds // 2)
+    above = _LINE * (lines + 0.5)
+    height = _BELOW + _SIDE + above + _TITLE
+    figure = Figure(figsize=(PAGE, height))
+    panels = [
+        figure.add_axes((left / PAGE, _BELOW / height, _SIDE / PAGE, _SIDE / height))
+        for left in (_LEFT + place * (_SIDE + _GAP) for place in range(2 if partition is None else 3))
+    ]
+    _mark_behaviours(panels[0], places, behaviours)
+    _mark_layers(figure, panels[1], places)
+    if partition is not None:
+        _mark_types(panels[2], places, partition)
+    x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
+    half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
+    titles = ("by behaviour", "by layer", "by Guan's type")
+    for axes, title in zip(panels, titles, strict=False):
+        # Above the legend.
+        axes.set_title(title, loc="left", pad=72 * above)
+        axes.set(xticks=[], yticks=[], xlim=(x - half, x + half), ylim=(y - half, y + half))
+        axes.set_aspect("equal")
+        axes.spines[:].set_visible(True)
+    _add_bar(panels[0], half, "root of nats a row" if summary["scale"] == "root" else "nats a row")
+    figure.text(_LEFT / PAGE, 0.08 / height, _fit(summary), fontsize=SMALL, ha="left", va="bottom")
+    return figure
+
+
+def _mark_behaviours(axes: Axes, places: pd.DataFrame, behaviours: np.ndarray) -> None:
+    of_head = behaviours[places["layer"], places["head"]]
+    for name in ["", *_BEHAVIOURS]:
+        label, colour, marker = _BEHAVIOURS.get(name, _NONE)
+        _scatter(axes, places[of_head == name], colour, marker, label)
+    _add_legend(axes)
+
+
+def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
+    layers = int(places["layer"].max()) + 1
+    colours = matplotlib.colormaps["viridis"].resampled(layers)
+    for layer, heads in places.groupby("layer"):
+        _scatter(axes, heads, colours(layer), "o", str(layer + 1))
+    scale = ScalarMappable(BoundaryNorm(np.arange(0.5, layers + 1), layers), colours)
+    step = -(-layers // _NUMBERED)
+    bar = figure.colorbar(
+        scale,
+        cax=axes.inset_axes((0, 1.08, 1, 0.05)),
+        orientation="horizontal",
+        ticks=[1, *range(step, layers + 1, step)] if step > 1 else range(1, layers + 1),
+    )
+    bar.ax.tick_params(length=0, pad=1.5)
+    bar.ax.minorticks_off()
+    bar.outline.set_linewidth(0.5)
+
+
+def _mark_types(axes: Axes, places: pd.DataFrame, partition: Partition) -> None:
+    of_head = partition.type_of[places["layer"], places["head"]]
+    styles = type_styles(partition.types)
+    for name, label in type_labels(partition).items():
+        _scatter(axes, places[of_head == name], styles[name].colour, styles[name].marker, label)
+    _add_legend(axes)
+
+
+def _scatter(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: str) -> None:
+    if not heads.empty:
+        # A dot is half as wide as other markers of its size.
+        size = 2 * _SIZE if marker == "." else _SIZE
+        axes.scatter(
+            heads["x"],
+            heads["y"],
+            s=size,
+            color=colour,
+            marker=marker,
+            lw=0.3,
+            ec="white",
+            label=f"{label}: {len(heads)}",
+            gid=label,
+        )
+
+
+def _add_legend(axes: Axes) -> None:
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2,
+        handletextpad=0.1,
+        columnspacing=0.6,
+        borderaxespad=0.1,
+        borderpad=0.1,
+        labelspacing=0.25,
+        handlelength=1.4,
+    )
+
+
+def _add_bar(axes: Axes, half: float, unit: str) -> None:
+    """Show how long a distance is, since places have no other scale; half: half the width of the panel."""
+    length = next((bar for bar in _BARS if bar <= 0.6 * half), None)
+    if length is None:
+        return
+    left, low = axes.get_xlim()[0] + 0.08 * half, axes.get_ylim()[0] + 0.1 * half
+    axes.plot([left, left + length], [low, low], color="black", lw=1.2, solid_capstyle="butt", gid="scale")
+    axes.annotate(
+        f"{length:g} {unit}",
+        (left + length, low),
+        xytext=(3, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=SMALL,
+    )
+
+
+def _fit(summary: Mapping) -> str:
+    stress, correlation, layers = summary["stress"], summary["correlation"], summary["layers"]
+    parts = [] if stress is None else [f"stress-1: {stress:.2f}"]
+    parts += [] if correlation is None else [f"correlation of distances: {correlation:.2f}"]
+    if layers["difference"] is not None:
+        parts.append(
+            f"mean divergence within layers {layers['within']:.3f}, between {layers['between']:.3f} nats a row"
+        )
+    return "; ".join(parts)

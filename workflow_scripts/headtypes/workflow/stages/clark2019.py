@@ -1,0 +1,52 @@
+"""Tables and figures of Clark et al. (BlackboxNLP 2019)."""
+
+from headtypes.base.seeds import derive_seed
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.data import encoding_of
+from headtypes.workflow.stages.stage import stage
+
+
+# Of all samples, it reads one.
+@stage("forward", reads="samples", passes=lambda plan, wildcards, rows: 0)
+def map_examples(plan: Plan, model: str, task: str) -> dict:
+    """How the segment is encoded, and the arithmetic."""
+    surface, precision = plan.config.surface, plan.config.compute.precision
+    return {"task": task, **encoding_of(plan, task), "segment_ids": surface.segment_ids, "precision": precision}
+
+
+@stage()
+def plot_examples(plan: Plan, model: str, task: str) -> dict:
+    """Nothing: the figure depends on its input alone, the maps."""
+    return {}
+
+
+@stage()
+def plot_surface(plan: Plan, model: str, task: str) -> dict:
+    """Whether the published values are drawn beside ours."""
+    return {"beside": _is_beside(plan, model)}
+
+
+@stage()
+def plot_gradients(plan: Plan, model: str, task: str) -> dict:
+    """Nothing: the figure depends on its input alone, the gradients."""
+    return {}
+
+
+@stage()
+def plot_plane(plan: Plan, model: str, task: str) -> dict:
+    """Nothing: the figure depends on its inputs alone, the plane, the surface patterns and the types."""
+    return {}
+
+
+@stage()
+def compare_with_clark(plan: Plan) -> dict:
+    """Which results stand beside the paper's, in the order of the rule's inputs."""
+    subjects = [(entry.model, entry.task) for entry in plan.texts]
+    beside = [subject for subject in subjects if _is_beside(plan, subject[0])]
+    gradients = [(entry.model, entry.task) for entry in plan.texts if entry in plan.gradients]
+    seed = derive_seed(plan.config.seed, "compare_with_clark")
+    return {"subjects": subjects, "beside": beside, "gradients": gradients, "seed": seed}
+
+
+def _is_beside(plan: Plan, model: str) -> bool:
+    return "clark2019" in plan.config.models[model].published
