@@ -13,12 +13,6 @@ if workflow.is_main_process:
         raise WorkflowError(str(error)) from None
 
 
-def shown_partition(wildcards):
-    """The partition whose types Clark's Figure 6 shows, where the model has one on this task."""
-    partition = plan.shown_partition(wildcards.model, wildcards.task)
-    return [] if partition is None else of_each(paths.PARTITION, [partition])
-
-
 rule map_examples:
     input:
         model=paths.MODEL,

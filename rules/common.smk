@@ -139,6 +139,22 @@ def head_outputs_of(wildcards):
     return of_task(paths.HEAD_OUTPUTS)(wildcards)
 
 
+def texts_of_gradients(wildcards):
+    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
+    return (paths.SAMPLES if plan.is_text(wildcards.task) else paths.QUESTIONS).format(task=wildcards.task)
+
+
+def windows_of_gradients(wildcards):
+    """The windows of a task that the model answers."""
+    return [] if plan.is_text(wildcards.task) else paths.WINDOWS.format(**wildcards)
+
+
+def shown_partition(wildcards):
+    """The partition whose types Clark's Figure 6 shows, where the model has one on this task."""
+    partition = plan.shown_partition(wildcards.model, wildcards.task)
+    return [] if partition is None else of_each(paths.PARTITION, [partition])
+
+
 def parts_of(whole, shard):
     """The shards that the first output of the rule `whole` is joined from, which the rule `shard` makes.
 

@@ -1,16 +1,6 @@
 # How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
 
-def texts_of_gradients(wildcards):
-    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
-    return (paths.SAMPLES if plan.is_text(wildcards.task) else paths.QUESTIONS).format(task=wildcards.task)
-
-
-def windows_of_gradients(wildcards):
-    """The windows of a task that the model answers."""
-    return [] if plan.is_text(wildcards.task) else paths.WINDOWS.format(**wildcards)
-
-
 rule measure_gradients:
     input:
         model=paths.MODEL,

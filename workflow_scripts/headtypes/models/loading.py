@@ -75,10 +75,10 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     precision: float32, bfloat16 or float16, whatever the file holds.
     head:      one of `HEADS`; None for the bare model.
     returns    the model in evaluation mode, on the GPU where there is one.
-    Raises `InputError` when its files have changed since it was fetched or it does not load, and `MissingHeadError` when
-    Transformers has no such head for it or the head is missing from the weights, so that Transformers has filled it
-    with random numbers. Whether the attention heads can be read is checked by `architectures.check_model` and, when the
-    model runs, by `hook.run`.
+    Raises `InputError` when its files have changed since it was fetched or it does not load, and `MissingHeadError`
+    when Transformers has no such head for it or the head is missing from the weights, so that Transformers has filled
+    it with random numbers. Whether the attention heads can be read is checked by `architectures.check_model` and, when
+    the model runs, by `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
