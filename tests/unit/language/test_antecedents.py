@@ -13,7 +13,7 @@ from headtypes.language.coreference.antecedent_files import (
     write_antecedents,
 )
 from headtypes.language.coreference.antecedents import AntecedentReducer
-from headtypes.language.coreference.mentions import anaphors, references
+from headtypes.language.coreference.mentions import anaphors, places
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from tests.support.word_maps import dense_words, random_maps, read_planted, tokens_of
 
@@ -33,7 +33,7 @@ DOCUMENTS = [
     document("dog", "A dog ran . It ran far", "DET NOUN VERB PUNCT PRON VERB ADV", [(0, 1, "d"), (4, 4, "d")]),
     document("cat", "The cat , the cat", "DET NOUN PUNCT DET NOUN", [(0, 1, "c"), (3, 4, "c")]),
 ]  # fmt: skip
-ANAPHORS = [anaphors(references(each, range(len(each.words)))) for each in DOCUMENTS]
+ANAPHORS = [anaphors(places(each, range(len(each.words)))) for each in DOCUMENTS]
 PIECES = [(1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 4), (1, 5, 1, 1, 1, 1, 2), (1, 1, 1, 1, 1)]
 
 

@@ -15,7 +15,8 @@ from headtypes.language.coreference.baselines import (
     nearest_other,
     rules,
 )
-from headtypes.language.coreference.mentions import anaphors, head_of, references, type_of
+from headtypes.language.coreference.descriptions import references, type_of
+from headtypes.language.coreference.mentions import anaphors, head_of
 from headtypes.language.coreference.parts import parts_of
 from headtypes.models.files import package_folder
 from headtypes.tasks.coreference.kind import Coreference

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from headtypes.base.errors import InputError
-from headtypes.language.coreference.mentions import references
+from headtypes.language.coreference.descriptions import references
 from headtypes.tasks.coreference.kind import Coreference
 from headtypes.tasks.treebank.conllu import read_sentences
 from headtypes.tasks.treebank.kind import Treebank

@@ -10,7 +10,8 @@ from headtypes.base.bootstrap import ratio_intervals
 from headtypes.base.errors import InputError
 from headtypes.language.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
 from headtypes.language.coreference.baselines import BASELINES, chance, is_right, nearest_other
-from headtypes.language.coreference.mentions import TYPES, Anaphor, anaphors, references
+from headtypes.language.coreference.descriptions import TYPES, Reference, references
+from headtypes.language.coreference.mentions import Anaphor, anaphors
 from headtypes.tasks.coreference.records import AnnotatedDocument
 
 ALL = "all"
@@ -43,7 +44,7 @@ def measure_coreference(
         the baselines `nearest`, `head_match`, `rules` and `chance` (`baselines`); and `nearest_other`, the nearest if
         mentions that follow may be chosen as well.
       candidates: among which words a head's guess is taken (`antecedent_files.CANDIDATES`); for baselines `mentions`.
-      type: `all`, or a type of mention (`mentions.TYPES`).
+      type: `all`, or a type of mention (`descriptions.TYPES`).
       chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents with even and odd
         places, each is scored with the choice of the other. Empty where nothing is chosen.
       layer, head: from 0; empty for baselines, and where halves choose differently.
@@ -67,7 +68,9 @@ def measure_coreference(
     return _table(rows, baselines, document, seed)
 
 
-def _anaphors(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses) -> tuple[list[Anaphor], np.ndarray]:
+def _anaphors(
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
+) -> tuple[list[Anaphor[Reference]], np.ndarray]:
     """The coreferent mentions, in the order of the guesses, and the document of each."""
     found = [
         anaphor
@@ -80,7 +83,7 @@ def _anaphors(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
     return found, guesses.document[guesses.part]
 
 
-def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, number: int) -> list:
+def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, number: int) -> list[Reference]:
     document = int(guesses.document[number])
     part = range(int(guesses.start[number]), int(guesses.stop[number]))
     pieces = np.ones(part.stop, dtype=int)
@@ -89,7 +92,7 @@ def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
     return references(documents[document], part, pieces.tolist())
 
 
-def _right(found: list[Anaphor], guesses: AntecedentGuesses) -> np.ndarray:
+def _right(found: list[Anaphor[Reference]], guesses: AntecedentGuesses) -> np.ndarray:
     """Whether each guess is right, [mention, layer, head, candidates] float64."""
     right = np.array(
         [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, found, strict=True)]
@@ -98,7 +101,10 @@ def _right(found: list[Anaphor], guesses: AntecedentGuesses) -> np.ndarray:
 
 
 def _baselines(
-    found: list[Anaphor], documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, document: np.ndarray
+    found: list[Anaphor[Reference]],
+    documents: Sequence[AnnotatedDocument],
+    guesses: AntecedentGuesses,
+    document: np.ndarray,
 ) -> dict[str, np.ndarray]:
     scores = {
         name: np.array([float(is_right(anaphor, guess(anaphor))) for anaphor in found])

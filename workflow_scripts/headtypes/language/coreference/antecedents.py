@@ -9,7 +9,7 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import Pass, read_attention
 from headtypes.base.errors import InputError
 from headtypes.language.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
-from headtypes.language.coreference.mentions import Anaphor, anaphors, references
+from headtypes.language.coreference.mentions import Anaphor, anaphors, places
 from headtypes.language.coreference.parts import parts_of
 from headtypes.language.encoding import encode_sentences, encode_words, special_tokens
 from headtypes.language.settings import DocumentReading, Pieces
@@ -116,7 +116,7 @@ def extract_antecedents(
         counts = np.bincount([word for word in word_of if word >= 0], minlength=len(words)).tolist()
         unread.extend((number, word) for word, count in enumerate(counts) if not count)
         for part in parts_of(document, counts, room, reading):
-            found = anaphors(references(document, part, counts))
+            found = anaphors(places(document, part, counts))
             if found:
                 parts.append((number, part, found))
     if not parts:

@@ -6,7 +6,8 @@ is the one whose head word comes last; of several with one head word, the one th
 
 from collections.abc import Callable, Iterable, Sequence
 
-from headtypes.language.coreference.mentions import Anaphor, Reference
+from headtypes.language.coreference.descriptions import Reference
+from headtypes.language.coreference.mentions import Anaphor
 
 # Which candidates pass, from the most to the least precise; the nearest of the first sieve that any passes is chosen.
 SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
@@ -17,22 +18,22 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 )
 
 
-def nearest(anaphor: Anaphor) -> Reference | None:
+def nearest(anaphor: Anaphor[Reference]) -> Reference | None:
     """The nearest candidate."""
     return _nearest(anaphor.candidates)
 
 
-def head_match(anaphor: Anaphor) -> Reference | None:
+def head_match(anaphor: Anaphor[Reference]) -> Reference | None:
     """The nearest candidate whose head word is the same string in lower case; None if there is none."""
     return _nearest(_passing(anaphor, SIEVES[1]))
 
 
-def rules(anaphor: Anaphor) -> Reference | None:
+def rules(anaphor: Anaphor[Reference]) -> Reference | None:
     """The nearest candidate of the earliest sieve that any passes."""
     return next((chosen for sieve in SIEVES if (chosen := _nearest(_passing(anaphor, sieve)))), None)
 
 
-def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
+def nearest_other(anaphor: Anaphor[Reference], mentions: Sequence[Reference]) -> Reference | None:
     """The mention with the nearest head word, also of those that follow; of two, the earlier one.
 
     mentions: all of the part. This is another reading of `nearest`, for a remark beside it.
@@ -47,19 +48,19 @@ def chance(anaphor: Anaphor) -> float:
     return len(anaphor.antecedents) / len(anaphor.candidate_heads)
 
 
-BASELINES: dict[str, Callable[[Anaphor], Reference | None]] = {
+BASELINES: dict[str, Callable[[Anaphor[Reference]], Reference | None]] = {
     "nearest": nearest,
     "head_match": head_match,
     "rules": rules,
 }
 
 
-def is_right(anaphor: Anaphor, chosen: Reference | None) -> bool:
+def is_right(anaphor: Anaphor[Reference], chosen: Reference | None) -> bool:
     """Whether a choice refers to the entity of the mention; none is wrong."""
     return chosen is not None and chosen.entity == anaphor.mention.entity
 
 
-def _passing(anaphor: Anaphor, passes: Callable[[Reference, Reference], bool]) -> Iterable[Reference]:
+def _passing(anaphor: Anaphor[Reference], passes: Callable[[Reference, Reference], bool]) -> Iterable[Reference]:
     return (candidate for candidate in anaphor.candidates if passes(anaphor.mention, candidate))
 
 

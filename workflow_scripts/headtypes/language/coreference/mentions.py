@@ -1,54 +1,46 @@
-"""Mentions of a part of a document: their head words, types, candidates and antecedents.
+"""Mentions of a part of a document: their head words, candidates and antecedents.
 
 Clark et al. (2019, section 4.3) define none of these; docs/understand/method.md has the definitions used here.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Generic, TypeVar
 
-from headtypes.language.coreference.agreement import PRONOUNS, Features, gender_of, number_of
 from headtypes.language.coreference.phrases import head_by_parse
-from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
+from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence
 
-Type = Literal["pronoun", "proper", "nominal"]
-TYPES: tuple[Type, ...] = get_args(Type)
 # Where neither a tree nor a parse tells the head word, it stands before the first of these.
 _PREPOSITIONS = ("of", "in", "on", "at", "to", "for", "with", "by", "from", "about")
 _AFTER_HEAD = frozenset((*_PREPOSITIONS, "who", "which", "that", "where", ",", "--", ";", ":"))
 
 
 @dataclass(frozen=True)
-class Reference:
-    """A mention as the baselines see it. Words are counted from 0 in the part.
+class Place:
+    """Where a mention stands. Words are counted from 0 in the part.
 
-    words:    in lower case; head: the place of the head word; start, end: of the first and the last word.
+    start, end: places of the first and the last word; head: of the head word; entity: what it refers to.
     """
 
     start: int
     end: int
     head: int
     entity: str
-    words: tuple[str, ...]
-    type: Type
-    features: Features
 
-    @property
-    def head_word(self) -> str:
-        """The head word in lower case."""
-        return self.words[self.head - self.start]
+
+M = TypeVar("M", bound=Place)
 
 
 @dataclass(frozen=True)
-class Anaphor:
+class Anaphor(Generic[M]):
     """A coreferent mention of a part: one that has an antecedent.
 
     candidates:  mentions of the part that end before it starts, in the order of the document.
     antecedents: head words of the candidates that have its entity.
     """
 
-    mention: Reference
-    candidates: tuple[Reference, ...]
+    mention: M
+    candidates: tuple[M, ...]
     antecedents: frozenset[int]
 
     @property
@@ -57,25 +49,26 @@ class Anaphor:
         return sorted({candidate.head for candidate in self.candidates})
 
 
-def references(document: AnnotatedDocument, part: range, pieces: Sequence[int] | None = None) -> list[Reference]:
+def places(document: AnnotatedDocument, part: range, pieces: Sequence[int] | None = None) -> list[Place]:
     """The mentions that lie wholly inside of a part, in their order.
 
     part:   words of the document, as `parts.parts_of` gives them.
     pieces: number of pieces of each word of the document; a mention whose head word has none is left out, since no
         model can look at it.
     """
-    inside, sentences = [], _with_starts(document)
+    inside = []
     for mention in document.mentions:
         if mention.start < part.start or mention.end >= part.stop:
             continue
-        before, sentence = next(entry for entry in reversed(sentences) if entry[0] <= mention.start)
-        reference = _reference(sentence, mention, mention.start - before, mention.end - before, part.start)
-        if pieces is None or pieces[reference.head + part.start]:
-            inside.append(reference)
+        before, sentence = sentence_of(document, mention.start)
+        head = before + head_of(sentence, mention.start - before, mention.end - before)
+        if pieces is None or pieces[head]:
+            start, end = mention.start - part.start, mention.end - part.start
+            inside.append(Place(start, end, head - part.start, mention.entity))
     return inside
 
 
-def anaphors(mentions: Iterable[Reference]) -> list[Anaphor]:
+def anaphors(mentions: Iterable[M]) -> list[Anaphor[M]]:
     """The coreferent mentions of a part, given all of its mentions."""
     mentions, coreferent = list(mentions), []
     for mention in mentions:
@@ -84,6 +77,16 @@ def anaphors(mentions: Iterable[Reference]) -> list[Anaphor]:
         if antecedents:
             coreferent.append(Anaphor(mention, candidates, antecedents))
     return coreferent
+
+
+def sentence_of(document: AnnotatedDocument, word: int) -> tuple[int, AnnotatedSentence]:
+    """The sentence of a word of a document, and the number of words before it."""
+    before = 0
+    for sentence in document.sentences:
+        if word < before + len(sentence.words):
+            return before, sentence
+        before += len(sentence.words)
+    raise IndexError(word)
 
 
 def head_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
@@ -103,63 +106,8 @@ def head_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
     return next(after, end + 1) - 1
 
 
-def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
-    """The type of a mention: by UPOS of its head word, else by XPOS, else by a list of pronouns and a capital."""
-    word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
-    if upos or xpos:
-        tag, pronouns, names = (upos, ("PRON",), ("PROPN",)) if upos else (xpos, ("PRP", "PRP$"), ("NNP", "NNPS"))
-        return "pronoun" if tag in pronouns else "proper" if tag in names else "nominal"
-    if start == end and word.lower() in PRONOUNS:
-        return "pronoun"
-    return "proper" if word[0].isupper() else "nominal"
-
-
-def _reference(sentence: AnnotatedSentence, mention: Mention, start: int, end: int, part_start: int) -> Reference:
-    head = head_of(sentence, start, end)
-    words = tuple(word.lower() for word in sentence.words[start : end + 1])
-    type_ = type_of(sentence, start, end, head)
-    return Reference(
-        start=mention.start - part_start,
-        end=mention.end - part_start,
-        head=mention.start - part_start + head - start,
-        entity=mention.entity,
-        words=words,
-        type=type_,
-        features=_features(sentence, start, end, head, type_),
-    )
-
-
-def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: Type) -> Features:
-    word = sentence.words[head].lower()
-    if type_ == "pronoun" and word in PRONOUNS:
-        features = PRONOUNS[word]
-    else:
-        number = number_of(word, sentence.numbers[head], sentence.xpos[head], type_ == "nominal")
-        gender = gender_of([word.lower() for word in sentence.words[start : end + 1]])
-        features = Features(number, gender, person=3)
-    return features._replace(number="plural") if _is_coordinated(sentence, start, end, head) else features
-
-
-def _is_coordinated(sentence: AnnotatedSentence, start: int, end: int, head: int) -> bool:
-    if sentence.heads is None or sentence.relations is None:
-        return False
-    return any(
-        sentence.heads[word] == head + 1 and sentence.relations[word].partition(":")[0] == "conj"
-        for word in range(start, end + 1)
-    )
-
-
 def _depth(heads: Sequence[int], word: int) -> int:
     depth = 0
     while heads[word]:
         word, depth = heads[word] - 1, depth + 1
     return depth
-
-
-def _with_starts(document: AnnotatedDocument) -> list[tuple[int, AnnotatedSentence]]:
-    """The sentences, each with the place of its first word in the document."""
-    entries, start = [], 0
-    for sentence in document.sentences:
-        entries.append((start, sentence))
-        start += len(sentence.words)
-    return entries
