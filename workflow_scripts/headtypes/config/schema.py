@@ -177,7 +177,8 @@ class Jobs(Strict):
     """How work is divided into jobs; no result depends on it."""
 
     shards: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Jobs that share one extraction or evaluation, so that a job that is killed loses no more than its share."""
+    """Jobs that share one extraction, comparison of heads or evaluation, so that one that is killed loses no more than
+    its share."""
 
 
 class Select(Strict):

@@ -5,6 +5,7 @@ all heads is computed again for some rows at a time, and compared.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,20 +31,21 @@ from headtypes.tasks.records import Sample
 _HEADS, _NUMBERS = 8, 2**12
 # Padded tokens of a batch, at most, since the queries and keys of all its layers are kept.
 _BATCH_TOKENS = 1024
-# Divergences of a batch are rounded to multiples of this, so that float64 adds them up without an error, in whatever
-# order: those of shards give the same bytes as those of one job. It is a tenth of the error of a row.
-_UNIT = 2.0**-33
+# Divergences of a batch are rounded to multiples of this, less than the error of one row, so that float64 adds up those
+# of ten million rows without an error, in whatever order: shards give the same bytes as a single job.
+_UNIT = 2.0**-30
 
 
 class KeptLayers:
-    """A hook that keeps the layers of a batch and leaves them as they are."""
+    """A hook that keeps the queries and keys of all layers of a batch, and leaves the model as it is."""
 
     def __init__(self, batch: Batch):
         self.layers: list[Layer] = []
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
         """The head outputs of the plain model."""
-        self.layers.append(layer)
+        # The values are not needed: the keys in their place take no memory.
+        self.layers.append(replace(layer, value=layer.key))
         return layer.head_outputs()
 
 
