@@ -23,6 +23,8 @@ include: "rules/divergence.smk"  # how differently heads attend, and the heads i
 include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
+include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
+include: "rules/coreference.smk"  # what finds the antecedents of mentions
 include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
 include: "rules/clark2019.smk"  # the second paper's figures, and its claims
 
@@ -46,6 +48,8 @@ rule all:
         rules.gradients.input,
         rules.types.input,
         rules.ablation.input,
+        rules.syntax.input,
+        rules.coreference.input,
         rules.guan2020.input,
         rules.clark2019.input,
     localrule: True

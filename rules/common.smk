@@ -126,6 +126,11 @@ def of_task(pattern):
     )
 
 
+def of_test(task):
+    """The sentences on which choices made on a treebank are scored, if it has a file of them."""
+    return paths.TEST_ROWS.format(task=task) if plan.test_files(task) else []
+
+
 def head_outputs_of(wildcards):
     """The mean outputs of the model's heads, where the condition replaces a head's output by its mean."""
     condition, _ = plan.reading(wildcards.condition)

@@ -22,6 +22,29 @@ rule fetch_task:
         "../workflow_scripts/fetch_task.py"
 
 
+rule fetch_test:
+    input:
+        lambda wildcards: of_user(plan.test_files(wildcards.task)),
+    output:
+        rows=paths.TEST_ROWS,
+        record=paths.TEST_RECORD,
+    log:
+        "logs/fetch_test/{task}.log",
+    benchmark:
+        "results/sources/test/{task}.benchmark.tsv"
+    wildcard_constraints:
+        task=any_of(task for task in plan.config.tasks if plan.test_files(task)),
+    localrule: True
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
+    params:
+        **identity("fetch_test"),
+    script:
+        "../workflow_scripts/fetch_test.py"
+
+
 rule sample_inputs:
     input:
         rows=paths.ROWS,

@@ -26,7 +26,11 @@ from tests.support.workplace import PARTS, Workplace, copy_workflow
 LEAVES = leaf_rows()
 MODULES = sorted(file.relative_to(SCRIPTS).as_posix() for file in SCRIPTS.rglob("*.py"))
 # Leaves whose other value is not selected, and what no result depends on.
-IDLE = {"clustering/methods", "clustering/k", "jobs/shards"}
+IDLE = {
+    "clustering/methods",
+    "clustering/k",
+    "jobs/shards",
+}
 
 
 def test_nothing_is_scheduled_without_an_edit(place):
@@ -160,6 +164,8 @@ def test_touched_inputs_schedule_nothing(place):
         "inputs/squad.json": {"fetch_task": 1},
         "inputs/texts/b.txt": {"fetch_task": 1},
         "inputs/train.json": {"fetch_training": 1},
+        "inputs/dev.conllu": {"fetch_task": 1},
+        "inputs/test.conllu": {"fetch_test": 1},
         "inputs/model/config.json": {"fetch_model": 1},
         "inputs/mine.csv": {"import_partition": 1},
         # compare_with_guan reads it too, and follows the tables anyway.
@@ -181,6 +187,7 @@ SWAPS = {
     },
     ("tasks/squad/questions", "tasks/pairs/questions"): {"sample_questions": 2, "tabulate_ablations": 1},
     ("tasks/squad/source/file", "tasks/squad/source/training_file"): {"fetch_task": 1, "fetch_training": 1},
+    ("tasks/bank/source/file", "tasks/bank/source/test_file"): {"fetch_task": 1, "fetch_test": 1},
     ("tasks/asked/source/split", "tasks/asked/source/training_split"): {"fetch_task": 1, "fetch_training": 1},
     ("tasks/pairs/columns/first", "tasks/pairs/columns/second"): {"fetch_task": 1},
     ("models/base/source", "models/packed/source"): {"fetch_model": 2},

@@ -108,6 +108,30 @@ ADDED = {
             "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
         },
     ),
+    "a treebank of the world": (
+        {
+            "tasks/trees": {"kind": "treebank", "source": {"world": "treebank"}},
+            "models/two/tasks": ["squad", "trees"],
+        },
+        {
+            "new": {
+                "fetch_task": 1,
+                "fetch_training": 1,
+                "measure_offsets": 1,
+                "extract_arcs": 1,
+                "measure_relations": 1,
+                "train_probes": 1,
+                "measure_probes": 1,
+            }
+        },
+    ),
+    "documents with mentions": (
+        {
+            "tasks/stories": {"kind": "coreference", "source": {"world": "coreference"}},
+            "models/two/tasks": ["squad", "stories"],
+        },
+        {"new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1}},
+    ),
     "a task of text": (
         {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {

@@ -27,6 +27,32 @@ from tests.workflow.conftest import squad_file
 # Ids as data may have them: none may become the name of a file.
 IDS = ["../../escaped", "/tmp/escaped", "a/b", "$(touch escaped)", "; touch escaped", "q\nescaped"]
 
+_PARTS = {"file": "dev", "training_file": "train", "test_file": "test"}
+# Three sentences with a tree, and the mentions of one entity.
+_CONLLU = "\n".join(
+    f"{line}\n"
+    for line in (
+        "\n".join(
+            f"{number}\t{word}\t_\t{upos}\t{xpos}\t_\t{head}\t{label}\t_\t{misc}"
+            for number, (word, upos, xpos, head, label, misc) in enumerate(sentence, start=1)
+        )
+        for sentence in (
+            (
+                ("the", "DET", "DT", 2, "det", "Entity=(1"),
+                ("cat", "NOUN", "NN", 3, "nsubj", "Entity=1)"),
+                ("sat", "VERB", "VBD", 0, "root", "_"),
+            ),
+            (("it", "PRON", "PRP", 2, "nsubj", "Entity=(1)"), ("ran", "VERB", "VBD", 0, "root", "_")),
+            (
+                ("it", "PRON", "PRP", 2, "nsubj", "Entity=(1)"),
+                ("saw", "VERB", "VBD", 0, "root", "_"),
+                ("the", "DET", "DT", 4, "det", "_"),
+                ("house", "NOUN", "NN", 2, "obj", "_"),
+            ),
+        )
+    )
+)
+
 
 def small_config(folder: Path) -> dict:
     """A configuration in which every rule has a job; the model and data that it names are put into `folder`."""
@@ -49,6 +75,10 @@ def small_config(folder: Path) -> dict:
         csv.writer(file).writerows(
             [["layer", "head", "type"], *([n // 4, n % 4, ("dense", "odd")[n % 2]] for n in range(8))]
         )
+    for name in ("dev", "train", "test", "stories"):
+        (folder / f"{name}.conllu").write_text(_CONLLU)
+    (folder / "vectors.txt").write_text("the 1 0\ncat 0 1\n")
+    trees = {key: str(folder / f"{name}.conllu") for key, name in _PARTS.items()}
     texts = [
         {"id": f"../{number}", "paragraphs": [context, context[:30]]} for number, (_, context) in enumerate(QUESTIONS)
     ]
@@ -59,9 +89,15 @@ def small_config(folder: Path) -> dict:
         "tasks": {
             "animals": {"source": source, "samples": 5},
             "texts": {"kind": "text", "source": {"file": str(folder / "texts.jsonl")}, "samples": 3},
+            "trees": {"kind": "treebank", "source": trees},
+            "stories": {"kind": "coreference", "source": {"file": str(folder / "stories.conllu")}},
         },
         "models": {
-            "tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals", "texts"], "evaluate": "animals"},
+            "tiny": {
+                "source": {"folder": str(folder / "model")},
+                "tasks": ["animals", "texts", "trees", "stories"],
+                "evaluate": "animals",
+            },
             "made": {"source": {"finetuned": made}, "tasks": ["animals"]},
         },
         "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},
@@ -69,6 +105,8 @@ def small_config(folder: Path) -> dict:
         "stability": {"models": 2},
         "partitions": {"mine": {"file": str(folder / "mine.csv"), "model": "tiny", "task": "animals"}},
         "conditions": {"baseline": {}, "mixed": {"dense": "mean"}},
+        "relations": {"least": 1},
+        "probes": {"vectors": {"file": str(folder / "vectors.txt")}, "seeds": 1},
         "readings": {"segments": {"sentences": "segments"}},
         "controls": {"draws": 1, "questions": 3},
         "curves": {"orders": 1, "questions": 3},

@@ -23,7 +23,7 @@ RULES = sorted(script.stem for script in (ROOT / "workflow_scripts").glob("*.py"
 JOINING = ["evaluate_condition, shared", "extract_features, shared", "measure_divergence, shared"]
 CASES = [*RULES, *JOINING]
 # Rules that read no result: what they read is the user's.
-FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_training"]
+FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_test", "fetch_training"]
 # The rules of each fault, as the table in the documentation has them.
 TABLE = {
     **dict.fromkeys(WHILE_WRITING, RULES),

@@ -23,6 +23,14 @@ def full_config(folder: Path) -> dict:
         "texts/a.txt": "One.\n\nTwo.\n",
         "texts/b.txt": "Three.\n\nFour.\n",
         "other_texts/a.txt": "Five.\n\nSix.\n",
+        "dev.conllu": "",
+        "train.conllu": "",
+        "test.conllu": "",
+        "other.conllu": "",
+        "stories/a.conllu": "",
+        "other_stories/a.conllu": "",
+        "vectors.txt": "the 1 2\n",
+        "other_vectors.txt": "the 2 1\n",
         "mine.csv": "layer, head, type\n0, 0, near\n0, 1, far\n",
         "other.csv": "layer, head, type\n0, 0, far\n0, 1, near\n",
     }.items():
@@ -60,6 +68,16 @@ def full_config(folder: Path) -> dict:
                 "samples": 12,
                 "max_seq_length": 64,
             },
+            "bank": {
+                "kind": "treebank",
+                "source": {
+                    "file": str(folder / "dev.conllu"),
+                    "training_file": str(folder / "train.conllu"),
+                    "test_file": str(folder / "test.conllu"),
+                },
+                "max_seq_length": 48,
+            },
+            "stories": {"kind": "coreference", "source": {"folder": str(folder / "stories")}, "max_seq_length": 40},
         },
         "models": {
             "base": {
@@ -98,7 +116,10 @@ def full_config(folder: Path) -> dict:
             },
             # Each source of training data has a model that learns from it.
             "schooled": {"source": {"finetuned": {"base": "taught", "task": "asked"}}, "tasks": ["made"]},
-            "trained": {"source": {"finetuned": {"base": "base", "task": "squad"}}, "tasks": ["made", "paragraphs"]},
+            "trained": {
+                "source": {"finetuned": {"base": "base", "task": "squad"}},
+                "tasks": ["made", "paragraphs", "bank", "stories"],
+            },
         },
         "clustering": {"methods": ["kmeans"], "k": [3, 4], "distance_bins": 16, "scale": False, "restarts": 5},
         "stability": {"models": 4},
@@ -123,6 +144,17 @@ def full_config(folder: Path) -> dict:
         },
         "controls": {"draws": 2, "questions": 5},
         "curves": {"orders": 1, "questions": 6},
+        "words": {"pieces": "mean"},
+        "relations": {"least": 20, "offsets": 2},
+        "coreference": {"documents": "chunks"},
+        "probes": {
+            "vectors": {"file": str(folder / "vectors.txt"), "embeddings": False},
+            "learning_rate": 0.01,
+            "epochs": 2,
+            "sentences": 30,
+            "seeds": 2,
+            "root": "first",
+        },
         "surface": {"segment_ids": "pair"},
         "divergence": {"smoothing": 0.001, "scale": "plain"},
         "gradients": {"samples": 7},
@@ -130,7 +162,7 @@ def full_config(folder: Path) -> dict:
         "jobs": {"shards": 1},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"],
-            "tasks": ["squad", "asked", "pairs", "made", "paragraphs"],
+            "tasks": ["squad", "asked", "pairs", "made", "paragraphs", "bank", "stories"],
             "partitions": [
                 "squad-kmeans-k3",
                 "squad-kmeans-k4",

@@ -13,8 +13,17 @@ def all_specs(raw: dict) -> dict[tuple, str]:
     answered = [*plan.ablations, *(each for each in plan.gradients if not plan.is_text(each.task))]
     jobs = [
         *(("fetch_model", model) for model in plan.models),
-        *((rule, task) for task in plan.tasks for rule in ("fetch_task", "sample_inputs")),
-        *(("fetch_training", each.task) for each in made),
+        *(("fetch_task", task) for task in plan.tasks),
+        *(("sample_inputs", task) for task in dict.fromkeys(each.task for each in plan.features)),
+        *((rule, task) for task in plan.tasks_of("treebank") for rule in ("fetch_test", "measure_offsets")),
+        *(("fetch_training", each.task) for each in [*made, *plan.probed]),
+        *((rule, *each) for each in plan.inputs_of("treebank") for rule in ("extract_arcs", "measure_relations")),
+        *((rule, *each) for each in plan.probed for rule in ("train_probes", "measure_probes")),
+        *(
+            (rule, *each)
+            for each in plan.inputs_of("coreference")
+            for rule in ("extract_antecedents", "measure_coreference")
+        ),
         *(("finetune_model", model) for model in plan.models if plan.finetuned(model)),
         *(
             (rule, *each)

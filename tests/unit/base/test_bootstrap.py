@@ -15,6 +15,7 @@ from headtypes.base.bootstrap import (
     mean_intervals,
     p_of_side,
     p_values,
+    ratio_intervals,
     score_intervals,
 )
 from headtypes.base.errors import InputError
@@ -244,6 +245,26 @@ def test_squad_dev_takes_little_time_and_memory():
     # 10,000 resamples in under 10 seconds, and no more memory than for 20 but a block of draws.
     assert spent < 0.5
     assert many - few < 20e6
+
+
+def test_means_over_different_items_of_the_same_units_have_the_intervals_of_articles():
+    rng = np.random.default_rng(0)
+    article = rng.integers(0, 30, 400)
+    hits = rng.random((2, 400)) < 0.6
+    sums = np.stack([np.bincount(article, row, 30) for row in hits], axis=1)
+    sizes = np.repeat(np.bincount(article, minlength=30)[:, None], 2, axis=1).astype(float)
+    both = ratio_intervals(sums, sizes, seed=3)
+    np.testing.assert_allclose(both, mean_intervals(hits.astype(float), article, seed=3))
+    # A unit without items of a column changes nothing but which units are drawn.
+    low, high = ratio_intervals(np.pad(sums, ((0, 5), (0, 0))), np.pad(sizes, ((0, 5), (0, 0))), seed=3)
+    np.testing.assert_allclose((low, high), both, atol=0.02)
+
+
+def test_a_column_that_one_unit_has_alone_has_no_interval():
+    sums, sizes = np.array([[1.0, 3.0], [0.0, 1.0], [0.0, 2.0]]), np.array([[2.0, 4.0], [0.0, 4.0], [0.0, 2.0]])
+    low, high = ratio_intervals(sums, sizes, seed=0)
+    assert np.isnan([low[0], high[0]]).all()
+    assert 0.25 <= low[1] <= 0.6 <= high[1] <= 1
 
 
 def drawn(units: int, seed: int, columns: int = 200, resamples: int = 400, spread: float = 1.0):

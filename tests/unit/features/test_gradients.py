@@ -14,9 +14,9 @@ from headtypes.base.seeds import derive_seed
 from headtypes.base.table_files import write_csv
 from headtypes.features.gradient_files import ATTENDED, Gradients, read_gradients
 from headtypes.features.gradients import gradients_by_kind, measure_answer_gradients, measure_text_gradients
+from headtypes.features.masking import mask_words
 from headtypes.features.own_loss import MaskedWords, NextToken
 from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.masking import mask_words
 from headtypes.tasks.question_answering.examples import answer_positions
 from headtypes.tasks.question_answering.sliding import build_windows
 from headtypes.tasks.records import Sample

@@ -51,8 +51,10 @@ def test_every_data_set_of_the_world_is_of_one_kind():
 
 def test_a_key_belongs_to_the_kinds_that_have_it():
     assert kinds_with("columns") == ["sentence_pair"]
-    assert kinds_with("folder") == kinds_with("max_seq_length") == ["text"]
-    assert kinds_with("samples") == list(KINDS)
+    assert kinds_with("folder") == ["text", "coreference"]
+    assert kinds_with("max_seq_length") == ["text", "treebank", "coreference"]
+    assert kinds_with("samples") == ["question_answering", "sentence_pair", "text"]
+    assert kinds_with("source") == list(KINDS)
 
 
 def test_what_answers_are_worth_is_no_matter_of_features_and_training():

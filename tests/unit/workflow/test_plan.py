@@ -335,6 +335,22 @@ def test_a_row_that_a_paper_does_not_have_is_named_with_those_that_it_has(small)
     plan.check_published("another2019", [])
 
 
+def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
+    bank = full_config(tmp_path)["tasks"]["bank"]
+    with_bank = edited(edited(small, "tasks/bank", bank), "models/bert/tasks", ["squad", "bank"])
+    assert jobs(with_bank) == jobs(small)
+    plan = Plan(read_config(with_bank))
+    assert plan.tasks_of("treebank") == ["bank"]
+    assert plan.inputs_of("treebank") == [("bert", "bank")]
+    assert plan.test_files("bank") == [str(tmp_path / "test.conllu")]
+    # A model that reads nothing else has no types, and a task that no model reads has no jobs.
+    alone = edited(
+        edited(edited(with_bank, "models/bert/tasks", ["bank"]), "models/bert/evaluate", None), "conditions", {}
+    )
+    assert jobs(alone) == set()
+    assert Plan(read_config(edited(small, "tasks/bank", bank))).tasks_of("treebank") == []
+
+
 @pytest.mark.parametrize("chosen", [["zero-dense"], ["zero-dense", "baseline"]])
 def test_the_baseline_is_among_whichever_conditions_are_selected(tmp_path, chosen):
     plan = Plan(read_config(edited(full_config(tmp_path), "select/conditions", chosen)))

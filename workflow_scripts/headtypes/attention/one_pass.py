@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
@@ -150,6 +151,7 @@ def read_attention(
     batch_tokens: int,
     what: str,
     part: Part = WHOLE,
+    bar: tqdm | None = None,
 ) -> list[Any]:
     """Run a model over encoded samples in one forward pass per batch, and let every reducer read its attention.
 
@@ -157,6 +159,7 @@ def read_attention(
     batch_tokens: padded tokens of a batch.
     what:         name of the work, for the progress and for messages.
     part:         of the batches; the samples of the others are not read.
+    bar:          progress that several passes share, instead of one of this pass.
     returns       the result of each reducer.
     Raises `InputError` where the model's heads cannot be read, or a reducer finds that what it read cannot be right.
     """
@@ -179,6 +182,7 @@ def read_attention(
         batch_tokens=batch_tokens,
         what=what,
         part=part,
+        bar=bar,
     )
     return [reducer.result() for reducer in reducers]
 

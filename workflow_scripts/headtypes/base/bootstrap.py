@@ -148,6 +148,30 @@ def mean_intervals(
     return bounds(*drawn, level)
 
 
+def ratio_intervals(
+    sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int = RESAMPLES, level: float = LEVEL
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bootstrap intervals of means that are over different items of the same units, low and high, each [column].
+
+    sums, sizes: [unit, column] each unit's sum and over how many items it is; 0 where it has none of the column's.
+    seed, resamples, level: as in `mean_intervals`.
+
+    A column is the accuracy of one relation, say, whose words only some sentences have. All columns are of the same
+    drawn units. The bounds are those of `mean_intervals`, for each column with the units that have some item of it; NaN
+    where fewer than two have.
+    """
+    with threadpool_limits(1):
+        drawn = [(units @ sums, units @ sizes) for units in draw_units(len(sums), resamples, seed)]
+    totals, counts = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    low, high = np.full((2, sums.shape[1]), np.nan)
+    for column in np.flatnonzero((sizes > 0).sum(0) > 1):
+        # A draw without any of the units has no mean.
+        some = counts[:, column] > 0
+        means = totals[some, column] / counts[some, column]
+        low[column], high[column] = bounds(means, sizes[sizes[:, column] > 0, column], level)
+    return low, high
+
+
 def sums_by_unit(values: np.ndarray, articles: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Group questions into the units that the bootstrap draws.
 

@@ -5,7 +5,7 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -144,7 +144,7 @@ def read_json(path: str | Path) -> Any:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start}).") from error
 
 
-def write_json_lines(path: str | Path, rows: list[dict]) -> None:
+def write_json_lines(path: str | Path, rows: Iterable[dict]) -> None:
     """Write one JSON object per line, as a whole file."""
     write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
 

@@ -69,6 +69,11 @@ def check_partitions(config: Config) -> None:
             raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
         check_known(f"partitions.{name}.model", entry.model, config.models)
         check_known(f"partitions.{name}.task", entry.task, config.tasks)
+        if "samples" not in KINDS[kind := config.tasks[entry.task].kind].keys:
+            raise InputError(
+                f"config: partitions.{name}.task: {entry.task} is of kind {kind}, on which types have no features; "
+                "name another task."
+            )
         if entry.task not in config.models[entry.model].tasks:
             raise InputError(
                 f"config: partitions.{name}.task: models.{entry.model} has no features on {entry.task}; "
@@ -105,8 +110,11 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             )
     for name in tasks:
         source, key = config.tasks[name].source, f"tasks.{name}.source"
-        if source.file is not None:
-            _check_file(f"{key}.file", source.file)
+        # A kind that no model answers is not fine-tuned on: its training data are for probes.
+        probed = ("training_file",) if KINDS[config.tasks[name].kind].head is None else ()
+        for part in ("file", "test_file", *probed):
+            if (file := getattr(source, part)) is not None:
+                _check_file(f"{key}.{part}", file)
         if source.folder is not None:
             _variables_set(f"{key}.folder", source.folder)
             files_of(source.folder, f"config: {key}.folder")

@@ -5,14 +5,23 @@
 
 import json
 from dataclasses import fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationError, create_model, model_validator
 
 from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
 from headtypes.config.messages import sentence
-from headtypes.config.sources import Columns, LocalPath, ModelSource, Name, Strict, TaskKind, TaskSource
+from headtypes.config.sources import (
+    Columns,
+    LocalPath,
+    ModelSource,
+    Name,
+    Strict,
+    TaskKind,
+    TaskSource,
+)
+from headtypes.language.settings import DocumentReading, Pieces, Root
 from headtypes.papers.names import Paper
 from headtypes.tasks.kinds import KINDS, kinds_with
 from headtypes.types.methods import METHODS
@@ -30,7 +39,8 @@ class Task(Strict):
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
     max_seq_length: Annotated[int, Field(ge=16)] = 128
-    """Most tokens of a sample of text, special tokens included (Clark et al. 2019: 128)."""
+    """Most tokens of a sample of text, a sentence of a treebank or a part of a document, special tokens included (Clark
+    et al. 2019: 128)."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
     """Questions or pairs on which each ablation is evaluated."""
 
@@ -52,7 +62,8 @@ class Model(Strict):
     parent: Name | None = None
     """Model that this one was fine-tuned from; only such relatives are compared head by head."""
     tasks: Annotated[list[Name], Field(min_length=1)]
-    """Tasks on whose inputs the features are extracted and clustered."""
+    """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
+    documents with mentions."""
     evaluate: Name | None = None
     """Task that the model was fine-tuned for; its heads are ablated there."""
     published: dict[Paper, Name] = {}
@@ -141,6 +152,60 @@ class Curves(Strict):
     """How many of the task's questions or pairs."""
 
 
+class Words(Strict):
+    """How the attention of tokens becomes that of words (Clark et al. 2019, section 4.1)."""
+
+    pieces: Literal[*get_args(Pieces)] = "mean"
+    """A word of several tokens looks at others as the mean of its tokens does, or as the first, as the released code
+    has it; what it is looked at is the sum over its tokens."""
+
+
+class Relations(Strict):
+    """How heads are measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
+
+    least: Annotated[int, Field(ge=1)] = 100
+    """Words that a relation needs to be listed."""
+    offsets: Annotated[int, Field(ge=1, le=20)] = 3
+    """Largest offset of the baselines that guess the word at a fixed distance, in both directions."""
+
+
+class Coreference(Strict):
+    """How heads are measured on documents with mentions (Clark et al. 2019, section 4.3)."""
+
+    documents: Literal[*get_args(DocumentReading)] = "first"
+    """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
+
+
+class Vectors(Strict):
+    """Where the word vectors of probes come from: a file, or the model's own embeddings."""
+
+    file: LocalPath | None = None
+    """GloVe's text format: a word and its numbers on each line, separated by single spaces."""
+    embeddings: bool = False
+    """Whether they are the mean of the model's own input embeddings of a word's tokens."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        if (self.file is None) != self.embeddings:
+            raise ValueError("needs a file of word vectors, or embeddings: true")
+        return self
+
+
+class Probes(Strict):
+    """Parsers that read the attention of all heads, trained on a treebank (Clark et al. 2019, section 5)."""
+
+    vectors: Vectors = Vectors(embeddings=True)
+    learning_rate: Annotated[float, Field(gt=0)] = 0.002
+    epochs: Annotated[int, Field(ge=1)] = 1
+    sentences: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
+    """How many of the first training sentences the probes learn from."""
+    seeds: Annotated[int, Field(ge=0)] = 3
+    """Random starts of each probe; 0 for no probes."""
+    root: Literal[*get_args(Root)] = "first"
+    """Where the root stands among the words' vectors; `released` as in the released code, which gives every candidate
+    the vector of the next word and lets a word be its own head."""
+
+
 class Surface(Strict):
     """What single heads look at, as position and kind of token tell (Clark et al. 2019, sections 3.1 to 3.3)."""
 
@@ -212,6 +277,10 @@ class Config(Strict):
     heads not named are kept."""
     controls: Controls = Controls()
     curves: Curves = Curves()
+    words: Words = Words()
+    relations: Relations = Relations()
+    coreference: Coreference = Coreference()
+    probes: Probes = Probes()
     surface: Surface = Surface()
     divergence: Divergence = Divergence()
     gradients: Gradients = Gradients()

@@ -124,22 +124,26 @@ class TaskSource(Strict):
     """Split of the Hub data set that models are fine-tuned on."""
     file: LocalPath | None = None
     """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs; plain text, JSONL or SQuAD
-    v1.1 JSON for text."""
+    v1.1 JSON for text; CoNLL-U for treebanks; CoNLL-U or CoNLL-2012 for coreference."""
     training_file: LocalPath | None = None
-    """File of the same kind that models are fine-tuned on."""
+    """File of the same kind that models are fine-tuned on, or that probes learn from."""
+    test_file: LocalPath | None = None
+    """CoNLL-U file on which the heads and offsets that are chosen on `file` are scored; without it, each half of the
+    sentences of `file` is scored with the choices of the other."""
     folder: LocalPath | None = None
-    """Folder of text files of one suffix, read in the order of their names."""
+    """Folder of text files, or of files with coreference, of one suffix, read in the order of their names."""
     world: Literal[*WORLDS] | None = None
     """Generated world of fictional people, places, works and events."""
     size: Annotated[int, Field(ge=1)] = 1000
-    """Held-out questions or pairs of the generated world, or documents of text."""
+    """Held-out questions, pairs, documents of text or of coreference, or sentences of a treebank, of the generated
+    world."""
     training_size: Annotated[int, Field(ge=1)] = 4000
-    """Questions or pairs of the generated world that models are fine-tuned on."""
+    """Questions or pairs of the generated world that models are fine-tuned on, or sentences that probes learn from."""
 
     @model_validator(mode="after")
     def _check(self):
         _exactly_one(self, "hub", "file", "folder", "world")
         _only_with(self, "hub", "name", "revision", "split", "training_split")
-        _only_with(self, "file", "training_file")
+        _only_with(self, "file", "training_file", "test_file")
         _only_with(self, "world", "size", "training_size")
         return self

@@ -2,16 +2,20 @@
 
 from pathlib import Path
 
+from headtypes.tasks.coreference.kind import Coreference
 from headtypes.tasks.protocol import Kind
 from headtypes.tasks.question_answering.kind import QuestionAnswering
 from headtypes.tasks.records import read_records
 from headtypes.tasks.sentence_pair.kind import SentencePair
 from headtypes.tasks.text.kind import Text
+from headtypes.tasks.treebank.kind import Treebank
 
 KINDS: dict[str, Kind] = {
     QuestionAnswering.name: QuestionAnswering(),
     SentencePair.name: SentencePair(),
     Text.name: Text(),
+    Treebank.name: Treebank(),
+    Coreference.name: Coreference(),
 }
 
 WORLDS = tuple(world for kind in KINDS.values() for world in kind.worlds)

@@ -1,7 +1,8 @@
 """The protocol of a kind of task; `kinds` is the registry.
 
 A kind is a folder beside this file. Its `kind.py` holds a subclass of `Kind`: how data become rows and rows become
-samples, and what the configuration needs to know. Nothing more is needed to measure attention. A kind on which models
+samples, and what the configuration needs to know. Nothing more is needed to measure attention. A kind without samples
+(`samples` is not among its keys) is read whole by analyses of its own, which need the words. A kind on which models
 can be evaluated has two more modules: `examples.py` (`examples.Examples`), what a model reads and what it should
 answer; and `answers.py` (`answers.Answers`), what it does answer and how good that is. These are separate modules
 because a job runs again when code that it imports changes: a change in the scoring must not train a model again.
@@ -66,9 +67,9 @@ class Kind(ABC):
         """The rows of a data set of the generated world, one of `worlds`."""
         raise NotImplementedError(f"The generated world has nothing of the kind {self.name}.")
 
-    @abstractmethod
     def samples(self, rows: Sequence, draw: Callable[[int], Sequence[int]]) -> list[Sample]:
         """Draw some of the inputs that the rows contain.
 
         draw: takes the number of inputs there are, and returns the places of those that are wanted, in rising order.
         """
+        raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")

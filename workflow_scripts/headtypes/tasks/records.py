@@ -1,7 +1,7 @@
 """The rows of a task's data and the samples drawn of them, and the JSON Lines that hold them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -12,18 +12,18 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import numbered_rows, write_json_lines
 
 
-class _Strict:
+class Strict:
     """A record that is read only if it has all fields, of the right types, and no others."""
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
 
-Record = TypeVar("Record", bound=_Strict)
+Record = TypeVar("Record", bound=Strict)
 
 
 @dataclass(frozen=True, slots=True)
-class Sample(_Strict):
+class Sample(Strict):
     """One input of a model: one text, or two texts that it reads together."""
 
     id: str
@@ -32,7 +32,7 @@ class Sample(_Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Question(_Strict):
+class Question(Strict):
     """A question about a context, with reference answers and the character of the context at which each starts.
 
     article: the title of the article that the context is part of.
@@ -47,7 +47,7 @@ class Question(_Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(_Strict):
+class Pair(Strict):
     """Two sentences, or longer texts, and their label; None if the data have no labels."""
 
     id: str
@@ -57,17 +57,16 @@ class Pair(_Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Document(_Strict):
+class Document(Strict):
     """A text of paragraphs, in their order."""
 
     id: str
     paragraphs: tuple[str, ...]
 
 
-def write_records(path: str | Path, records: Sequence[_Strict]) -> None:
+def write_records(path: str | Path, records: Sequence[Strict]) -> None:
     """Write records of one class as JSON Lines, with their fields in order."""
-    names = [field.name for field in fields(records[0])] if records else []
-    write_json_lines(path, [{name: getattr(record, name) for name in names} for record in records])
+    write_json_lines(path, (_adapter(type(record)).dump_python(record) for record in records))
 
 
 def read_records(path: str | Path, record: type[Record]) -> list[Record]:

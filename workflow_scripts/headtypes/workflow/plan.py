@@ -26,6 +26,7 @@ from headtypes.config.schema import Ablation, Config
 from headtypes.config.sources import Finetuned
 from headtypes.models.files import model_files
 from headtypes.tasks.files import files_of
+from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.text.kind import Text
 from headtypes.types.names import type_names
 
@@ -118,7 +119,19 @@ class Plan:
 
     @cached_property
     def features(self) -> list[FeaturePlan]:
-        """Every extraction."""
+        """Every extraction of distance features: of each model, on each of its tasks from which samples are drawn."""
+        return [entry for entry in self._inputs if "samples" in KINDS[self.config.tasks[entry.task].kind].keys]
+
+    def inputs_of(self, kind: str) -> list[FeaturePlan]:
+        """Each model with each of its tasks of one kind."""
+        return [entry for entry in self._inputs if self.config.tasks[entry.task].kind == kind]
+
+    def tasks_of(self, kind: str) -> list[str]:
+        """The tasks of one kind that some model reads."""
+        return list(dict.fromkeys(entry.task for entry in self.inputs_of(kind)))
+
+    @cached_property
+    def _inputs(self) -> list[FeaturePlan]:
         return [
             FeaturePlan(model, task)
             for model in self.models
@@ -298,6 +311,29 @@ class Plan:
     def training_files(self, task: str) -> list[str]:
         """The file of a task's training data; none for other sources."""
         file = self.config.tasks[task].source.training_file
+        return [] if file is None else [file]
+
+    @cached_property
+    def probed(self) -> list[FeaturePlan]:
+        """Each model with each of its treebanks that probes can learn from."""
+        if not self.config.probes.seeds:
+            return []
+        sources = self.config.tasks
+        return [
+            entry
+            for entry in self.inputs_of("treebank")
+            if sources[entry.task].source.world is not None or self.training_files(entry.task)
+        ]
+
+    @property
+    def vector_files(self) -> list[str]:
+        """The file of the probes' word vectors; none where they are the model's own."""
+        file = self.config.probes.vectors.file
+        return [] if file is None else [file]
+
+    def test_files(self, task: str) -> list[str]:
+        """The file on which choices made on a treebank are scored; none if it has no such file."""
+        file = self.config.tasks[task].source.test_file
         return [] if file is None else [file]
 
     def _wanted(self, partition: str) -> bool:

@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 
+from headtypes.world.annotation import make_coreference, make_treebank
 from headtypes.world.entities import split_number
 from headtypes.world.grammar import capital
 from headtypes.world.pairs import Pair, entailment, paraphrase
@@ -115,9 +116,11 @@ DATA_SETS: dict[str, Callable] = {
     "paraphrase": make_paraphrases,
     "entailment": make_entailment,
     "text": make_text,
+    "treebank": make_treebank,
+    "coreference": make_coreference,
 }
 
 
-def make(world: str, seed: int, split: str, size: int) -> dict | list[dict] | list[list[str]]:
+def make(world: str, seed: int, split: str, size: int) -> dict | list:
     """Make one of `DATA_SETS`, in the format of its public model, if any; otherwise as `make_question_answering`."""
     return DATA_SETS[world](seed, split, size)

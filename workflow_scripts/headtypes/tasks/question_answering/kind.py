@@ -15,7 +15,7 @@ class QuestionAnswering(Kind):
     row = Question
     form = "json"
     worlds = ("question_answering",)
-    keys = ("questions",)
+    keys = ("samples", "questions")
     source_keys = ("training_file", "training_split", "training_size")
     truncation = "only_second"
     head = "question_answering"

@@ -18,7 +18,7 @@ class SentencePair(Kind):
     row = Pair
     form = "table"
     worlds = tuple(_WORLD_COLUMNS)
-    keys = ("columns", "questions")
+    keys = ("columns", "samples", "questions")
     source_keys = ("training_file", "training_split", "training_size")
     labels_in_columns = True
     truncation = "longest_first"

@@ -15,7 +15,7 @@ class Text(Kind):
     row = Document
     form = "files"
     worlds = ("text",)
-    keys = ("max_seq_length",)
+    keys = ("samples", "max_seq_length")
     source_keys = ("folder",)
     truncation = "longest_first"
     running = True

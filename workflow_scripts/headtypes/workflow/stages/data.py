@@ -1,5 +1,7 @@
 """Where data come from, for tasks and for training alike, and how samples of them are encoded."""
 
+from typing import Literal
+
 from headtypes.base.seeds import derive_seed
 from headtypes.tasks.kinds import KINDS
 from headtypes.workflow.plan import Plan
@@ -13,15 +15,16 @@ def encoding_of(plan: Plan, task: str) -> dict:
     return {"kind": kind.name, **{key: entry.max_seq_length for key in kind.keys if key == "max_seq_length"}}
 
 
-def source_of(plan: Plan, task: str, training: bool) -> dict:
-    """Where the data of a task come from, and which columns hold what."""
+def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
+    """Where a part of a task's data comes from, and which columns hold what; only a file can have a part for tests."""
     entry = plan.config.tasks[task]
-    source = entry.source
+    source, training = entry.source, part == "training"
     if source.hub is not None:
         split = source.training_split if training else source.split
         where = {"hub": source.hub, "name": source.name, "revision": source.revision, "split": split}
     elif source.file is not None:
-        where = {"file": source.training_file if training else source.file}
+        files = {"evaluated": source.file, "training": source.training_file, "test": source.test_file}
+        where = {"file": files[part]}
     elif source.folder is not None:
         where = {"folder": source.folder}
     else:
@@ -30,3 +33,9 @@ def source_of(plan: Plan, task: str, training: bool) -> dict:
         where = {"world": source.world, "seed": seed, "split": split, "size": size}
     columns = given(entry.columns) if "columns" in KINDS[entry.kind].keys and source.world is None else None
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
+
+
+def words_of(plan: Plan, task: str) -> dict:
+    """How a task's words are read by a model, and the arithmetic."""
+    lengths = {"max_seq_length": plan.config.tasks[task].max_seq_length, "pieces": plan.config.words.pieces}
+    return {"task": task, **lengths, **given(plan.config.compute)}

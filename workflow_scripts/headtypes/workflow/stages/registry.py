@@ -14,6 +14,7 @@ from headtypes.workflow.stages import (
     training,
     types,
 )
+from headtypes.workflow.stages.language import coreference, syntax
 from headtypes.workflow.stages.stage import Stage
 
 _MODULES = (
@@ -27,6 +28,8 @@ _MODULES = (
     gradients,
     types,
     ablation,
+    syntax,
+    coreference,
     guan2020,
     clark2019,
 )

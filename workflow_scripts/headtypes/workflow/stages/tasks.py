@@ -10,7 +10,13 @@ from headtypes.workflow.stages.stage import stage
 @stage()
 def fetch_task(plan: Plan, task: str) -> dict:
     """Where the data come from, and which columns hold what."""
-    return source_of(plan, task, training=False)
+    return source_of(plan, task, "evaluated")
+
+
+@stage()
+def fetch_test(plan: Plan, task: str) -> dict:
+    """Where the sentences come from on which choices are scored."""
+    return source_of(plan, task, "test")
 
 
 @stage(reads="rows")

@@ -9,7 +9,7 @@ from headtypes.workflow.stages.stage import given, stage
 @stage()
 def fetch_training(plan: Plan, task: str) -> dict:
     """Where the training data come from, and which columns hold what."""
-    return source_of(plan, task, training=True)
+    return source_of(plan, task, "training")
 
 
 @stage("training", reads="rows")

@@ -1,0 +1,96 @@
+"""Attention planted where the hooks are called, and what follows from it for words, computed densely."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from headtypes.attention.batches import Batch
+from headtypes.attention.hook import Layer
+from headtypes.attention.one_pass import AttentionReader, Pass, Reducer
+from headtypes.tasks.treebank.records import Sentence
+
+
+def read_planted(reducer: Reducer, maps: Sequence[np.ndarray], causal: bool = False):
+    """The result of a reducer that reads these maps, [layer, head, query, key] for each sample, in one batch."""
+    lengths = [len(each[0, 0]) for each in maps]
+    layers, heads = maps[0].shape[:2]
+    longest = max(lengths)
+    reducer.begin(Pass("test", np.arange(len(maps)), layers, heads, torch.float32))
+    batch = Batch(np.arange(len(maps)), lengths, {"input_ids": torch.zeros(len(maps), longest, dtype=torch.int64)})
+    reader = AttentionReader([reducer], batch)
+    mask = torch.arange(longest) < torch.tensor(lengths)[:, None, None, None]
+    if causal:
+        mask = mask & torch.ones(longest, longest, dtype=torch.bool).tril()
+    for layer in range(layers):
+        # Query = ln P, key = identity and scale 1: the attention is P.
+        query = torch.full((len(maps), heads, longest, longest), 1e-30)
+        for sample, (of_sample, length) in enumerate(zip(maps, lengths, strict=True)):
+            query[sample, :, :length, :length] = torch.from_numpy(of_sample[layer]).clamp(min=1e-30)
+        key = torch.eye(longest).expand_as(query)
+        reader(layer, Layer(query.log(), key, key, mask.expand(-1, 1, longest, -1), 1.0))
+    reducer.finish()
+    return reducer.result()
+
+
+def tokens_of(pieces: Sequence[int], before: int = 1, behind: int = 1) -> list[int]:
+    """The word of each token of a sentence: pieces of each word, and special tokens before and behind."""
+    words = [word for word, count in enumerate(pieces) for _ in range(count)]
+    return [-1] * before + words + [-1] * behind
+
+
+def random_maps(tokens: int, rng: np.random.Generator, layers: int = 2, heads: int = 3, causal: bool = False):
+    """Random attention, [layer, head, query, key]; rows sum to one."""
+    maps = rng.random((layers, heads, tokens, tokens)) ** 4
+    if causal:
+        maps = np.tril(maps)
+    return maps / maps.sum(-1, keepdims=True)
+
+
+def dense_words(maps: np.ndarray, word_of_token: Sequence[int], pieces: str = "mean") -> np.ndarray:
+    """Word-level maps by the definition, [..., place, place] float64: `[CLS]`, the words, `[SEP]`."""
+    words = max(word_of_token) + 1
+    first = word_of_token.index(0)
+    tokens = [[place for place, word in enumerate(word_of_token) if word == each] for each in range(words)]
+    places = [list(range(first)), *tokens, list(range(tokens[-1][-1] + 1, len(word_of_token)))]
+    found = np.zeros((*maps.shape[:-2], words + 2, words + 2))
+    for v, of_v in enumerate(places):
+        rows = of_v if pieces == "mean" else of_v[:1]
+        for w, of_w in enumerate(places):
+            for s in rows:
+                for t in of_w:
+                    found[..., v, w] += maps[..., s, t] / len(rows)
+    return found
+
+
+def dense_guesses(words: np.ndarray, causal: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The guesses, [word, layer, head, direction], and by how much the best beats the second, from word-level maps."""
+    layers, heads, count = *words.shape[:2], words.shape[-1] - 2
+    guess = np.full((count, layers, heads, 2), -1)
+    margin = np.full(guess.shape, np.inf)
+    for place in np.ndindex(layers, heads):
+        between = words[place][1:-1, 1:-1]
+        for i in range(count):
+            for direction, row in enumerate((between[i], between[:, i])):
+                seen = [j for j in range(count) if j != i and not (causal and (j > i) == (direction == 0))]
+                order = sorted(seen, key=lambda j, row=row: -row[j])
+                if order:
+                    guess[i, *place, direction] = order[0] + 1
+                if len(order) > 1:
+                    margin[i, *place, direction] = row[order[0]] - row[order[1]]
+    return guess, margin
+
+
+def sentence(words: str, heads: Sequence[int], relations: str, upos: str = "", xpos: str = "") -> Sentence:
+    """A sentence of a treebank, from lists in words."""
+    split = words.split()
+    none = ("",) * len(split)
+    return Sentence(
+        words,
+        tuple(split),
+        tuple(heads),
+        tuple(relations.split()),
+        tuple(upos.split()) or none,
+        tuple(xpos.split()) or none,
+        none,
+    )

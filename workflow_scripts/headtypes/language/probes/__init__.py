@@ -1,0 +1,1 @@
+"""Probes: parsers that read the attention of all heads, and what they are compared with (section 5)."""

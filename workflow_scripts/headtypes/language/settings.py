@@ -1,0 +1,11 @@
+"""How the analyses may be read, by the names that the configuration has for it."""
+
+from typing import Literal
+
+# How a split word looks at others: by the mean of its pieces; or as its first piece, as the released code has it.
+Pieces = Literal["mean", "first"]
+# Which words of a document are read: the first that fit into an input, as the paper does; or all, in chunks that fit.
+DocumentReading = Literal["first", "chunks"]
+# Where the root stands among the words' vectors: before the first word; or, as in the released code, behind the last,
+# so that every candidate is given the vector of the next word. There a word may be its own head, too.
+Root = Literal["first", "released"]

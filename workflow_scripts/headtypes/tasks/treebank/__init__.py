@@ -1,0 +1,1 @@
+"""Treebanks: sentences whose words have heads, read from CoNLL-U."""

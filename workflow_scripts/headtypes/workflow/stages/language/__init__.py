@@ -1,0 +1,1 @@
+"""Rules of the dependency relations of a treebank and of the coreference of documents."""

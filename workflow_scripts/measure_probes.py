@@ -1,0 +1,11 @@
+from headtypes.base.table_files import write_csv
+from headtypes.language.probes.scores import measure_probes, read_probes
+from headtypes.language.syntax.arc_files import read_arcs
+from headtypes.tasks.records import read_records
+from headtypes.tasks.treebank.records import Sentence
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, _):
+    arcs = read_arcs(inputs.arcs)["file"]
+    table = measure_probes(read_probes(inputs.probes), read_records(inputs.rows, Sentence), arcs, **spec)
+    write_csv(outputs.scores, table)

@@ -1,0 +1,12 @@
+from headtypes.base.files import write_json
+from headtypes.language.probes.training import train_probes
+from headtypes.models.records import read_model_record
+from headtypes.tasks.records import read_records
+from headtypes.tasks.treebank.records import Sentence
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    training, scored = read_records(inputs.training, Sentence), read_records(inputs.rows, Sentence)
+    vectors = inputs.vectors[0] if inputs.vectors else None
+    probes = train_probes(training, scored, read_model_record(inputs.model), vectors=vectors, **spec)
+    write_json(outputs.probes, {**probes, "provenance": provenance})
