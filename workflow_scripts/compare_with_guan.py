@@ -5,13 +5,13 @@ from headtypes.papers.guan2020.comparison import KEYS, compare_with_guan, compar
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
 from headtypes.papers.guan2020.results import (
-    by_key,
     families_of,
     parents_of,
     read_choices,
     read_intervals_of,
     read_tables,
 )
+from headtypes.papers.keys import by_key
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job

@@ -3,8 +3,8 @@ from headtypes.ablation.intervals import read_intervals
 from headtypes.base.files import read_json, write_text
 from headtypes.base.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.results import by_key
 from headtypes.papers.guan2020.tables import ablation_page, ablation_table, shortages
+from headtypes.papers.keys import by_key
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job, warn

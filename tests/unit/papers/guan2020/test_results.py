@@ -9,13 +9,13 @@ import pytest
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import write_csv
 from headtypes.papers.guan2020.results import (
-    by_key,
     families_of,
     parents_of,
     read_choices,
     read_intervals_of,
     read_tables,
 )
+from headtypes.papers.keys import by_key
 from headtypes.types.choice_files import AGREEMENT, STABILITY, TABLE
 
 

@@ -9,8 +9,7 @@ from headtypes.papers.claims import Finding, NoVerdictError, Rule, join
 from headtypes.papers.guan2020.values import PublishedValues
 from headtypes.papers.guan2020.words import types_of
 from headtypes.papers.quantities import Measured, Quantities
-
-Third = Literal["first", "middle", "last"]
+from headtypes.papers.thirds import THIRDS, Third, third_of
 
 
 class ShareRule(Rule):
@@ -229,11 +228,11 @@ def _of_models(
 
 def _by_thirds(by_layer: Sequence[float]) -> dict[Third, list[float]]:
     """Values of single layers by the third that the middle of the layer lies in."""
-    thirds: dict[Third, list[float]] = {"first": [], "middle": [], "last": []}
+    thirds: dict[Third, list[float]] = {third: [] for third in THIRDS}
     if len(by_layer) < len(thirds):
         raise NoVerdictError("the model has fewer than three layers")
     for layer, value in enumerate(by_layer):
-        thirds[list(thirds)[(6 * layer + 3) // (2 * len(by_layer))]].append(value)
+        thirds[third_of(layer, len(by_layer))].append(value)
     return thirds
 
 

@@ -17,11 +17,6 @@ Key = tuple[str, str]
 _COMPARED = ("kmeans", "gmm")
 
 
-def by_key(names: Iterable[Iterable[str]], values: Iterable) -> dict:
-    """Map each name to its value; names become tuples again, which JSON had turned into lists."""
-    return {tuple(name): value for name, value in zip(names, values, strict=True)}
-
-
 def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:
     """Tables of ours with the same columns, one below the other; None where there is none."""
     # A name may be a number, or what pandas takes for a missing value.
