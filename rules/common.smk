@@ -128,7 +128,7 @@ def of_task(pattern):
 
 def of_test(task):
     """The sentences on which choices made on a treebank are scored, if it has a file of them."""
-    return paths.TEST_ROWS.format(task=task) if plan.test_files(task) else []
+    return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []
 
 
 def head_outputs_of(wildcards):

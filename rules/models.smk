@@ -3,7 +3,7 @@
 
 rule fetch_model:
     input:
-        files=lambda wildcards: of_user(plan.model_files(wildcards.model)),
+        files=lambda wildcards: of_user(plan.files.of_model(wildcards.model)),
         finetuned=lambda wildcards: paths.FINETUNED.format(**wildcards) if plan.finetuned(wildcards.model) else [],
     output:
         model=paths.MODEL,

@@ -69,7 +69,7 @@ rule train_probes:
         model=paths.MODEL,
         training=paths.TRAINING_ROWS,
         rows=paths.ROWS,
-        vectors=of_user(plan.vector_files),
+        vectors=of_user(plan.files.of_vectors()),
     output:
         probes=paths.PROBES,
     log:

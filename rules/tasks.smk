@@ -3,7 +3,7 @@
 
 rule fetch_task:
     input:
-        lambda wildcards: of_user(plan.task_files(wildcards.task)),
+        lambda wildcards: of_user(plan.files.of_task(wildcards.task)),
     output:
         rows=paths.ROWS,
         record=paths.ROWS_RECORD,
@@ -24,7 +24,7 @@ rule fetch_task:
 
 rule fetch_test:
     input:
-        lambda wildcards: of_user(plan.test_files(wildcards.task)),
+        lambda wildcards: of_user(plan.files.of_test(wildcards.task)),
     output:
         rows=paths.TEST_ROWS,
         record=paths.TEST_RECORD,
@@ -33,7 +33,7 @@ rule fetch_test:
     benchmark:
         "results/sources/test/{task}.benchmark.tsv"
     wildcard_constraints:
-        task=any_of(task for task in plan.config.tasks if plan.test_files(task)),
+        task=any_of(task for task in plan.config.tasks if plan.files.of_test(task)),
     localrule: True
     conda:
         "../envs/headtypes.yaml"

@@ -3,7 +3,7 @@
 
 rule fetch_training:
     input:
-        lambda wildcards: of_user(plan.training_files(wildcards.task)),
+        lambda wildcards: of_user(plan.files.of_training(wildcards.task)),
     output:
         rows=paths.TRAINING_ROWS,
         record=paths.TRAINING_RECORD,

@@ -60,7 +60,7 @@ def outcome(config: dict) -> str | None:
         for what in ("features", "partitions", "ablations", "tabulated", "controlled", "curved", "clusterings"):
             assert getattr(plan, what) is not None
         for model in plan.models:
-            plan.model_files(model)
+            plan.files.of_model(model)
     except InputError as error:
         return str(error)
     return None

@@ -6,7 +6,8 @@ import pytest
 
 from headtypes.base.errors import InputError
 from headtypes.config.schema import read_config
-from headtypes.workflow.plan import AblationPlan, Plan
+from headtypes.workflow.entries import AblationPlan
+from headtypes.workflow.plan import Plan
 from tests.support.configs import DELETE, edited, full_config
 
 
@@ -308,10 +309,10 @@ def test_the_files_of_a_local_model_and_task_are_inputs(tmp_path):
     for name in [*files, "README.md", "trainer_state.json"]:
         (folder / name).touch()
     plan = Plan(read_config(full))
-    assert plan.model_files("tuned+1.0") == [str(folder / name) for name in files]
-    assert plan.model_files("base") == []
-    assert plan.task_files("squad") == [str(tmp_path / "squad.json")]
-    assert plan.task_files("asked") == []
+    assert plan.files.of_model("tuned+1.0") == [str(folder / name) for name in files]
+    assert plan.files.of_model("base") == []
+    assert plan.files.of_task("squad") == [str(tmp_path / "squad.json")]
+    assert plan.files.of_task("asked") == []
 
 
 @pytest.mark.parametrize("name", ["a+b", "a.b", "bert-base", "v1.0+x_y"])
@@ -342,7 +343,7 @@ def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
     plan = Plan(read_config(with_bank))
     assert plan.tasks_of("treebank") == ["bank"]
     assert plan.inputs_of("treebank") == [("bert", "bank")]
-    assert plan.test_files("bank") == [str(tmp_path / "test.conllu")]
+    assert plan.files.of_test("bank") == [str(tmp_path / "test.conllu")]
     # A model that reads nothing else has no types, and a task that no model reads has no jobs.
     alone = edited(
         edited(edited(with_bank, "models/bert/tasks", ["bank"]), "models/bert/evaluate", None), "conditions", {}

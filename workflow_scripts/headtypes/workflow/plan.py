@@ -1,9 +1,7 @@
 """What a configuration asks for: models, features, partitions and ablations that fit together."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from headtypes.ablation.operations import head_of, need_head_outputs, reading_matters, table_of
 from headtypes.config.checks import (
@@ -24,67 +22,11 @@ from headtypes.config.checks import (
 )
 from headtypes.config.schema import Ablation, Config
 from headtypes.config.sources import Finetuned
-from headtypes.models.files import model_files
-from headtypes.tasks.files import files_of
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.text.kind import Text
 from headtypes.types.names import type_names
-
-# Between a condition and a reading; no name holds it.
-_UNDER = "@"
-
-
-class FeaturePlan(NamedTuple):
-    """The heads of one model on the samples of one task."""
-
-    model: str
-    task: str
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return self._asdict()
-
-
-@dataclass(frozen=True)
-class PartitionPlan:
-    """One division of one model's heads into types."""
-
-    model: str
-    name: str
-    task: str
-    types: tuple[str, ...]
-    method: str | None = None
-    k: int | None = None
-    file: str | None = None
-    """CSV file of the user's, instead of a clustering method."""
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return {"model": self.model, "partition": self.name, "task": self.task}
-
-
-@dataclass(frozen=True)
-class AblationPlan:
-    """One condition evaluated on one model under one partition and one reading of the paper."""
-
-    model: str
-    partition: str
-    condition: str
-    task: str
-    reading: str | None = None
-    """Name of a further reading; None for that of `ablation`."""
-
-    @property
-    def name(self) -> str:
-        """The condition, with the reading where it is a further one."""
-        return self.condition if self.reading is None else f"{self.condition}{_UNDER}{self.reading}"
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return {"model": self.model, "partition": self.partition, "task": self.task, "condition": self.name}
+from headtypes.workflow.entries import UNDER, AblationPlan, FeaturePlan, PartitionPlan
+from headtypes.workflow.user_files import UserFiles
 
 
 class Plan:
@@ -95,6 +37,7 @@ class Plan:
 
     def __init__(self, config: Config):
         self.config = config
+        self.files = UserFiles(config)
         check_names(config)
         check_selection(config)
         self.models = _selected(config.models, config.select.models)
@@ -264,7 +207,7 @@ class Plan:
 
     def reading(self, condition: str) -> tuple[str, dict]:
         """The condition that an evaluation's name contains, and the fields of its reading that can affect it."""
-        condition, _, further = condition.partition(_UNDER)
+        condition, _, further = condition.partition(UNDER)
         ablation = self.config.ablation
         fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
         return condition, {name: getattr(fields, name) for name in reading_matters(self.operations(condition).values())}
@@ -295,24 +238,6 @@ class Plan:
         """The model that this one was fine-tuned from."""
         return parent_of(self.config, model)
 
-    def model_files(self, model: str) -> list[str]:
-        """The user's files of a model, so that a change of them is seen; none for other sources."""
-        source = self.config.models[model].source
-        files = [] if source.folder is None else model_files(source.folder, source.pickle)
-        return [str(file) for file in files]
-
-    def task_files(self, task: str) -> list[str]:
-        """The files of a task's data, so that a change of them is seen; none for other sources."""
-        source = self.config.tasks[task].source
-        if source.folder is not None:
-            return files_of(source.folder, f"config: tasks.{task}.source.folder")
-        return [] if source.file is None else [source.file]
-
-    def training_files(self, task: str) -> list[str]:
-        """The file of a task's training data; none for other sources."""
-        file = self.config.tasks[task].source.training_file
-        return [] if file is None else [file]
-
     @cached_property
     def probed(self) -> list[FeaturePlan]:
         """Each model with each of its treebanks that probes can learn from."""
@@ -322,26 +247,15 @@ class Plan:
         return [
             entry
             for entry in self.inputs_of("treebank")
-            if sources[entry.task].source.world is not None or self.training_files(entry.task)
+            if sources[entry.task].source.world is not None or self.files.of_training(entry.task)
         ]
-
-    @property
-    def vector_files(self) -> list[str]:
-        """The file of the probes' word vectors; none where they are the model's own."""
-        file = self.config.probes.vectors.file
-        return [] if file is None else [file]
-
-    def test_files(self, task: str) -> list[str]:
-        """The file on which choices made on a treebank are scored; none if it has no such file."""
-        file = self.config.tasks[task].source.test_file
-        return [] if file is None else [file]
 
     def _wanted(self, partition: str) -> bool:
         return self.config.select.partitions is None or partition in self.config.select.partitions
 
     def _readings(self, condition: str) -> list[str]:
         own = self.reading(condition)
-        return [name for name in self.readings if self.reading(f"{condition}{_UNDER}{name}") != own]
+        return [name for name in self.readings if self.reading(f"{condition}{UNDER}{name}") != own]
 
     def _is_of_table_2(self, condition: str) -> bool:
         operations = self.operations(condition).values()
