@@ -32,11 +32,12 @@ UNCOUNTED = {
 }
 # How a Snakefile may speak of it: to check it, to keep it, and for the names of models and tasks.
 READINGS = re.compile(
-    r"\b(from headtypes \. config \.|read_config \( config \)|remember_config \( plan \. config ,"
+    r"\b(from headtypes \. config \.|read_config \( in_order_of_files \( config ,|remember_config \( plan \. config ,"
     r"|plan \. config \. (models|tasks)\b)"
 )
-# The module that chooses one of several equal devices, which changes no result.
-PLACING = "headtypes/models/gpus.py"
+# Modules that read the environment: to choose one of several equal devices, and for the run that started a job. Neither
+# changes a result.
+READ_ENVIRONMENT = ("headtypes/models/gpus.py", "headtypes/workflow/locks.py")
 
 
 def scripts(root: Path) -> list[str]:
@@ -202,7 +203,9 @@ def _outside_inputs(file: Path) -> Iterator[tuple[int, str]]:
             read = ast.unparse(node)
             of, _, what = read.partition(".")
             more_than_its_job = of == "snakemake" and what.partition(".")[0] not in OF_A_JOB
-            if more_than_its_job or (read in ("os.environ", "os.getenv") and not file.as_posix().endswith(PLACING)):
+            if more_than_its_job or (
+                read in ("os.environ", "os.getenv") and not file.as_posix().endswith(READ_ENVIRONMENT)
+            ):
                 yield node.lineno, f"reads {read}"
         elif isinstance(node, ast.Constant) and re.fullmatch(r"\S*config\.ya?ml", str(node.value)):
             yield node.lineno, "names the configuration's file"
