@@ -6,7 +6,8 @@ import pytest
 
 from headtypes.base.errors import InputError
 from headtypes.config.schema import read_config
-from headtypes.workflow.plan import AblationPlan, Plan
+from headtypes.workflow.entries import AblationPlan
+from headtypes.workflow.plan import Plan
 from tests.support.configs import DELETE, edited, full_config
 
 

@@ -1,9 +1,7 @@
 """What a configuration asks for: models, features, partitions and ablations that fit together."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from headtypes.ablation.operations import head_of, need_head_outputs, reading_matters, table_of
 from headtypes.config.checks import (
@@ -29,62 +27,7 @@ from headtypes.tasks.files import files_of
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.text.kind import Text
 from headtypes.types.names import type_names
-
-# Between a condition and a reading; no name holds it.
-_UNDER = "@"
-
-
-class FeaturePlan(NamedTuple):
-    """The heads of one model on the samples of one task."""
-
-    model: str
-    task: str
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return self._asdict()
-
-
-@dataclass(frozen=True)
-class PartitionPlan:
-    """One division of one model's heads into types."""
-
-    model: str
-    name: str
-    task: str
-    types: tuple[str, ...]
-    method: str | None = None
-    k: int | None = None
-    file: str | None = None
-    """CSV file of the user's, instead of a clustering method."""
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return {"model": self.model, "partition": self.name, "task": self.task}
-
-
-@dataclass(frozen=True)
-class AblationPlan:
-    """One condition evaluated on one model under one partition and one reading of the paper."""
-
-    model: str
-    partition: str
-    condition: str
-    task: str
-    reading: str | None = None
-    """Name of a further reading; None for that of `ablation`."""
-
-    @property
-    def name(self) -> str:
-        """The condition, with the reading where it is a further one."""
-        return self.condition if self.reading is None else f"{self.condition}{_UNDER}{self.reading}"
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return {"model": self.model, "partition": self.partition, "task": self.task, "condition": self.name}
+from headtypes.workflow.entries import UNDER, AblationPlan, FeaturePlan, PartitionPlan
 
 
 class Plan:
@@ -264,7 +207,7 @@ class Plan:
 
     def reading(self, condition: str) -> tuple[str, dict]:
         """The condition that an evaluation's name contains, and the fields of its reading that can affect it."""
-        condition, _, further = condition.partition(_UNDER)
+        condition, _, further = condition.partition(UNDER)
         ablation = self.config.ablation
         fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
         return condition, {name: getattr(fields, name) for name in reading_matters(self.operations(condition).values())}
@@ -341,7 +284,7 @@ class Plan:
 
     def _readings(self, condition: str) -> list[str]:
         own = self.reading(condition)
-        return [name for name in self.readings if self.reading(f"{condition}{_UNDER}{name}") != own]
+        return [name for name in self.readings if self.reading(f"{condition}{UNDER}{name}") != own]
 
     def _is_of_table_2(self, condition: str) -> bool:
         operations = self.operations(condition).values()

@@ -1,7 +1,8 @@
 """Tables and figures of Guan et al. (COLING 2020)."""
 
 from headtypes.base.seeds import derive_seed
-from headtypes.workflow.plan import AblationPlan, Plan
+from headtypes.workflow.entries import AblationPlan
+from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.stage import stage
 
 

@@ -1,0 +1,60 @@
+"""What a plan is made of: which results there are, by their wildcards."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+# Between a condition and a reading; no name holds it.
+UNDER = "@"
+
+
+class FeaturePlan(NamedTuple):
+    """The heads of one model on the samples of one task."""
+
+    model: str
+    task: str
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Its wildcards in the paths of results."""
+        return self._asdict()
+
+
+@dataclass(frozen=True)
+class PartitionPlan:
+    """One division of one model's heads into types."""
+
+    model: str
+    name: str
+    task: str
+    types: tuple[str, ...]
+    method: str | None = None
+    k: int | None = None
+    file: str | None = None
+    """CSV file of the user's, instead of a clustering method."""
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Its wildcards in the paths of results."""
+        return {"model": self.model, "partition": self.name, "task": self.task}
+
+
+@dataclass(frozen=True)
+class AblationPlan:
+    """One condition evaluated on one model under one partition and one reading of the paper."""
+
+    model: str
+    partition: str
+    condition: str
+    task: str
+    reading: str | None = None
+    """Name of a further reading; None for that of `ablation`."""
+
+    @property
+    def name(self) -> str:
+        """The condition, with the reading where it is a further one."""
+        return self.condition if self.reading is None else f"{self.condition}{UNDER}{self.reading}"
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Its wildcards in the paths of results."""
+        return {"model": self.model, "partition": self.partition, "task": self.task, "condition": self.name}
