@@ -1,4 +1,4 @@
-"""What is planned: features of a model, divisions of its heads, and evaluations without some of them."""
+"""What a plan is made of: which results there are, by their wildcards."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

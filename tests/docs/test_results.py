@@ -1,0 +1,51 @@
+"""What the page of results says is in the files beside it: rows of tables, and the verdicts that sentences rest on."""
+
+import csv
+import re
+
+import pytest
+
+from tests.support.places import ROOT
+
+PAGE = ROOT / "docs/understand/results.md"
+# The verdicts that a paragraph with this beginning may name.
+VERDICTS = {
+    "What agrees with the paper.": {"holds"},
+    "What does not agree.": {"fails"},
+    "What cannot be said.": {"open", "no verdict"},
+}
+
+
+def sections() -> dict[str, str]:
+    """The page's text by the headings of its second level."""
+    _, *parts = re.split(r"^## (.*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def files(section: str, suffix: str) -> list:
+    """The files beside the page to which a section links, or which bear the name of one that it links to."""
+    linked = [PAGE.parent / link for link in re.findall(r"\((results/[^)#]*)\)", section)]
+    return [path.with_suffix(suffix) for path in linked if path.with_suffix(suffix).is_file()]
+
+
+@pytest.mark.parametrize("name", sections())
+def test_every_row_of_a_table_stands_in_a_file_that_the_section_links_to(name):
+    section = sections()[name]
+    rows = [line for line in section.splitlines() if re.match(r"\| *\d+ *\|", line)]
+    files_text = "\n".join(path.read_text(encoding="utf-8") for path in files(section, ".md"))
+    assert [row for row in rows if row not in files_text.splitlines()] == []
+
+
+def test_sentences_that_name_a_claim_say_what_its_verdict_is():
+    named = 0
+    for section in sections().values():
+        verdicts = {}
+        for path in files(section, ".csv"):
+            with open(path, encoding="utf-8", newline="") as rows:
+                verdicts |= {row["id"]: row["verdict"] for row in csv.DictReader(rows) if row.get("kind") == "claim"}
+        for beginning, allowed in VERDICTS.items():
+            for paragraph in re.findall(rf"\*\*{re.escape(beginning)}\*\*(.*?)\n\n", section, re.DOTALL):
+                claims = re.findall(r"`([a-z][a-z0-9_]*(?:-[a-z0-9_]+)+)`", paragraph)
+                assert {claim: verdicts.get(claim) for claim in claims if verdicts.get(claim) not in allowed} == {}
+                named += len(claims)
+    assert named
