@@ -93,7 +93,7 @@ def test_a_decoder_of_a_family_that_knows_both_is_asked_for_the_next_token(tmp_p
 def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
     """Those that BERT's authors published have them still."""
     model, tokenizer = tiny_language_model("bert")
-    record = saved(model, tokenizer, tmp_path)
+    saved(model, tokenizer, tmp_path)
     (file,) = tmp_path.glob("*.safetensors")
     old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
     weights = load_file(file)
@@ -102,6 +102,7 @@ def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
             if name.endswith(new):
                 weights[name.replace(new, before)] = weights.pop(name)
     save_file(weights, file, {"format": "pt"})
+    record = fetch_model("tiny", {"folder": str(tmp_path)})
     loaded = load_model(record, "float32", head="masked_lm").cpu()
     for weight, theirs in model.state_dict().items():
         assert loaded.state_dict()[weight].equal(theirs), weight
