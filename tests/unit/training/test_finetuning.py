@@ -78,6 +78,7 @@ def test_the_disk_has_a_checkpoint_before_training_goes_on(encoder, questions, t
 def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path):
     file = Path(encoder.folder, "config.json")
     file.write_text(json.dumps({**json.loads(file.read_text()), "pad_token_id": None}))
+    encoder = fetch_model(encoder.name, {"folder": encoder.folder})
     with pytest.raises(InputError, match=f"^{encoder.folder} has no pad_token_id"):
         finetune_model(encoder, FEW_PAIRS, tmp_path / "made", **PAIRED)
     assert not (tmp_path / "made").exists()

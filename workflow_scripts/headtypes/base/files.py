@@ -18,12 +18,15 @@ _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES,
 
 
 # What is asked before a file is moved into place.
-_check: ContextVar[Callable[[Path], None]] = ContextVar("check", default=lambda path: None)
+_check: ContextVar[Callable[[Path, Path], None]] = ContextVar("check", default=lambda path, temporary: None)
 
 
 @contextmanager
-def checking(check: Callable[[Path], None]) -> Iterator[None]:
-    """Within the block, `replacing` calls `check` with a path before it moves a file there; an error prevents that."""
+def checking(check: Callable[[Path, Path], None]) -> Iterator[None]:
+    """Within the block, `replacing` calls `check` before it moves a file to a path; an error prevents that.
+
+    check: takes the path and the temporary file.
+    """
     token = _check.set(check)
     try:
         yield
@@ -39,13 +42,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
     Raises `InputError` where there is no room, or no right to write.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}{_own_suffix()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
-        _check.get()(path)
+        _check.get()(path, temporary)
         os.replace(temporary, path)
     except Exception as error:
         why = refusal(error)
@@ -70,15 +73,6 @@ def leftovers(path: str | Path) -> list[Path]:
     temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
     # A folder belongs to another path, whose name continues with a dot and a digit.
     return [file for file in temporary if file.is_file()]
-
-
-def own_temporary(file: Path) -> bool:
-    """Whether one of the `leftovers` is of this process."""
-    return file.name.endswith(_own_suffix())
-
-
-def _own_suffix() -> str:
-    return f".{os.getpid()}.tmp"
 
 
 def check_writable(path: str | Path) -> None:

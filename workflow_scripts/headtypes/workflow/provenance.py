@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import leftovers, own_temporary, read_json, sha256_path, write_json
+from headtypes.base.files import leftovers, read_json, sha256_path, write_json
 from headtypes.workflow.packages import NUMERIC_PACKAGES, version
 
 # Where results lie, unless another workflow uses this one under a prefix.
@@ -65,10 +65,11 @@ def forget(outputs: Iterable[str]) -> None:
             file.unlink(missing_ok=True)
 
 
-def check_alone(path: Path, outputs: Iterable[str], start: float) -> None:
+def check_alone(path: Path, temporary: Path, outputs: Iterable[str], start: float) -> None:
     """Raise `InputError` where another job has made, or is making, the result that is about to be put in place.
 
     path:    of the file; nothing is asked where it is neither a result of this job nor the record of one.
+    temporary: the file that is about to be moved there.
     outputs: the results of this job, whose records it has removed (`forget`); start: when it did so, in the file
         system's time.
 
@@ -79,8 +80,8 @@ def check_alone(path: Path, outputs: Iterable[str], start: float) -> None:
             continue
         if beside(output).exists():
             raise InputError(f"{output} has been made by another job meanwhile, and is kept; run again.")
-        others = (*leftovers(output), *leftovers(beside(output)))
-        if any(file.stat().st_mtime > start for file in others if not own_temporary(file)):
+        others = {*leftovers(output), *leftovers(beside(output))} - {temporary}
+        if any(file.stat().st_mtime > start for file in others):
             raise InputError(f"{output} is being written by another job; wait until it has ended, and run again.")
 
 
