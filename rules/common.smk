@@ -54,7 +54,9 @@ def identity(rule, shard=None):
         "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
         "code": lambda wildcards: code_of(rule),
     }
-    return parameters if shard is None else {**parameters, "code_of_shards": lambda wildcards: code_of(shard)}
+    if shard is not None:
+        parameters["code_of_shards"] = lambda wildcards, input: code_of(shard) if input.parts else ""
+    return parameters
 
 
 @cache

@@ -98,7 +98,7 @@ def rules(root: Path) -> list[str]:
         elif Path(rule.script).name != f"{rule.name}.py":
             wrong.append(f"{rule.name}: runs {rule.script}")
         expected = (("spec", ("wildcards",)), ("code", ("wildcards",)))
-        joining = (*expected, ("code_of_shards", ("wildcards",)))
+        joining = (*expected, ("code_of_shards", ("wildcards", "input")))
         if rule.parameters != (joining if rule.name in JOINING else expected):
             wrong.append(f"{rule.name}: has the parameters {', '.join(map(_shown, rule.parameters))}")
     return wrong
@@ -114,7 +114,9 @@ def parameters(root: Path) -> list[str]:
                 wrong.append(f"{job.rule}: the parameter {name} is a {kind}")
             elif name == "spec" and value != _canonical(value):
                 wrong.append(f"{job.rule}: the parameter spec is no canonical JSON")
-            elif name.startswith("code") and not re.fullmatch("[0-9a-f]{16,64}", value):
+            elif name.startswith("code") and not re.fullmatch(
+                "[0-9a-f]{16,64}" if name == "code" else "([0-9a-f]{16,64})?", value
+            ):
                 wrong.append(f"{job.rule}: the parameter {name} is no digest")
     return list(dict.fromkeys(wrong))
 
