@@ -55,7 +55,7 @@ def identity(rule, shard=None):
         "code": lambda wildcards: code_of(rule),
     }
     if shard is not None:
-        parameters["code_of_shards"] = lambda wildcards, input: code_of(shard) if input.parts else ""
+        parameters["code_of_shards"] = lambda wildcards: code_of(shard) if parts_of(rule, shard)(wildcards) else ""
     return parameters
 
 

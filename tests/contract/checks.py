@@ -98,7 +98,7 @@ def rules(root: Path) -> list[str]:
         elif Path(rule.script).name != f"{rule.name}.py":
             wrong.append(f"{rule.name}: runs {rule.script}")
         expected = (("spec", ("wildcards",)), ("code", ("wildcards",)))
-        joining = (*expected, ("code_of_shards", ("wildcards", "input")))
+        joining = (*expected, ("code_of_shards", ("wildcards",)))
         if rule.parameters != (joining if rule.name in JOINING else expected):
             wrong.append(f"{rule.name}: has the parameters {', '.join(map(_shown, rule.parameters))}")
     return wrong
