@@ -142,7 +142,8 @@ class Finished:
     def before(self, case: str, folder: Path) -> Path:
         """Make a folder as it is before a job of the case runs."""
         (folder / "results").mkdir(parents=True)
-        for path in self.inputs(case):
+        # Tables name the samples of a task once for each partition.
+        for path in dict.fromkeys(self.inputs(case)):
             if not os.path.isabs(path):
                 self._bring(path, folder)
             if path.startswith("results/"):
