@@ -117,6 +117,8 @@ def test_a_stopped_orphan_keeps_a_run_from_starting_beside_it(folder, monkeypatc
     monkeypatch.setattr(locks, "_PATIENCE_S", 0.2)
     with python(RUN) as run, python(JOB, file_of_run(run)) as job:
         job.send_signal(signal.SIGSTOP)
+        # On a busy machine a thread of the job may go on for a while, and end the job with its run.
+        os.waitid(os.P_PID, job.pid, os.WSTOPPED)
         run.kill()
         run.wait()
         assert locks.join_run() is None
