@@ -122,6 +122,7 @@ ADDED = {
                 "measure_relations": 1,
                 "train_probes": 1,
                 "measure_probes": 1,
+                "probe_types": 1,
             }
         },
     ),

@@ -19,6 +19,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("fetch_training", each.task) for each in [*made, *plan.probed]),
         *((rule, *each) for each in plan.inputs_of("treebank") for rule in ("extract_arcs", "measure_relations")),
         *((rule, *each) for each in plan.probed for rule in ("train_probes", "measure_probes")),
+        *(("probe_types", *each) for each in plan.probed_types),
         *(
             (rule, *each)
             for each in plan.inputs_of("coreference")
