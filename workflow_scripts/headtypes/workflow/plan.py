@@ -144,6 +144,15 @@ class Plan:
             and self.baseline(ablation.model, ablation.partition)
         ]
 
+    def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
+        """Those of one model under one partition."""
+        return [ablation for ablation in self.controlled if (ablation.model, ablation.partition) == (model, partition)]
+
+    @cached_property
+    def beside_random_heads(self) -> list[PartitionPlan]:
+        """The partitions that some condition with random heads as a control is evaluated on."""
+        return [partition for partition in self.ablated if self.controlled_of(partition.model, partition.name)]
+
     @cached_property
     def curved(self) -> list[PartitionPlan]:
         """The partitions whose types are removed in growing sets."""
