@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from headtypes.figures.style import PAGE, PALETTE, head_name, styled
 from headtypes.papers.clark2019.by_layer import say
-from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS, SentenceMap
+from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, SentenceMap
 
 # What the head does where a word looks at its head in the tree; and where its head looks at it.
 _TITLES = {
@@ -41,19 +41,12 @@ def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
     heights = [_TITLE + _LINE * max(len(shown.words) for shown in row) for row in rows]
     figure = Figure(figsize=(PAGE, sum(heights)), layout="constrained")
     panels = figure.subplots(len(rows), _PANELS, squeeze=False, height_ratios=heights)
-    for axes, place in ((axes, (row, column)) for row, line in enumerate(panels) for column, axes in enumerate(line)):
-        row, column = place
-        if column < len(rows[row]):
-            _draw(axes, rows[row][column], max(len(shown.words) for shown in rows[row]))
-        else:
+    for row, of_row in zip(rows, panels, strict=True):
+        for axes, shown in zip(of_row, row, strict=False):
+            _draw(axes, shown, max(len(it.words) for it in row))
+        for axes in of_row[len(row) :]:
             axes.set_axis_off()
     return figure
-
-
-def in_order(maps: Sequence[SentenceMap]) -> list[SentenceMap]:
-    """The maps in the order of the paper's figure."""
-    order = (*RELATIONS, COREFERENCE)
-    return sorted(maps, key=lambda shown: order.index(shown.phenomenon))
 
 
 def _draw(axes: Axes, shown: SentenceMap, lines: int) -> None:
