@@ -125,6 +125,11 @@ ADDED = {
                 "train_probes": 1,
                 "measure_probes": 1,
                 "probe_types": 1,
+                "tabulate_relations": 1,
+                "tabulate_probes": 1,
+                "map_sentences": 1,
+                "plot_sentences": 1,
+                "compare_with_clark": 1,
             }
         },
     ),
@@ -133,7 +138,17 @@ ADDED = {
             "tasks/stories": {"kind": "coreference", "source": {"world": "coreference"}},
             "models/two/tasks": ["squad", "stories"],
         },
-        {"new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1}},
+        {
+            "new": {
+                "fetch_task": 1,
+                "extract_antecedents": 1,
+                "measure_coreference": 1,
+                "tabulate_coreference": 1,
+                "map_sentences": 1,
+                "plot_sentences": 1,
+                "compare_with_clark": 1,
+            }
+        },
     ),
     "a task of text": (
         {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},

@@ -42,7 +42,7 @@ LIBRARIES = (
 )
 FIGURES = {
     *("plot_maps", "plot_curves", "plot_heads", "plot_layers", "plot_projection"),
-    *("plot_examples", "plot_surface", "plot_gradients", "plot_plane"),
+    *("plot_examples", "plot_surface", "plot_gradients", "plot_plane", "plot_sentences"),
 }
 # What figures make, how long a job took, and what a run of Snakemake itself writes. And the comparison of clusterings,
 # with the records of what is made from it: spectral clustering of half of eight heads depends on the last bit of a sum.

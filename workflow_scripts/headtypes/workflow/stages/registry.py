@@ -14,7 +14,7 @@ from headtypes.workflow.stages import (
     training,
     types,
 )
-from headtypes.workflow.stages.language import coreference, syntax
+from headtypes.workflow.stages.language import coreference, syntax, tables
 from headtypes.workflow.stages.stage import Stage
 
 _MODULES = (
@@ -32,6 +32,7 @@ _MODULES = (
     coreference,
     guan2020,
     clark2019,
+    tables,
 )
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
