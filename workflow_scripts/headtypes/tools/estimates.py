@@ -24,7 +24,7 @@ from headtypes.workflow.stages.stage import Stage
 
 # Operations per second of a job, as `resources` counts them, over those of `speed`; of training, in float32 and with
 # bfloat16 (on a processor that has instructions for it).
-_SHARES = {"forward": 1.05, "divergence": 1.05, "gradients": 1.7}
+_SHARES = {"forward": 1.05, "divergence": 0.65, "gradients": 1.7}
 _TRAINING_SHARE, _BF16_TRAINING_SHARE = 1.2, 2.6
 # Operations per second of a job on a GPU, as one of 2020 does them; nothing was measured.
 _GPU_SPEED = 10e12
@@ -38,8 +38,8 @@ _SECONDS = {
     "sample_questions": 0.3,
     "measure_stability": 8.0,
     "measure_confidence": 4.5,
-    "choose_clustering": 7.0,
-    "plot_examples": 3.3,
+    "choose_clustering": 8.0,
+    "plot_heads": 3.3,
 }
 _SECONDS_PER_ENCODED_TOKEN = 1e-6
 # Bytes on disk: of a number of a feature after compression, of a token of a window, of an answer and its scores, of a
@@ -117,13 +117,13 @@ def _estimate(job: Job, plan: Plan, sizes: ExpectedSizes, speed: float) -> Estim
         _seconds(stage, plan, wildcards, inputs, asked.operations, texts, speed, job.gpu),
         asked.mem_mb,
         disk,
-        4 * model_parameters(plan, sizes, job) / _MB,
+        4 * _downloaded(sizes, job) / _MB,
         12 * model.parameters / _MB if stage.computes == "training" else 0,
         frozenset(sizes.assumed),
     )
 
 
-def model_parameters(plan: Plan, sizes: ExpectedSizes, job: Job) -> int:
+def _downloaded(sizes: ExpectedSizes, job: Job) -> int:
     """The number of weights that a job downloads."""
     if job.stage != "fetch_model" or not sizes.is_to_be_downloaded(job.wildcards["model"]):
         return 0

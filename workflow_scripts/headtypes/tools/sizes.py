@@ -40,6 +40,7 @@ class ExpectedSizes(Sizes):
         self.assumed: set[str] = set()
         self._plan, self._results, self._scratch = plan, results, scratch
         self._made: dict[str, float] = {}
+        self._rows_of: dict[Path, Path | None] = {}
         self._of_source = cache(_of_source)
 
     def expect(self, file: str, megabytes: float) -> None:
@@ -76,29 +77,37 @@ class ExpectedSizes(Sizes):
         path = Path(rows)
         if path.is_file():
             return texts_of(path, windows)
-        try:
-            return texts_of(self._expected(path), windows)
-        except (InputError, FileNotFoundError):
-            self.assumed.add(f"tasks.{path.stem}")
-            return texts_in([_BYTES] * self._number(path), windows)
+        file = self._expected(path)
+        if file is not None:
+            return texts_of(file, windows)
+        self.assumed.add(f"tasks.{path.stem}")
+        return _assumed(self._number(path), windows)
 
-    def _expected(self, path: Path) -> Path:
-        """The rows that a file will have, written to the folder for them; `InputError` where that is not known."""
-        *folders, name = path.relative_to(self._results).parts
-        file, task = self._scratch.joinpath(*folders, name), path.stem
-        if not file.exists():
-            write_records(file, self._rows(folders, task))
-        return file
+    def _expected(self, path: Path) -> Path | None:
+        """A file with the rows that another will have; None where they are not known, or cannot be read."""
+        if path not in self._rows_of:
+            *folders, name = path.relative_to(self._results).parts
+            file = self._scratch.joinpath(*folders, name)
+            try:
+                rows = self._rows(folders, path.stem)
+                if rows is not None:
+                    write_records(file, rows)
+            except InputError:
+                # The job itself will say what is wrong.
+                rows = None
+            self._rows_of[path] = None if rows is None else file
+        return self._rows_of[path]
 
-    def _rows(self, folders: list[str], task: str) -> list:
+    def _rows(self, folders: list[str], task: str) -> list | None:
         kind = self._plan.config.tasks[task].kind
         if folders[0] == "sources":
             spec = STAGES[_FETCHED_BY[folders[1]]](self._plan, task)
-            if "hub" in spec["source"]:
-                raise InputError(f"tasks.{task} has not been downloaded yet.")
-            return fetch_task(**spec)[0]
+            return None if "hub" in spec["source"] else fetch_task(**spec)[0]
         source = self._results / "sources" / "tasks" / f"{task}.jsonl"
-        rows = read_rows(source if source.is_file() else self._expected(source), kind)
+        file = source if source.is_file() else self._expected(source)
+        if file is None:
+            return None
+        rows = read_rows(file, kind)
         if folders[0] == "samples":
             return sample_inputs(rows, **STAGES["sample_inputs"](self._plan, task))
         return sample_questions(rows, **STAGES["sample_questions"](self._plan, task))
@@ -107,6 +116,11 @@ class ExpectedSizes(Sizes):
         entry, folder = self._plan.config.tasks[path.stem], path.relative_to(self._results).parts[0]
         wanted = {"samples": entry.samples, "questions": entry.questions}.get(folder)
         return min(wanted, _ROWS) if isinstance(wanted, int) else _ROWS
+
+
+@cache
+def _assumed(number: int, windows: Windows | None) -> Texts:
+    return texts_in([_BYTES] * number, windows)
 
 
 def _of_source(source: ModelSource) -> ModelSize | None:
