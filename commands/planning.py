@@ -19,7 +19,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.config.schema import Config  # noqa: E402
-from headtypes.workflow.jobs import Job  # noqa: E402
+from headtypes.tools.jobs import Job  # noqa: E402
 from headtypes.workflow.plan import Plan  # noqa: E402
 
 
@@ -52,9 +52,11 @@ def planned(arguments: list[str]) -> Planned:
                 code=job.params.code,
                 script=script,
                 inputs=tuple(map(str, job.input)),
+                named={name: _files(files) for name, files in job.input.items()},
                 outputs=tuple(map(str, job.output)),
                 benchmark=None if job.benchmark is None else str(job.benchmark),
                 threads=job.threads,
+                gpu=bool(job.resources.get("gpu")),
                 runs=job in scheduled,
                 reasons=tuple(dag.reason(job).get_names()) if job in scheduled else (),
             )
@@ -63,6 +65,11 @@ def planned(arguments: list[str]) -> Planned:
             if (script := _script_of(job.rule)) is not None
         ]
         return Planned(jobs, dict(_configs(workflow.globals)), workflow.resource_settings.cores)
+
+
+def _files(named: Any) -> tuple[str, ...]:
+    """The files of a named input, which is one file or a list."""
+    return (str(named),) if isinstance(named, str) else tuple(map(str, named))
 
 
 def _script_of(rule: Any) -> Path | None:

@@ -21,9 +21,8 @@ from headtypes.workflow import locks
 from headtypes.workflow import paths
 from headtypes.workflow import resources
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.jobs import remember_code
+from headtypes.workflow.history import remember_code, remember_config
 from headtypes.workflow.plan import Plan
-from headtypes.workflow.preview import remember_config
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
 from headtypes.workflow.stages.registry import STAGES
 

@@ -11,6 +11,7 @@ importance 3,870 and 3,100 s. On a GPU nothing was measured.
 """
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,10 +43,11 @@ _MARGIN = 1.5
 
 
 class Needs(NamedTuple):
-    """What a job asks for at its first attempt."""
+    """What a job asks for at its first attempt; operations: the multiplications and additions that its time is for."""
 
     mem_mb: int
     minutes: int
+    operations: float = 0
 
 
 class ModelSize(NamedTuple):
@@ -79,29 +81,48 @@ def grown(value: int, attempt: int) -> int:
     return value * 2 ** (attempt - 1)
 
 
-def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = False) -> Needs:
+class Sizes:
+    """The sizes of a job's inputs, which are those of files."""
+
+    def model(self, record: str | Path) -> ModelSize:
+        """The size of a model, from the path of its record."""
+        return model_size(record)
+
+    def texts(self, rows: str | Path, windows: Windows | None = None) -> Texts:
+        """The size of the texts in a file, or of the windows that they are cut into."""
+        return texts_of(rows, windows)
+
+    def megabytes(self, files: Iterable[str | Path]) -> float:
+        """The size of some files together."""
+        return sum(Path(file).stat().st_size for file in files) / _MB
+
+
+def needs(
+    plan: Plan, rule: str, wildcards: Any, inputs: Any, on_gpu: bool = False, sizes: Sizes | None = None
+) -> Needs:
     """What a job of a rule asks for.
 
     wildcards, inputs: the job's own, as attributes; inputs can also be iterated over.
     on_gpu: whether it computes on a GPU.
+    sizes:  of its inputs, if the files are not to be asked.
     Raises `FileNotFoundError` where an input is not there yet.
     """
-    stage, compute, windows = STAGES[rule], plan.config.compute, plan.config.windows
+    stage, compute, windows, sizes = STAGES[rule], plan.config.compute, plan.config.windows, sizes or Sizes()
     if stage.computes == "encoding":
-        return encoding(texts_of(getattr(inputs, stage.reads), windows))
+        return encoding(sizes.texts(getattr(inputs, stage.reads), windows))
     if not runs_model(rule, inputs):
-        size_mb = sum(Path(file).stat().st_size for file in inputs) / _MB
-        return tables(size_mb, _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB)
+        base_mb = _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB
+        return tables(sizes.megabytes(inputs), base_mb)
     if stage.computes == "training":
         settings = plan.finetuned(wildcards.model)
-        texts = texts_of(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
-        return training(model_size(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
-    model = model_size(inputs.model)
+        texts = sizes.texts(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
+        return training(sizes.model(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
+    model = sizes.model(inputs.model)
     if stage.reads == "questions" or getattr(inputs, "windows", ()):
-        texts = texts_of(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
+        texts = sizes.texts(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
     else:
         longest = encoding_of(plan, wildcards.task).get("max_seq_length", model.max_length)
-        texts = texts_of(getattr(inputs, stage.reads)).cut(min(longest, model.max_length))
+        texts = sizes.texts(getattr(inputs, stage.reads)).cut(min(longest, model.max_length))
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
     if stage.computes == "gradients":
         return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
@@ -134,7 +155,12 @@ def texts_of(rows: str | Path, windows: Windows | None = None) -> Texts:
 @lru_cache
 def _texts_of(rows: str, _changed: int, _size: int, windows: Windows | None) -> Texts:
     with open(rows, "rb") as file:
-        lengths = [math.ceil(len(line) / _BYTES_PER_TOKEN) for line in file]
+        return texts_in(map(len, file), windows)
+
+
+def texts_in(bytes_of: Iterable[int], windows: Windows | None = None) -> Texts:
+    """The size of texts from the bytes of each line that holds one, or of the windows that they are cut into."""
+    lengths = [math.ceil(length / _BYTES_PER_TOKEN) for length in bytes_of]
     tokens = sum(lengths if windows is None else (_in_windows(length, windows) for length in lengths))
     return Texts(len(lengths), max(lengths, default=0), tokens)
 
@@ -229,4 +255,5 @@ def _needs(model: ModelSize, batch: float, precision: int, text: float, operatio
     """
     size = (2 * model.parameters + (0 if on_gpu else batch)) * precision + text
     minutes = operations / (_GPU_SPEED if on_gpu else _CPU_SPEED) / 60
-    return Needs(_memory(_BASE_MB + on_gpu * _CUDA_MB + size / _MB), math.ceil(_START_MINUTES + minutes))
+    mem_mb = _memory(_BASE_MB + on_gpu * _CUDA_MB + size / _MB)
+    return Needs(mem_mb, math.ceil(_START_MINUTES + minutes), operations)

@@ -9,11 +9,12 @@ import pytest
 
 from headtypes.base.files import canonical_json, write_text
 from headtypes.config.schema import read_config
+from headtypes.tools.jobs import Job
+from headtypes.tools.preview import Work, preview, preview_text
 from headtypes.workflow import digest
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.jobs import Job, remember_code
+from headtypes.workflow.history import remember_code, remember_config
 from headtypes.workflow.plan import Plan
-from headtypes.workflow.preview import Work, preview, preview_text, remember_config
 from headtypes.workflow.provenance import RESULTS, beside, provenance_of, record, verified
 from headtypes.workflow.stages.registry import STAGES
 from tests.support.configs import DELETE, edited, full_config
@@ -151,5 +152,5 @@ def test_the_text_has_a_line_per_rule_and_the_commonest_reason_first():
     work = Work(jobs=1200, seconds=3600.0)
     work.why.update(["new"] * 1000 + ["after sample_inputs"] * 200)
     lines = preview_text({"extract_features": work}, 4).splitlines()
-    assert lines[1].split() == ["extract_features", "1,200", "1:00:00"]
+    assert lines[1].split() == ["extract_features", "1,200", "1:00:00", "?", "?"]
     assert lines[2:4] == ["  1,000 x new", "  200 x after sample_inputs"]

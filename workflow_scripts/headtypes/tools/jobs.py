@@ -1,14 +1,15 @@
 """A job of the plan, and how it differs from the job that made the results on disk."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headtypes.base.files import read_json, write_json
-from headtypes.workflow.digest import code_digest, code_parts
-from headtypes.workflow.provenance import folder_of_records, results_folder
+from headtypes.base.files import read_json
+from headtypes.workflow.digest import code_parts
+from headtypes.workflow.history import code_file
+from headtypes.workflow.provenance import results_folder
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class Job:
 
     spec, code: its two parameters, as Snakemake has them.
     script:     file of its code.
-    inputs, outputs: paths as Snakemake has them; benchmark: where its time is written, if anywhere.
+    inputs, outputs: paths as Snakemake has them; named: the inputs by the names that the rule gives them.
+    benchmark: where its time is written, if anywhere; gpu: whether it takes a GPU.
     runs, reasons: whether Snakemake would run it now, and Snakemake's words for why.
     """
 
@@ -33,6 +35,8 @@ class Job:
     threads: int = 1
     runs: bool = False
     reasons: tuple[str, ...] = ()
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    gpu: bool = False
 
     @property
     def stage(self) -> str:
@@ -43,16 +47,6 @@ class Job:
     def results(self) -> Path:
         """The folder of the results."""
         return results_folder(self.outputs[0])
-
-
-def remember_code(results: Path, script: Path) -> None:
-    """Write what a script's digest is made of, so that a later change can be traced to a module.
-
-    results: the folder of results.
-    """
-    path = _parts_file(results, code_digest(script))
-    if not path.exists():
-        write_json(path, code_parts(script))
 
 
 def changes(job: Job, record: dict) -> list[str]:
@@ -74,7 +68,7 @@ def code_changes(job: Job, then: str) -> list[str]:
     """The modules and packages that differ from those of an earlier digest."""
     if then == job.code:
         return []
-    parts, path = code_parts(job.script), _parts_file(job.results, then)
+    parts, path = code_parts(job.script), code_file(job.results, then)
     if not path.is_file():
         return ["its code has changed"]
     old = read_json(path)
@@ -92,10 +86,6 @@ def differing(then: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, A
             yield from differing(then.get(key), now.get(key), f"{path}/{key}" if path else key)
     elif then != now:
         yield path, then, now
-
-
-def _parts_file(results: Path, digest: str) -> Path:
-    return folder_of_records(results) / "code" / f"{digest}.json"
 
 
 def _shown(value: Any) -> str:

@@ -1,0 +1,46 @@
+"""What a run leaves for later ones to compare with: its configuration, and what the digests of code are made of."""
+
+from pathlib import Path
+
+from headtypes.base.files import read_json, write_json
+from headtypes.config.schema import Config
+from headtypes.workflow.digest import code_digest, code_parts
+from headtypes.workflow.provenance import folder_of_records
+
+
+def remember_config(config: Config, results: Path) -> None:
+    """Write the configuration of a run that succeeded, so that a later change can be traced to single values.
+
+    results: the folder of results.
+    """
+    write_json(_config_file(results), given(config))
+
+
+def remembered_config(results: Path) -> object:
+    """What `remember_config` wrote, None where there is nothing; raises `InputError` where it is damaged."""
+    file = _config_file(results)
+    return read_json(file) if file.is_file() else None
+
+
+def given(config: Config) -> dict:
+    """The keys that the user gave: a config with all defaults written out may not be valid."""
+    return config.model_dump(mode="json", exclude_unset=True)
+
+
+def remember_code(results: Path, script: Path) -> None:
+    """Write what a script's digest is made of, so that a later change can be traced to a module.
+
+    results: the folder of results.
+    """
+    path = code_file(results, code_digest(script))
+    if not path.exists():
+        write_json(path, code_parts(script))
+
+
+def code_file(results: Path, digest: str) -> Path:
+    """Where `remember_code` writes what a digest is made of."""
+    return folder_of_records(results) / "code" / f"{digest}.json"
+
+
+def _config_file(results: Path) -> Path:
+    return folder_of_records(results) / "config.json"
