@@ -157,6 +157,16 @@ def shown_partition(wildcards):
     return [] if partition is None else of_each(paths.PARTITION, [partition])
 
 
+def of_analysis(name, pattern):
+    """An input function: the path for the model on each of its tasks that an analysis is of."""
+    return lambda wildcards: of_each(pattern, plan.analyses_of(wildcards.model)[name])
+
+
+def of_left_out(pattern):
+    """An input function: the path for each condition of one type that a partition has random heads for."""
+    return lambda wildcards: of_each(pattern, plan.left_out(wildcards.model, wildcards.partition))
+
+
 def parts_of(whole, shard):
     """The shards that the first output of the rule `whole` is joined from, which the rule `shard` makes.
 

@@ -55,3 +55,5 @@ PROBES = "results/probes/{model}/{task}.json"
 PROBE_SCORES = "results/probes/{model}/{task}.csv"
 ANTECEDENTS = "results/antecedents/{model}/{task}.h5"
 COREFERENCE = "results/coreference/{model}/{task}.csv"
+
+JOINED = "results/joined/{model}/{partition}.csv"
