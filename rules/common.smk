@@ -25,6 +25,7 @@ from headtypes.workflow.jobs import remember_code
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import remember_config
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
+from headtypes.workflow.stages.overview import summary
 from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:

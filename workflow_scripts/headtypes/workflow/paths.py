@@ -57,3 +57,4 @@ ANTECEDENTS = "results/antecedents/{model}/{task}.h5"
 COREFERENCE = "results/coreference/{model}/{task}.csv"
 
 JOINED = "results/joined/{model}/{partition}.csv"
+SUMMARY = "results/index.html"

@@ -63,18 +63,19 @@ class Plan:
     @cached_property
     def features(self) -> list[FeaturePlan]:
         """Every extraction of distance features: of each model, on each of its tasks from which samples are drawn."""
-        return [entry for entry in self._inputs if "samples" in KINDS[self.config.tasks[entry.task].kind].keys]
+        return [entry for entry in self.inputs if "samples" in KINDS[self.config.tasks[entry.task].kind].keys]
 
     def inputs_of(self, kind: str) -> list[FeaturePlan]:
         """Each model with each of its tasks of one kind."""
-        return [entry for entry in self._inputs if self.config.tasks[entry.task].kind == kind]
+        return [entry for entry in self.inputs if self.config.tasks[entry.task].kind == kind]
 
     def tasks_of(self, kind: str) -> list[str]:
         """The tasks of one kind that some model reads."""
         return list(dict.fromkeys(entry.task for entry in self.inputs_of(kind)))
 
     @cached_property
-    def _inputs(self) -> list[FeaturePlan]:
+    def inputs(self) -> list[FeaturePlan]:
+        """Each model with each of its tasks."""
         return [
             FeaturePlan(model, task)
             for model in self.models

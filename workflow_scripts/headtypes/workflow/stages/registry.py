@@ -15,7 +15,7 @@ from headtypes.workflow.stages import (
     types,
 )
 from headtypes.workflow.stages.language import coreference, syntax
-from headtypes.workflow.stages.overview import joined
+from headtypes.workflow.stages.overview import joined, summary
 from headtypes.workflow.stages.stage import Stage
 
 _MODULES = (
@@ -34,6 +34,7 @@ _MODULES = (
     guan2020,
     clark2019,
     joined,
+    summary,
 )
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
