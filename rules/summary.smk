@@ -16,7 +16,6 @@ rule write_summary:
         ),
         partition=of_each(paths.PARTITION, summary.shown_partitions(plan)),
         joined=of_each(paths.JOINED, summary.shown_joined(plan)),
-        atlases=[],
         heads=of_each(rules.plot_heads.output.png, summary.shown_partitions(plan)),
         projection=of_each(rules.plot_projection.output.png, summary.shown_partitions(plan)),
         layers=of_each(rules.plot_layers.output.png, summary.shown_partitions(plan)),

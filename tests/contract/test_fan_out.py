@@ -30,6 +30,8 @@ EVALUATED = {
     "evaluate_curves": 1,
     "plot_curves": 1,
 }
+# Of each partition of a model of whose heads more is measured.
+JOINED = {"join_types": 1, "plot_joined": 1}
 # What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
 SUMMARIES = {
     "measure_intervals": 1,
@@ -38,6 +40,9 @@ SUMMARIES = {
     "compare_with_guan": 1,
     "tabulate_models": 1,
     "plot_models": 1,
+    "join_types": 1,
+    "plot_joined": 1,
+    "write_summary": 1,
 }
 
 CONFIG = {
@@ -66,30 +71,34 @@ ADDED = {
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
         {
             "new": {"fetch_model": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED},
+            "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED, **JOINED},
             "spec": of(
-                "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
+                "tabulate_stability",
+                "tabulate_ablations",
+                "tabulate_models",
+                "plot_models",
+                "compare_with_guan",
+                "write_summary",
             ),
         },
     ),
     "a model that is evaluated on pairs": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["pairs"], "evaluate": "pairs"}},
         {
-            "new": {
-                "fetch_model": 1,
-                **READ,
-                "sample_questions": 1,
-                **ANSWERED,
-                **EVALUATED,
-            },
+            "new": {"fetch_model": 1, **READ, "sample_questions": 1, **ANSWERED, **EVALUATED, **JOINED},
             "spec": of(
-                "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
+                "tabulate_stability",
+                "tabulate_ablations",
+                "tabulate_models",
+                "plot_models",
+                "compare_with_guan",
+                "write_summary",
             ),
         },
     ),
@@ -97,7 +106,7 @@ ADDED = {
         {"models/three": {"source": {"finetuned": {"base": "two", "task": "squad"}}, "tasks": ["squad"]}},
         {
             "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a task that no model reads": ({"tasks/news": {"source": {"hub": "some/news"}}}, {}),
@@ -105,7 +114,7 @@ ADDED = {
         {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a treebank of the world": (
@@ -122,7 +131,9 @@ ADDED = {
                 "measure_relations": 1,
                 "train_probes": 1,
                 "measure_probes": 1,
-            }
+                **JOINED,
+            },
+            "spec": {"write_summary": 1},
         },
     ),
     "documents with mentions": (
@@ -130,20 +141,31 @@ ADDED = {
             "tasks/stories": {"kind": "coreference", "source": {"world": "coreference"}},
             "models/two/tasks": ["squad", "stories"],
         },
-        {"new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1}},
+        {
+            "new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1, **JOINED},
+            "spec": {"write_summary": 1},
+        },
     ),
     "a task of text": (
         {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
-            "new": {"fetch_task": 1, "sample_inputs": 1, **READ, **SINGLE_HEADS, "compare_with_clark": 1},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "new": {
+                "fetch_task": 1,
+                "sample_inputs": 1,
+                **READ,
+                **SINGLE_HEADS,
+                "compare_with_clark": 1,
+                **times(2, JOINED),
+            },
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a condition": (
         {"conditions/uniform-dense": {"dense": "uniform"}},
         {
             "new": {"evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
+            "follow": {"plot_joined": 1, "write_summary": 1},
         },
     ),
     "a condition without a control": (
@@ -151,6 +173,7 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1},
             "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "follow": {"write_summary": 1},
         },
     ),
     "a condition of one head's mean": (
@@ -158,6 +181,7 @@ ADDED = {
         {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
             "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "follow": {"write_summary": 1},
         },
     ),
     "a reading": (
@@ -165,7 +189,7 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1, "tabulate_readings": 1},
             "spec": of("measure_intervals"),
-            "follow": of("tabulate_ablations", "compare_with_guan"),
+            "follow": of("tabulate_ablations", "compare_with_guan", "write_summary"),
         },
     ),
     "a reading that no condition depends on": (
@@ -175,27 +199,27 @@ ADDED = {
     "a k": (
         {"clustering": {"k": [4, 5]}},
         {
-            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models")},
-            "spec": of("tabulate_stability", "compare_with_guan"),
+            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models"), **times(2, JOINED)},
+            "spec": of("tabulate_stability", "compare_with_guan", "write_summary"),
         },
     ),
     "a method": (
         {"clustering": {"methods": ["kmeans", "gmm"]}},
         {
-            "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models")},
-            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan"),
+            "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models"), **times(2, JOINED)},
+            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan", "write_summary"),
         },
     ),
     "an imported partition": (
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
-            "new": {"import_partition": 1, **EVALUATED, **FIGURES},
-            "spec": of("tabulate_ablations", "compare_with_guan"),
+            "new": {"import_partition": 1, **EVALUATED, **FIGURES, **JOINED},
+            "spec": of("tabulate_ablations", "compare_with_guan", "write_summary"),
         },
     ),
     "an imported partition without types that a condition names": (
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
-        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan")},
+        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan", "write_summary")},
     ),
 }
 CHANGED = {
@@ -223,6 +247,8 @@ CHANGED = {
                 "plot_maps": 3,
                 **EVALUATED,
                 **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
+                **times(2, JOINED),
+                "write_summary": 1,
             },
         },
     ),
@@ -245,6 +271,8 @@ CHANGED = {
                 "evaluate_curves": 1,
                 "measure_gradients": 1,
                 **of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+                "join_types": 2,
+                "write_summary": 1,
             },
             "follow": {
                 **times(
@@ -263,34 +291,50 @@ CHANGED = {
                 "plot_curves": 1,
                 "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_models", "plot_models"),
+                "plot_joined": 2,
             },
         },
     ),
     "the draws of the controls": (
         {"controls": {"draws": 11}},
-        {"spec": {"evaluate_controls": 1}, "follow": of("tabulate_ablations", "compare_with_guan")},
+        {
+            "spec": {"evaluate_controls": 1},
+            "follow": {**of("tabulate_ablations", "compare_with_guan"), **JOINED, "write_summary": 1},
+        },
     ),
     "controls that are taken away": (
         {"controls": {"draws": 0}},
-        {"spec": of("tabulate_ablations"), "follow": of("compare_with_guan")},
+        {
+            "spec": of("tabulate_ablations", "join_types"),
+            "follow": of("compare_with_guan", "plot_joined", "write_summary"),
+        },
     ),
     "the orders of the curves": (
         {"curves": {"orders": 4}},
-        {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1}},
+        {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1, "write_summary": 1}},
     ),
-    "curves that are taken away": ({"curves": {"orders": 0}}, {}),
+    "curves that are taken away": (
+        {"curves": {"orders": 0}},
+        {"follow": {"plot_joined": 2}, "spec": {"join_types": 2, "write_summary": 1}},
+    ),
     "more samples for gradients": (
         {"gradients": {"samples": 300}},
-        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1}},
+        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1, **times(2, JOINED), "write_summary": 1}},
     ),
-    "gradients that are taken away": ({"gradients": {"samples": 0}}, {}),
+    "gradients that are taken away": (
+        {"gradients": {"samples": 0}},
+        {"follow": {"plot_joined": 2, "write_summary": 1}, "spec": {"join_types": 2}},
+    ),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
-        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan")},
+        {
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
+            "follow": {"plot_joined": 1, "write_summary": 1},
+        },
     ),
     "a model that is not selected": (
         {"select": {"models": ["one"]}},
-        {"spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan")},
+        {"spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary")},
     ),
 }
 

@@ -56,10 +56,12 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("embed_heads", *name) for name in plan.partitions),
         *((f"plot_{what}", *name) for name in plan.partitions for what in ("heads", "projection", "layers", "maps")),
         *((rule, clustering) for clustering in plan.clusterings for rule in ("tabulate_models", "plot_models")),
+        *((rule, each.model, each.name) for each in plan.joined for rule in ("join_types", "plot_joined")),
         ("tabulate_stability",),
         ("tabulate_ablations",),
         ("tabulate_readings",),
         ("compare_with_guan",),
         ("compare_with_clark",),
+        ("write_summary",),
     ]
     return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs}

@@ -59,6 +59,7 @@ def collect_summary(
     page: str,
     models: Sequence[str],
     tasks: Sequence[str],
+    atlases: Sequence[str],
     partitions: int,
     published: Sequence[str],
     shown: Mapping[str, Sequence[Mapping[str, str]]],
@@ -71,7 +72,8 @@ def collect_summary(
         joined, and those of the figures; each at most as many as there are.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
-    models, tasks, partitions: what was run; published: the models beside which the first paper's values stand.
+    models, tasks, partitions: what was run; atlases: the models that have a page of every head; published: those beside
+        which the first paper's values stand.
     shown:   wildcards of the figures, by their name among the inputs.
     Raises `InputError` that names a damaged file.
     """
@@ -116,7 +118,7 @@ def collect_summary(
         findings=list(_findings(inputs, shown, costs, of_guan, of_clark, clark)),
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         both=pictures([_JOINED]),
-        atlases=[(Path(path).stem, _relative(path, folder)) for path in inputs["atlases"]],
+        atlases=[(model, f"atlas/{model}.html") for model in atlases],
         files=list(_files(inputs, folder)),
         made=facts(provenance, folder, seed),
     )

@@ -7,7 +7,7 @@ from headtypes.workflow.stages.stage import stage
 # Each figure's name among the rule's inputs, by what it has wildcards of.
 _OF_PARTITION = ("heads", "projection", "layers", "maps")
 _OF_TEXT = ("examples", "surface_2", "surface_4", "plane")
-_OTHERS = ("guan", "clark", "clark_tables", "types", "ablations", "partition", "joined", "atlases")
+_OTHERS = ("guan", "clark", "clark_tables", "types", "ablations", "partition", "joined")
 
 
 def shown_partitions(plan: Plan) -> list[PartitionPlan]:
@@ -51,6 +51,7 @@ def write_summary(plan: Plan) -> dict:
         "inputs": [*_OTHERS, *shown],
         "models": plan.models,
         "tasks": list(dict.fromkeys(entry.task for entry in plan.inputs)),
+        "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
         "partitions": len(plan.partitions),
         "published": [model for model in plan.models if "guan2020" in plan.config.models[model].published],
         "shown": shown,
