@@ -15,6 +15,7 @@ language    what single heads know of language: dependency relations, coreferenc
 figures     the figure style, and figures that belong to no paper
 papers      claims, tables and figures, a folder for each paper
 joined      every partition beside every analysis, and random heads
+atlas       the pages that a reader opens
 config      what a configuration may hold
 workflow    what the rules need: plan, stages, resources, provenance, audit
 
