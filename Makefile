@@ -12,7 +12,8 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
 	$(BIN)/snakemake --report results/report.html
-	@echo "Open results/report.html in a browser to see all tables and figures. Those of the paper are in results/guan2020."
+	@echo "Open results/index.html in a browser: what was found, the papers' claims and tables, and where everything is."
+	@echo "results/report.html has every table and figure, and how each was made."
 
 test: lint .venv-slurm/installed
 	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(CORES) --dist worksteal

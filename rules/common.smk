@@ -24,6 +24,7 @@ from headtypes.workflow.digest import code_digest
 from headtypes.workflow.history import remember_code, remember_config
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
+from headtypes.workflow.stages.overview import summary
 from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:
@@ -174,6 +175,16 @@ def shown_partition(wildcards):
     """The partition whose types Clark's Figure 6 shows, where the model has one on this task."""
     partition = plan.shown_partition(wildcards.model, wildcards.task)
     return [] if partition is None else of_each(paths.PARTITION, [partition])
+
+
+def of_analysis(name, pattern):
+    """An input function: the path for the model on each of its tasks that an analysis is of."""
+    return lambda wildcards: of_each(pattern, plan.analyses_of(wildcards.model)[name])
+
+
+def of_left_out(pattern):
+    """An input function: the path for each condition of one type that a partition has random heads for."""
+    return lambda wildcards: of_each(pattern, plan.left_out(wildcards.model, wildcards.partition))
 
 
 def parts_of(whole, shard):

@@ -31,6 +31,8 @@ EVALUATED = {
     "evaluate_curves": 1,
     "plot_curves": 1,
 }
+# Of each partition of a model of whose heads more is measured.
+JOINED = {"join_types": 1, "plot_joined": 1}
 # What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
 SUMMARIES = {
     "measure_intervals": 1,
@@ -40,6 +42,9 @@ SUMMARIES = {
     "compare_with_guan": 1,
     "tabulate_models": 1,
     "plot_models": 1,
+    "join_types": 1,
+    "plot_joined": 1,
+    "write_summary": 1,
 }
 
 CONFIG = {
@@ -68,30 +73,34 @@ ADDED = {
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
         {
             "new": {"fetch_model": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED},
+            "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED, **JOINED},
             "spec": of(
-                "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
+                "tabulate_stability",
+                "tabulate_ablations",
+                "tabulate_models",
+                "plot_models",
+                "compare_with_guan",
+                "write_summary",
             ),
         },
     ),
     "a model that is evaluated on pairs": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["pairs"], "evaluate": "pairs"}},
         {
-            "new": {
-                "fetch_model": 1,
-                **READ,
-                "sample_questions": 1,
-                **ANSWERED,
-                **EVALUATED,
-            },
+            "new": {"fetch_model": 1, **READ, "sample_questions": 1, **ANSWERED, **EVALUATED, **JOINED},
             "spec": of(
-                "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
+                "tabulate_stability",
+                "tabulate_ablations",
+                "tabulate_models",
+                "plot_models",
+                "compare_with_guan",
+                "write_summary",
             ),
         },
     ),
@@ -99,7 +108,7 @@ ADDED = {
         {"models/three": {"source": {"finetuned": {"base": "two", "task": "squad"}}, "tasks": ["squad"]}},
         {
             "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a task that no model reads": ({"tasks/news": {"source": {"hub": "some/news"}}}, {}),
@@ -107,7 +116,7 @@ ADDED = {
         {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a treebank of the world": (
@@ -131,6 +140,9 @@ ADDED = {
                 "plot_sentences": 1,
                 "compare_with_clark": 1,
             }
+                **JOINED,
+            },
+            "spec": {"write_summary": 1},
         },
     ),
     "documents with mentions": (
@@ -148,13 +160,22 @@ ADDED = {
                 "plot_sentences": 1,
                 "compare_with_clark": 1,
             }
+            "new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1, **JOINED},
+            "spec": {"write_summary": 1},
         },
     ),
     "a task of text": (
         {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
-            "new": {"fetch_task": 1, "sample_inputs": 1, **READ, **SINGLE_HEADS, "compare_with_clark": 1},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "new": {
+                "fetch_task": 1,
+                "sample_inputs": 1,
+                **READ,
+                **SINGLE_HEADS,
+                "compare_with_clark": 1,
+                **times(2, JOINED),
+            },
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a condition": (
@@ -162,6 +183,8 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1, "evaluate_controls": 1},
             "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
+            "follow": {"plot_joined": 1, "write_summary": 1},
         },
     ),
     "a condition without a control": (
@@ -169,6 +192,7 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1},
             "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "follow": {"write_summary": 1},
         },
     ),
     "a condition of one head's mean": (
@@ -176,6 +200,8 @@ ADDED = {
         {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
             "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "follow": {"write_summary": 1},
         },
     ),
     "a reading": (
@@ -183,7 +209,7 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1, "tabulate_readings": 1},
             "spec": of("measure_intervals"),
-            "follow": of("tabulate_ablations", "compare_with_guan"),
+            "follow": of("tabulate_ablations", "compare_with_guan", "write_summary"),
         },
     ),
     "a reading that no condition depends on": (
@@ -193,27 +219,27 @@ ADDED = {
     "a k": (
         {"clustering": {"k": [4, 5]}},
         {
-            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models")},
-            "spec": of("tabulate_stability", "compare_with_guan"),
+            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models"), **times(2, JOINED)},
+            "spec": of("tabulate_stability", "compare_with_guan", "write_summary"),
         },
     ),
     "a method": (
         {"clustering": {"methods": ["kmeans", "gmm"]}},
         {
-            "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models")},
-            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan"),
+            "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models"), **times(2, JOINED)},
+            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan", "write_summary"),
         },
     ),
     "an imported partition": (
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
-            "new": {"import_partition": 1, **EVALUATED, **FIGURES},
-            "spec": of("tabulate_ablations", "compare_with_guan"),
+            "new": {"import_partition": 1, **EVALUATED, **FIGURES, **JOINED},
+            "spec": of("tabulate_ablations", "compare_with_guan", "write_summary"),
         },
     ),
     "an imported partition without types that a condition names": (
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
-        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan")},
+        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan", "write_summary")},
     ),
 }
 CHANGED = {
@@ -242,6 +268,8 @@ CHANGED = {
                 "plot_maps": 3,
                 **EVALUATED,
                 **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
+                **times(2, JOINED),
+                "write_summary": 1,
             },
         },
     ),
@@ -264,6 +292,9 @@ CHANGED = {
                 "evaluate_curves": 1,
                 "measure_gradients": 1,
                 **of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
+                **of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+                "join_types": 2,
+                "write_summary": 1,
             },
             "follow": {
                 **times(
@@ -283,6 +314,7 @@ CHANGED = {
                 "plot_curves": 1,
                 "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_models", "plot_models"),
+                "plot_joined": 2,
             },
         },
     ),
@@ -291,29 +323,42 @@ CHANGED = {
         {
             "spec": {"evaluate_controls": 1},
             "follow": of("plot_controls", "tabulate_ablations", "compare_with_guan"),
+            "follow": {**of("tabulate_ablations", "compare_with_guan"), **JOINED, "write_summary": 1},
         },
     ),
     "controls that are taken away": (
         {"controls": {"draws": 0}},
-        {"spec": of("tabulate_ablations"), "follow": of("compare_with_guan")},
+        {
+            "spec": of("tabulate_ablations", "join_types"),
+            "follow": of("compare_with_guan", "plot_joined", "write_summary"),
+        },
     ),
     "the orders of the curves": (
         {"curves": {"orders": 4}},
-        {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1}},
+        {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1, "write_summary": 1}},
     ),
-    "curves that are taken away": ({"curves": {"orders": 0}}, {}),
+    "curves that are taken away": (
+        {"curves": {"orders": 0}},
+        {"follow": {"plot_joined": 2}, "spec": {"join_types": 2, "write_summary": 1}},
+    ),
     "more samples for gradients": (
         {"gradients": {"samples": 300}},
-        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1}},
+        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1, **times(2, JOINED), "write_summary": 1}},
     ),
-    "gradients that are taken away": ({"gradients": {"samples": 0}}, {}),
+    "gradients that are taken away": (
+        {"gradients": {"samples": 0}},
+        {"follow": {"plot_joined": 2, "write_summary": 1}, "spec": {"join_types": 2}},
+    ),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
-        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan")},
+        {
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
+            "follow": {"plot_joined": 1, "write_summary": 1},
+        },
     ),
     "a model that is not selected": (
         {"select": {"models": ["one"]}},
-        {"spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan")},
+        {"spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary")},
     ),
 }
 

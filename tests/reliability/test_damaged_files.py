@@ -17,7 +17,7 @@ import pytest
 from headtypes.ablation.curve_files import read_curves
 from headtypes.ablation.evaluation import read_parts
 from headtypes.ablation.head_output_files import read_head_outputs, write_head_outputs
-from headtypes.ablation.importance import read_importance
+from headtypes.ablation.importance_files import read_importance
 from headtypes.ablation.intervals import read_intervals, read_scores
 from headtypes.attention.map_files import read_maps, write_maps
 from headtypes.attention.maps import AttentionMaps

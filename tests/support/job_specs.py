@@ -64,6 +64,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("embed_heads", *name) for name in plan.partitions),
         *((f"plot_{what}", *name) for name in plan.partitions for what in ("heads", "projection", "layers", "maps")),
         *((rule, clustering) for clustering in plan.clusterings for rule in ("tabulate_models", "plot_models")),
+        *((rule, each.model, each.name) for each in plan.joined for rule in ("join_types", "plot_joined")),
         ("tabulate_stability",),
         ("tabulate_ablations",),
         ("tabulate_readings",),
@@ -72,5 +73,6 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         ("tabulate_relations",),
         ("tabulate_coreference",),
         ("tabulate_probes",),
+        ("write_summary",),
     ]
     return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs}

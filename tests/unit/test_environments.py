@@ -10,7 +10,7 @@ import yaml
 from tests.support.places import ROOT
 
 # Imported under another name than the one they are installed by.
-DISTRIBUTION = {"sklearn": "scikit-learn", "yaml": "pyyaml", "markdown_it": "markdown-it-py"}
+DISTRIBUTION = {"sklearn": "scikit-learn", "yaml": "pyyaml", "markdown_it": "markdown-it-py", "PIL": "pillow"}
 
 
 def normalised(name: str) -> str:

@@ -113,6 +113,12 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert len(pd.read_csv(results / "guan2020/kmeans-k4/figure4.layers.csv")) == 2
     assert (results / "choice/tiny/animals.png").exists()
 
+    for partition in ("animals-kmeans-k4", "mine"):
+        joined = pd.read_csv(results / f"joined/tiny/{partition}.csv")
+        assert {"importance", "gradients", "ablation"} <= set(joined["analysis"])
+        assert (results / f"joined/tiny/{partition}.png").exists()
+    assert "claims that Guan et al. state" in (results / "index.html").read_text()
+
     comparison = pd.read_csv(results / "guan2020/comparison.csv")
     assert set(comparison["kind"]) == {"claim", "figure"}
     assert set(comparison["verdict"].dropna()) <= {"holds", "fails", "open", "no verdict"}

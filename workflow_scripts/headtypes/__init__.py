@@ -14,6 +14,8 @@ ablation    what a model answers when heads are taken away
 language    what single heads know of language: dependency relations, coreference
 figures     the figure style, and figures that belong to no paper
 papers      claims, tables and figures, a folder for each paper
+joined      every partition beside every analysis, and random heads
+atlas       the pages that a reader opens
 config      what a configuration may hold
 workflow    what the rules need: plan, stages, resources, provenance
 tools       what the commands need: the jobs of a plan, preview, audit

@@ -57,3 +57,6 @@ PROBES_OF_TYPES = "results/probes/{model}/{task}/{partition}.json"
 SENTENCES = "results/sentences/{model}/{task}.h5"
 ANTECEDENTS = "results/antecedents/{model}/{task}.h5"
 COREFERENCE = "results/coreference/{model}/{task}.csv"
+
+JOINED = "results/joined/{model}/{partition}.csv"
+SUMMARY = "results/index.html"

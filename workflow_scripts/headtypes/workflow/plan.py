@@ -64,18 +64,19 @@ class Plan:
     @cached_property
     def features(self) -> list[FeaturePlan]:
         """Every extraction of distance features: of each model, on each of its tasks from which samples are drawn."""
-        return [entry for entry in self._inputs if "samples" in KINDS[self.config.tasks[entry.task].kind].keys]
+        return [entry for entry in self.inputs if "samples" in KINDS[self.config.tasks[entry.task].kind].keys]
 
     def inputs_of(self, kind: str) -> list[FeaturePlan]:
         """Each model with each of its tasks of one kind."""
-        return [entry for entry in self._inputs if self.config.tasks[entry.task].kind == kind]
+        return [entry for entry in self.inputs if self.config.tasks[entry.task].kind == kind]
 
     def tasks_of(self, kind: str) -> list[str]:
         """The tasks of one kind that some model reads."""
         return list(dict.fromkeys(entry.task for entry in self.inputs_of(kind)))
 
     @cached_property
-    def _inputs(self) -> list[FeaturePlan]:
+    def inputs(self) -> list[FeaturePlan]:
+        """Each model with each of its tasks."""
         return [
             FeaturePlan(model, task)
             for model in self.models
@@ -181,6 +182,33 @@ class Plan:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
         partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]
         return next((it for it in partitions if len(it.types) == 4), next(iter(partitions), None))
+
+    def analyses_of(self, model: str) -> dict[str, list[FeaturePlan]]:
+        """What is measured of a model's heads, besides types: by analysis, the model on each of its tasks."""
+        planned = {
+            "surfaces": self.texts,
+            "gradients": self.gradients,
+            "divergences": self.texts,
+            "relations": self.inputs_of("treebank"),
+            "coreference": self.inputs_of("coreference"),
+            "importance": dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.curved),
+        }
+        return {name: [entry for entry in entries if entry.model == model] for name, entries in planned.items()}
+
+    def left_out(self, model: str, partition: str) -> list[AblationPlan]:
+        """The evaluations with random heads in which something is done to the heads of one type, and to no others."""
+        return [
+            ablation
+            for ablation in self.controlled
+            if (ablation.model, ablation.partition) == (model, partition)
+            and len(targets := list(self.operations(ablation.condition))) == 1
+            and head_of(targets[0]) is None
+        ]
+
+    @cached_property
+    def joined(self) -> list[PartitionPlan]:
+        """The partitions of models of whose heads more is measured than their types."""
+        return [it for it in self.partitions.values() if any(self.analyses_of(it.model).values())]
 
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts about which nothing is asked."""

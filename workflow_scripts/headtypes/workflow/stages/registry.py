@@ -15,6 +15,8 @@ from headtypes.workflow.stages import (
     types,
 )
 from headtypes.workflow.stages.language import coreference, syntax, tables
+from headtypes.workflow.stages.language import coreference, syntax
+from headtypes.workflow.stages.overview import joined, summary
 from headtypes.workflow.stages.stage import Stage
 
 _MODULES = (
@@ -33,6 +35,8 @@ _MODULES = (
     guan2020,
     clark2019,
     tables,
+    joined,
+    summary,
 )
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)

@@ -1,0 +1,68 @@
+# One page of all results, which is to be read first.
+
+# Relative to the working directory: a folder that was moved has the same inputs.
+SUMMARY = local(os.path.relpath(SCRIPTS / "headtypes" / "atlas" / "summary"))
+CAPTIONS = local(os.path.relpath(ROOT / "report"))
+
+
+rule write_summary:
+    input:
+        guan=[rules.compare_with_guan.output.csv] if plan.partitions else [],
+        clark=[rules.compare_with_clark.output.csv] if plan.texts else [],
+        clark_tables=[],
+        types=[rules.tabulate_stability.output.csv] if plan.clustered else [],
+        ablations=(
+            [rules.tabulate_ablations.output.csv_2, rules.tabulate_ablations.output.csv_3] if plan.ablations else []
+        ),
+        partition=of_each(paths.PARTITION, summary.shown_partitions(plan)),
+        joined=of_each(paths.JOINED, summary.shown_joined(plan)),
+        heads=of_each(rules.plot_heads.output.png, summary.shown_partitions(plan)),
+        projection=of_each(rules.plot_projection.output.png, summary.shown_partitions(plan)),
+        layers=of_each(rules.plot_layers.output.png, summary.shown_partitions(plan)),
+        maps=of_each(rules.plot_maps.output.png, summary.shown_partitions(plan)),
+        models=expand(rules.plot_models.output.png, clustering=plan.clusterings),
+        curves=of_each(rules.plot_curves.output.png, summary.shown_partitions(plan) if plan.curved else []),
+        choice=of_each(rules.plot_choice.output.png, summary.shown_partitions(plan)),
+        examples=of_each(rules.plot_examples.output.png, summary.shown_texts(plan)),
+        surface_2=of_each(rules.plot_surface.output.png_2, summary.shown_texts(plan)),
+        surface_4=of_each(rules.plot_surface.output.png_4, summary.shown_texts(plan)),
+        gradients=of_each(rules.plot_gradients.output.png, summary.shown_gradients(plan)),
+        plane=of_each(rules.plot_plane.output.png, summary.shown_texts(plan)),
+        joined_figures=of_each(rules.plot_joined.output.png, summary.shown_joined(plan)),
+        captions=expand(
+            f"{CAPTIONS}/{{name}}.rst",
+            name=[
+                *("figure1", "figure2", "figure3", "figure4", "figure5", "curves", "choice", "joined"),
+                *("clark_figure1", "clark_figure2", "clark_figure3", "clark_figure4", "clark_figure6"),
+            ],
+        ),
+        template=f"{SUMMARY}/page.html",
+        style=f"{SUMMARY}/page.css",
+        script=f"{SUMMARY}/page.js",
+    output:
+        page=report(
+            paths.SUMMARY,
+            caption="../report/summary.rst",
+            # Snakemake's report lists categories by name, and this one is to be the first.
+            category="At a glance",
+            labels={"page": "summary", "content": "findings, tables, figures and files"},
+        ),
+    log:
+        "logs/write_summary.log",
+    benchmark:
+        "results/index.benchmark.tsv"
+    localrule: True
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        gpu=0,
+    params:
+        **identity("write_summary"),
+    script:
+        "../workflow_scripts/write_summary.py"
+
+
+rule summary:
+    input:
+        rules.write_summary.output,
+    localrule: True

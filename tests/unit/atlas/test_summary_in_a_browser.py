@@ -1,0 +1,105 @@
+"""The summary as a reader sees it, on a screen and on a phone, by mouse and by keyboard, in light and dark."""
+
+import pytest
+
+from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
+from tests.support.summaries import made_page, made_results, made_summary
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    return made_page(folder, made_summary(folder, made_results(folder)))
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as it:
+        yield it
+
+
+def unfold(page):
+    page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_scrolls_sideways(chromium, page_file, width):
+    with opened(chromium, page_file, width) as page:
+        unfold(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(BEYOND_THE_EDGE) == []
+        assert page.locator("table").count() > 5
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_text_has_contrast_and_controls_have_names(chromium, page_file, width, dark):
+    with opened(chromium, page_file, width, dark=dark) as page:
+        unfold(page)
+        assert page.evaluate(LOW_CONTRAST, 4.5) == []
+        assert page.evaluate(NAMELESS) == []
+
+
+def test_the_first_screen_has_the_findings_and_the_verdicts_on_both_papers(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        for text in ("loses 37.2 points", "✓ 5 hold", "✕ 9 fail", "Clark et al. 2019"):
+            box = page.get_by_text(text).first.bounding_box()
+            assert box["y"] + box["height"] < 900, text
+
+
+def column(page, table, place: int) -> list[str]:
+    return table.locator(f"tbody tr td:nth-child({place}) > span").all_inner_texts()
+
+
+def test_a_table_is_sorted_by_mouse_and_by_keyboard(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2")).locator("table")
+        heads = table.get_by_role("button", name="heads", exact=True)
+        heads.click()
+        numbers = [int(text) for text in column(page, table, 3)]
+        assert numbers == sorted(numbers)
+        assert numbers[0] == 0
+        assert table.locator("th[aria-sort=ascending]").inner_text().startswith("heads")
+        heads.focus()
+        page.keyboard.press("Enter")
+        assert [int(text) for text in column(page, table, 3)] == sorted(numbers, reverse=True)
+        # The baseline has no rate, and stays last either way.
+        rate = table.get_by_role("button", name="FDR")
+        for _ in range(2):
+            rate.click()
+            assert column(page, table, 2)[-1] == "baseline"
+
+
+def test_every_control_is_reached_by_keyboard_and_shows_where_it_is(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "To the results"
+        controls, seen = "[...document.querySelectorAll('nav a, nav button, th button')]", set()
+        wanted = page.evaluate(f"{controls}.filter((it) => it.checkVisibility()).length")
+        for _ in range(wanted + 60):
+            page.keyboard.press("Tab")
+            seen.add(page.evaluate(f"{controls}.indexOf(document.activeElement)"))
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none" or page.evaluate("document.activeElement === document.body")
+        assert len(seen - {-1}) >= wanted
+
+
+def test_the_theme_is_changed_by_its_button(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        ground = "getComputedStyle(document.body).backgroundColor"
+        assert page.evaluate(ground) == "rgb(255, 255, 255)"
+        page.get_by_role("button", name="Dark").click()
+        assert page.evaluate(ground) == "rgb(20, 23, 26)"
+        page.get_by_role("button", name="Light").click()
+        assert page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+def test_a_row_is_a_block_of_named_lines_on_a_phone(chromium, page_file):
+    with opened(chromium, page_file, 390) as page:
+        table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2")).locator("table")
+        cell = table.locator("tbody tr").nth(1).locator("td").nth(3)
+        assert cell.evaluate("(it) => getComputedStyle(it, '::before').content") == '"EM"'
+        boxes = [table.locator("tbody tr").nth(1).locator("td").nth(place).bounding_box() for place in (1, 2)]
+        assert boxes[0]["y"] < boxes[1]["y"]
+        table.get_by_role("button", name="heads", exact=True).tap()
+        assert column(page, table, 2)[0] == "baseline"

@@ -1,0 +1,126 @@
+"""What the results say, in a sentence each, with the numbers."""
+
+import pandas as pd
+
+from headtypes.atlas.summary.verdicts import Count, Judged
+from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
+from headtypes.types.partitions import Partition
+
+# The level below which a type is said to differ from random heads.
+_LEVEL = 0.01
+_QUANTITIES = {
+    ("surface", "mean"): "mean {quantity} of attention",
+    ("gradients", "mean"): "gradient for attention to {quantity} tokens",
+    ("importance", "mean"): "mean importance",
+    ("divergence", "inside"): "mean divergence from one another",
+    ("relations", "best head"): "accuracy at {quantity} of the best head",
+    ("coreference", "best head"): "accuracy at {quantity} of the best head",
+}
+_METRICS = {"exact_match": "exact match", "accuracy": "accuracy"}
+
+
+def verdict_sentence(paper: str, judged: Judged) -> str:
+    """How many of the claims that a paper states hold."""
+    count = judged.stated()
+    parts = [
+        f"{count.of[HOLDS]} {_verb(count.of[HOLDS], 'hold')}",
+        f"{count.of[FAILS]} {_verb(count.of[FAILS], 'fail')}",
+    ]
+    parts += [f"{count.of[OPEN]} {_verb(count.of[OPEN], 'are')} open"] if count.of[OPEN] else []
+    parts += [f"{count.of[NO_VERDICT]} cannot be judged"] if count.of[NO_VERDICT] else []
+    return f"Of the {_of(count)} that {paper} state, {join(parts)} for {judged.model} ({judged.other})."
+
+
+def types_sentence(model: str, partition: Partition) -> str:
+    """How many heads of a model are of which type, the most frequent first."""
+    counts = partition.table["type"].value_counts(sort=True)
+    named = [
+        f"{count} {'are ' if place == 0 else ''}{name}{' (a doubtful name)' if name in partition.doubtful else ''}"
+        for place, (name, count) in enumerate(counts.items())
+    ]
+    return f"Of the {len(partition.table)} heads of {model}, {join(named)}."
+
+
+def costs_sentence(table: pd.DataFrame, model: str, partition: str) -> str | None:
+    """Which type costs most and which least when it is left out, beside random heads; table: Guan's Table 2 as CSV.
+
+    None where fewer than two types have been left out by themselves.
+    """
+    rows = table[(table["model"] == model) & (table["partition"] == partition)]
+    operations = rows[[column for column in rows if column.startswith("operation_")]].fillna("")
+    alone = rows[(operations == "zero").any(axis=1) & ((operations != "").sum(axis=1) == 1)]
+    metric = next((name for name in _METRICS if name in alone and alone[f"drop_{name}"].notna().any()), None)
+    if metric is None or len(alone) < 2:
+        return None
+    types = (operations.loc[alone.index] == "zero").idxmax(axis=1).str.removeprefix("operation_")
+    drops = alone[f"drop_{metric}"]
+    most, least = drops.idxmax(), drops.idxmin()
+    low, high = alone.loc[most, [f"drop_{metric}_low", f"drop_{metric}_high"]]
+    within = "" if pd.isna(low) else f" ({low:z.1f} to {high:z.1f})"
+    sentence = (
+        f"Without its {types[most]} heads {model} loses {drops[most]:z.1f} points of {_METRICS[metric]}{within}, "
+        f"the largest drop of any type; without its {types[least]} heads it loses {drops[least]:z.1f}, the smallest"
+    )
+    if f"control_drop_{metric}" in alone and pd.notna(alone.loc[most, f"control_drop_{metric}"]):
+        row = alone.loc[most]
+        draws = int(row["control_draws"])
+        sentence += (
+            f". As many random heads of the same layers as the {types[most]} ones cost "
+            f"{row[f'control_drop_{metric}']:z.1f} points on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
+            f"{row[f'own_rank_p_{metric}']:.2f})"
+        )
+    return f"{sentence}."
+
+
+def sink_sentence(comparison: pd.DataFrame, judged: Judged) -> str | None:
+    """The kind of token that gets the most attention in some layer; comparison: Clark's, as CSV."""
+    rows = comparison[(comparison["model"] == judged.model) & (comparison["task"] == judged.other)]
+    sinks = rows[rows["id"].astype(str).str.match(r"sink\.\d+$")]
+    if sinks.empty:
+        return None
+    row = sinks.loc[sinks["ours"].idxmax()]
+    token = row["quantity"].removeprefix("attention to ").partition(", in layer")[0]
+    layer = row["id"].partition(".")[2]
+    layers = int((sinks["quantity"].str.startswith(f"attention to {token},")).sum())
+    return (
+        f"The token that heads of {judged.model} fall back on is {token}: it gets {row['ours']:.0%} of the attention "
+        f"in layer {layer}, and in {layers} of {len(sinks)} layers more than any other special token, period or comma."
+    )
+
+
+def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
+    """What sets a type apart most from random heads, and how often types differ from them.
+
+    joined: as `joined.table.join_types` makes it. None where nothing stands beside random heads.
+    """
+    tested = joined[joined["p"].notna() & joined["statistic"].isin(["mean", "best head", "inside"])]
+    if tested.empty:
+        return None
+    apart = tested[tested["p"] < _LEVEL]
+    often = (
+        f"in {len(apart)} of {len(tested)} comparisons the types of {model} differ from as many random heads of the "
+        f"same layers (p < {_LEVEL:g}, uncorrected)"
+    )
+    # By how far beyond the random heads they are, in widths of the interval of these.
+    width = (apart["random_high"] - apart["random_low"]).where(lambda it: it > 0)
+    beyond = (apart["value"] - apart["random"]).abs() / width
+    if beyond.notna().sum() == 0:
+        return f"{often[0].upper()}{often[1:]}."
+    row = apart.loc[beyond.idxmax()]
+    doubtful = " (a doubtful name)" if row["doubtful"] else ""
+    what = " ".join(
+        _QUANTITIES.get((row["analysis"], row["statistic"]), "{statistic} {quantity}").format(**row).split()
+    )
+    return (
+        f"What sets a type of {model} apart most is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
+        f"{row['value']:.2f}, where as many random heads of the same layers have {row['random']:.2f} "
+        f"({row['random_low']:.2f} to {row['random_high']:.2f}); {often}."
+    )
+
+
+def _verb(count: int, plural: str) -> str:
+    return {"hold": "holds", "fail": "fails", "are": "is"}[plural] if count == 1 else plural
+
+
+def _of(count: Count) -> str:
+    return "1 claim" if count.total == 1 else f"{count.total} claims"

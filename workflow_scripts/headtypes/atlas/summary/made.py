@@ -1,0 +1,70 @@
+"""How results were made: models, data, code, versions and time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+# Packages that results depend on most, in the order in which they are listed.
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
+
+
+def facts(provenance: dict, results: Path, seed: int) -> list[tuple[str, list[str]]]:
+    """Facts about a run, each a name and lines.
+
+    provenance: of the page, as `workflow.provenance` collects it; results: the folder with the benchmarks of jobs.
+    """
+    return list(_facts(provenance, results, seed))
+
+
+def processor_time(results: Path) -> pd.Series:
+    """Seconds of processor time of each job that has a benchmark, by the benchmark's path."""
+    times = {}
+    for file in sorted(results.rglob("*benchmark.tsv")):
+        with file.open(encoding="utf-8") as rows:
+            head, *lines = (line.split("\t") for line in rows.read().splitlines())
+        seconds = [line[head.index("cpu_time")] for line in lines] if "cpu_time" in head else []
+        # A job that ended before it could be looked at has no time.
+        times[file.relative_to(results).as_posix()] = sum(float(it) for it in seconds if it.replace(".", "").isdigit())
+    return pd.Series(times, dtype=float)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a reader says them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
+    for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
+        if lines := [
+            f"{source.partition('/')[2]}: {_identity(about)}"
+            for source, about in provenance["sources"].items()
+            if source.startswith(f"{kind}/")
+        ]:
+            yield name, lines
+    yield "Seed", [str(seed)]
+    yield "Code", [provenance["git"] or "not from a repository"]
+    packages = provenance["packages"]
+    versions = [f"{name} {packages[name]}" for name in _PACKAGES if packages.get(name)]
+    yield "Versions", [f"Python {provenance['python']}", *versions]
+    times = processor_time(results)
+    if len(times):
+        longest = times.nlargest(3)
+        named = ", ".join(f"{_job(path)} {duration(seconds)}" for path, seconds in longest.items())
+        yield "Processor time", [f"{duration(times.sum())} in {len(times)} jobs; longest: {named}"]
+
+
+def _job(path: str) -> str:
+    return path.removesuffix("benchmark.tsv").rstrip("./")
+
+
+def _identity(about: dict) -> str:
+    if "world" in about:
+        return f"generated ({about['world']}, {about.get('split', '')}, size {about.get('size', '')})"
+    where = next((str(about[key]) for key in ("hub", "package") if about.get(key)), "local weights")
+    revision = f" at {str(about['revision'])[:12]}" if about.get("revision") else ""
+    digests = [*dict(about.get("weights") or {}).values(), about.get("sha256")]
+    digest = next((f", sha256 {str(it)[:12]}" for it in digests if it), "")
+    return f"{where}{revision}{digest}"

@@ -1,0 +1,142 @@
+"""The papers' tables for the summary: few enough columns that a page 1,280 pixels wide shows them."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from headtypes.ablation.intervals import METRICS
+from headtypes.atlas.summary.cells import Cell, Column, Shown, number, probability, words
+
+_LABELS = {"exact_match": "EM", "f1": "F1", "accuracy": "Acc."}
+_HALVES = {"heads": "heads", "samples": "samples", "pairs": "pairs"}
+
+
+def types_table(table: pd.DataFrame) -> Shown:
+    """Guan's Table 1; table: as `papers.guan2020.tables.stability_table` makes it, read from CSV."""
+    shares = [column for column in table if column.startswith("share_")]
+    published = table["published_stability"].notna().any()
+    columns = [
+        Column("model", is_number=False),
+        Column("types from", is_number=False),
+        *(Column(f"{name.removeprefix('share_')} %", note="share of the heads") for name in shares),
+        *(
+            Column(f"agree, {half}", note=f"percent on which all clusterings of half of the {half} agree")
+            for half in _HALVES
+        ),
+        *([Column("paper", note="the paper's stability; it does not say what was halved")] if published else []),
+        Column("samples"),
+    ]
+    rows = []
+    for _, row in table.iterrows():
+        doubtful = str(row["doubtful"] or "").split(", ") if pd.notna(row["doubtful"]) else []
+        cells = [words(row["model"]), words(row["partition"])]
+        for name in shares:
+            share = number(row[name])
+            named = name.removeprefix("share_") in doubtful and bool(share.text)
+            cells.append(Cell(share.text + "?" if named else share.text, share.sort))
+        cells += [number(row[f"{half}_all_agree"], 0) for half in _HALVES]
+        cells += [number(row["published_stability"])] if published else []
+        rows.append([*cells, number(row["samples"], 0)])
+    about = (
+        "Shares of the types, and how stable they are: percent on which clusterings of random halves all agree. A "
+        "question mark follows a share whose type's name is doubtful, since its heads do not look where the name says."
+    )
+    return Shown("Table 1. Types and their stability", columns, rows, about, "guan2020/table1.csv")
+
+
+def ablation_tables(table: pd.DataFrame, number_of_table: int, published: set[str]) -> Iterator[Shown]:
+    """Guan's Table 2 or 3, one for each model and partition.
+
+    table: as `papers.guan2020.tables.ablation_table` makes it, read from CSV.
+    published: the models beside which the paper's values stand.
+    """
+    for (model, partition), rows in table.groupby(["model", "partition"], sort=False):
+        metrics = [metric for metric in METRICS.values() if rows[metric].notna().any()]
+        main, *others = metrics
+        beside = model in published and rows[f"published_drop_{main}"].notna().any()
+        random = f"control_drop_{main}" in rows and rows[f"control_drop_{main}"].notna().any()
+        label = _LABELS[main]
+        columns = [
+            Column("ID"),
+            Column("condition", is_number=False),
+            Column("heads"),
+            Column(label, note="percent, with its 95 % interval over questions"),
+            Column(f"drop of {label}", note="points from the baseline, with its 95 % interval over questions"),
+            Column("FDR", note="false discovery rate over the conditions"),
+            *(
+                [Column("random heads", note="mean drop of as many heads of the same layers; lowest to highest")]
+                if random
+                else []
+            ),
+            *([Column("p, random", note="how often random heads cost at least as much")] if random else []),
+            *(Column(f"drop of {_LABELS[metric]}") for metric in others),
+            *([Column("paper's drop", note="published for another, larger model")] if beside else []),
+        ]
+        shown = [
+            [
+                number(row["id"], 0),
+                words(row["condition"]),
+                number(row["heads"], 0),
+                _with_ends(row, main),
+                _with_ends(row, f"drop_{main}"),
+                probability(row[f"drop_{main}_fdr"]),
+                *([_with_ends(row, f"control_drop_{main}"), probability(row[f"own_rank_p_{main}"])] if random else []),
+                *(number(row[f"drop_{metric}"]) for metric in others),
+                *([number(row[f"published_drop_{main}"])] if beside else []),
+            ]
+            for _, row in rows.iterrows()
+        ]
+        title = "Types left out or made uniform" if number_of_table == 2 else "Attention within and between sentences"
+        yield Shown(
+            f"Table {number_of_table}. {title}: {model}, {partition}",
+            columns,
+            shown,
+            _about(rows, random),
+            f"guan2020/table{number_of_table}.csv",
+        )
+
+
+def plain_tables(title: str, table: pd.DataFrame, file: str) -> Iterator[Shown]:
+    """Any table, one for each model and task; an interval (columns _low and _high) stands below its value.
+
+    Columns that say the same in every row, and those that are empty, are left out.
+    """
+    keys = [key for key in ("model", "task") if key in table]
+    for subject, rows in table.groupby(keys, sort=False) if keys else [((), table)]:
+        ends = {name for name in table if name.endswith(("_low", "_high"))}
+        names = [name for name in table if name not in {*keys, *ends} and len(rows[name].unique()) > 1]
+        columns = [Column(name.replace("_", " "), pd.api.types.is_numeric_dtype(rows[name])) for name in names]
+        shown = [
+            [_plain(row, name, column.is_number) for name, column in zip(names, columns, strict=True)]
+            for _, row in rows.iterrows()
+        ]
+        yield Shown(": ".join([title, ", ".join(map(str, subject))]) if subject else title, columns, shown, file=file)
+
+
+def _plain(row: pd.Series, name: str, is_number: bool) -> Cell:
+    if not is_number:
+        return words(row[name])
+    value = row[name]
+    digits = 0 if pd.notna(value) and float(value).is_integer() else 1
+    return number(value, digits, row.get(f"{name}_low"), row.get(f"{name}_high"))
+
+
+def _about(rows: pd.DataFrame, random: bool) -> str:
+    asked = int(rows["n_questions"].iloc[0])
+    parts = [f"Percent and points on {asked:,} questions or pairs; intervals are 95 % over these."]
+    if random:
+        some = rows[rows["control_draws"].notna()].iloc[0]
+        draws, of = int(some["control_draws"]), int(some["control_questions"])
+        drawn = "1 draw" if draws == 1 else f"{draws} draws"
+        parts.append(
+            f"Random heads: {drawn} of as many heads of each layer, on {of:,} of them; with so many, p is at least "
+            f"{1 / (1 + draws):.3f}."
+        )
+    doubtful = rows["doubtful"].iloc[0]
+    if isinstance(doubtful, str) and doubtful:
+        parts.append(f"Doubtful names: {doubtful}.")
+    return " ".join(parts)
+
+
+def _with_ends(row: pd.Series, name: str) -> Cell:
+    return number(row[name], 1, row[f"{name}_low"], row[f"{name}_high"])

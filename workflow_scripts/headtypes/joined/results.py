@@ -1,0 +1,65 @@
+"""Results on disk, from which types are joined with analyses."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from headtypes.ablation.importance_files import read_importance
+from headtypes.base.seeds import derive_seed
+from headtypes.base.table_files import read_csv, read_parquet
+from headtypes.features.divergence_files import read_divergence
+from headtypes.features.gradient_files import read_gradients
+from headtypes.features.surface_files import read_surface
+from headtypes.joined import measures
+from headtypes.joined.measures import Measure
+from headtypes.joined.table import LeftOut, join_types
+from headtypes.types.partitions import Partition
+
+Files = Mapping[str, str | Path]
+# What a file of accuracies must have.
+_RELATIONS = ("annotation", "relation", "part", "layer", "head", "accuracy")
+_COREFERENCE = ("system", "candidates", "type", "layer", "head", "accuracy")
+
+
+def join_results(
+    partition: Partition,
+    *,
+    surfaces: Files,
+    gradients: Files,
+    divergences: Files,
+    relations: Files,
+    coreference: Files,
+    importance: Files,
+    left_out: Sequence[tuple[Mapping[str, str], str | Path, str | Path, str | Path]],
+    seed: int,
+) -> pd.DataFrame:
+    """Call `join_types` with what files hold, each by its task.
+
+    relations, coreference: tables of accuracies. left_out: type, operation and task of each condition, and the files of
+        scores with random heads, with the type's own, and of the baseline.
+    Raises `InputError` that names a damaged file.
+    """
+    types = {name: (partition.type_of == name).ravel() for name in partition.types}
+    common: list[Measure] = []
+    of_type: dict[str, list[Measure]] = {name: [] for name in types}
+    for task, path in surfaces.items():
+        common += measures.of_surface(task, read_surface(path), derive_seed(seed, "surface", task))
+    for task, path in gradients.items():
+        common += measures.of_gradients(task, read_gradients(path))
+    for task, path in divergences.items():
+        for about, measure in measures.of_divergence(task, read_divergence(path), types):
+            (common if about is None else of_type[about]).append(measure)
+    for task, path in relations.items():
+        common += measures.of_relations(task, read_csv(path, "holds no accuracies of heads", _RELATIONS))
+    for task, path in coreference.items():
+        common += measures.of_coreference(task, read_csv(path, "holds no accuracies of heads", _COREFERENCE))
+    for task, path in importance.items():
+        common += measures.of_importance(task, read_importance(path))
+    return join_types(partition, common, of_type, list(_read_costs(left_out)), seed=seed)
+
+
+def _read_costs(left_out: Sequence[tuple]) -> Iterator[LeftOut]:
+    for names, *paths in left_out:
+        controls, scores, baseline = (read_parquet(path, "holds no scores", ["id"]) for path in paths)
+        yield LeftOut(**names, controls=controls, scores=scores, baseline=baseline)

@@ -1,0 +1,135 @@
+"""Every type of a partition in every analysis of the model, beside random heads of the same layers: one long table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from headtypes.ablation.intervals import METRICS
+from headtypes.base.bootstrap import mean_intervals
+from headtypes.base.errors import InputError
+from headtypes.base.seeds import derive_seed
+from headtypes.base.table_files import read_csv
+from headtypes.joined.measures import Measure
+from headtypes.joined.random_heads import Place, draw_heads, overlap, place_among
+from headtypes.types.partitions import Partition
+
+DRAWS = 1000
+COLUMNS = {
+    "type": str,
+    "doubtful": bool,
+    "heads": int,
+    "overlap": float,
+    **dict.fromkeys(("analysis", "task", "quantity", "statistic"), str),
+    **dict.fromkeys(("value", "low", "high", "random", "random_low", "random_high"), float),
+    "rank": "Int64",
+    "p": float,
+    "draws": int,
+}
+
+
+class LeftOut(NamedTuple):
+    """What it costs to do something to the heads of one type, and to as many random heads of the same layers.
+
+    type, operation: what is done to which heads; task: that the model answers.
+    controls: scores of each draw and question, as `controls.evaluate_controls` returns them.
+    scores, baseline: scores of each question under the condition and the baseline.
+    """
+
+    type: str
+    operation: str
+    task: str
+    controls: pd.DataFrame
+    scores: pd.DataFrame
+    baseline: pd.DataFrame
+
+
+def join_types(
+    partition: Partition,
+    measures: Sequence[Measure],
+    of_type: Mapping[str, Sequence[Measure]],
+    left_out: Sequence[LeftOut],
+    *,
+    seed: int,
+    draws: int = DRAWS,
+) -> pd.DataFrame:
+    """Each type of a partition in each analysis, beside as many heads of the same layers.
+
+    measures: of every type; of_type: those that are about one type, by its name, which the others are compared with.
+    left_out: the conditions of one type each that were evaluated with random heads.
+    seed: of the draws and the intervals. A type's random heads are the same ones in all analyses, but for those of
+        `left_out`, which a model was evaluated without.
+
+    returns one row for each type and number, the columns
+      type, doubtful (whether the type's name is), heads, and overlap, the mean share of the random heads that are of
+      the type themselves;
+      analysis (surface, gradients, divergence, relations, coreference, importance or ablation), task, quantity,
+      statistic (how the values of the heads become one);
+      value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
+      random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them.
+    Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points.
+    Raises `InputError` where the analyses are not of the partition's heads.
+    """
+    rows = []
+    for name in partition.types:
+        own = partition.type_of == name
+        drawn = draw_heads(own, draws, derive_seed(seed, "random_heads", name))
+        sets = np.concatenate([own[None], drawn]).reshape(1 + draws, -1)
+        about = {
+            "type": name,
+            "doubtful": name in partition.doubtful,
+            "heads": int(own.sum()),
+            "overlap": overlap(own, drawn),
+        }
+        others = [measure for other, some in of_type.items() if other != name for measure in some]
+        for measure in (*measures, *others):
+            values = _of_sets(measure, sets)
+            low, high = (np.nan, np.nan) if measure.interval is None else measure.interval(sets[0])
+            rows.append(about | _row(measure[:4], values[0], low, high, place_among(values[0], values[1:])))
+        for cost in left_out:
+            if cost.type == name:
+                share = float(cost.controls.groupby("draw")["overlap"].first().mean())
+                rows += [about | {"overlap": share} | row for row in _cost_rows(cost, seed)]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+
+
+def read_joined(path: str | Path) -> pd.DataFrame:
+    """Read a CSV of the table of `join_types`. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no types beside random heads", COLUMNS, rows=0, dtype=COLUMNS)
+
+
+def _of_sets(measure: Measure, sets: np.ndarray) -> np.ndarray:
+    try:
+        return measure.of(sets)
+    except (IndexError, ValueError) as error:
+        raise InputError(
+            f"The results of {measure.analysis} on {measure.task} are of other heads than the partition; delete them "
+            "and run again."
+        ) from error
+
+
+def _row(names: Sequence[str], value: float, low: float, high: float, place: Place) -> dict:
+    named = dict(zip(("analysis", "task", "quantity", "statistic"), names, strict=True))
+    random = {"random": place.mean, "random_low": place.low, "random_high": place.high}
+    return (
+        named
+        | {"value": value, "low": low, "high": high}
+        | random
+        | {"rank": place.rank, "p": place.p, "draws": place.draws}
+    )
+
+
+def _cost_rows(cost: LeftOut, seed: int) -> Iterator[dict]:
+    """Drops in points on the questions of the random heads, one row for each score."""
+    asked = cost.controls["id"].unique()
+    before, after = (table.set_index("id").loc[asked] for table in (cost.baseline, cost.scores))
+    for column, name in METRICS.items():
+        if column in cost.controls:
+            lost = (before[column] - after[column]).to_numpy(float)
+            low, high = mean_intervals(lost, seed=seed)
+            kept = cost.controls.groupby("draw")[column].mean().to_numpy()
+            place = place_among(float(lost.mean()), before[column].mean() - kept)
+            names = ("ablation", cost.task, f"drop of {name}", cost.operation)
+            yield _row(names, float(lost.mean()), float(low), float(high), place)
