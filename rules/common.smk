@@ -128,6 +128,11 @@ def of_task(pattern):
     )
 
 
+def of_clustered(pattern):
+    """An input function: the path for a partition that clustering makes; nothing for an imported one."""
+    return lambda wildcards: pattern if plan.partitions[wildcards.model, wildcards.partition].method else []
+
+
 def of_test(task):
     """The sentences on which choices made on a treebank are scored, if it has a file of them."""
     return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []
