@@ -9,7 +9,7 @@ from safetensors.numpy import save
 
 from headtypes.base.files import canonical_json, read_json, replacing, undamaged, write_json
 from headtypes.base.table_files import read_csv, write_csv
-from headtypes.types.partitions import Partition
+from headtypes.types.partitions import Partition, order_types
 
 _SHARES = ("near", "special", "far")
 _KEEPS = {"samples": "keeps_type_samples", "seeds": "keeps_type_seeds"}
@@ -54,9 +54,10 @@ def write_head_list(
     table: as `head_table` returns it; doubts: by type, missing for types without a doubt.
     about: `model`, `task` and `partition`. A number that there is none of is null.
     """
+    of_type = {name: table[table["type"] == name] for name in order_types(table["type"])}
     types = {
         name: {"heads": len(rows), "doubtful": bool(rows["doubtful"].any()), "doubt": doubts.get(name, "")}
-        for name, rows in table.groupby("type", sort=False)
+        for name, rows in of_type.items()
     }
     heads = [_head(row) for row in table.to_dict("records")]
     shape = {"layers": int(table["layer"].max()) + 1, "heads_per_layer": int(table["head"].max()) + 1}
