@@ -85,3 +85,19 @@ def likelihood(model, tokenizer, question: str, answer: str) -> float:
     with torch.inference_mode():
         of_next = model(ids).logits[0, :-1].log_softmax(-1)
     return sum(float(of_next[place - 1, ids[0, place]]) for place in range(asked.shape[1], ids.shape[1]))
+
+
+def test_the_notebook_runs_and_holds_no_outputs(monkeypatch):
+    """Without a kernel: its cells are plain Python, run in one namespace in the order they stand in."""
+    notebook = json.loads((ROOT / "docs/run/heads.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in cells)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    names = {}
+    for cell in cells:
+        exec(compile("".join(cell["source"]), "docs/run/heads.ipynb", "exec"), names)
+    assert {name for name, *_ in names["rows"]} == set(names["types"].types)
+    for name, heads, zero, uniform, random in names["rows"]:
+        assert heads == len(names["types"].heads_of(name))
+        assert min(zero, uniform, random) > 1e-3
+    assert names["found"]["drop_intra"] > 1e-3
