@@ -22,6 +22,7 @@ include: "rules/surface.smk"  # what single heads look at: positions and kinds o
 include: "rules/divergence.smk"  # how differently heads attend, and the heads in the plane
 include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/types.smk"  # types of heads and their stability
+include: "rules/export.smk"  # lists of heads for other programs
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
@@ -50,6 +51,7 @@ rule all:
         rules.divergence.input,
         rules.gradients.input,
         rules.types.input,
+        rules.export.input,
         rules.ablation.input,
         rules.syntax.input,
         rules.coreference.input,

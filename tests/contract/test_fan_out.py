@@ -6,8 +6,8 @@ from tests.contract.tables import by_reason
 from tests.support.configs import edited
 from tests.support.workplace import Workplace
 
-# Of each partition.
-FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1}
+# Of each partition, and its list of heads.
+FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1, "export_heads": 1}
 # Of each clustering of a model on a task.
 CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, "plot_confidence": 1, **FIGURES}
 # Of each model on a task, with one clustering.
@@ -241,6 +241,10 @@ ADDED = {
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
         {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan", "write_summary")},
     ),
+    "a decoder whose cache is to be shortened": (
+        {"export": {"full_attention": ["one"]}},
+        {"new": {"measure_reach": 2, "export_full_attention": 2}},
+    ),
 }
 CHANGED = {
     "the distance bins of the feature": (
@@ -266,6 +270,7 @@ CHANGED = {
                 "plot_projection": 3,
                 "plot_layers": 3,
                 "plot_maps": 3,
+                "export_heads": 3,
                 **EVALUATED,
                 **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
                 **times(2, JOINED),
@@ -308,6 +313,7 @@ CHANGED = {
                         "plot_layers": 1,
                         "plot_maps": 1,
                         "plot_choice": 1,
+                        "export_heads": 1,
                     },
                 ),
                 "evaluate_condition": 3,

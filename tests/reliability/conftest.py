@@ -19,7 +19,7 @@ from transformers import BertForMaskedLM
 from headtypes.base.files import write_json_lines
 from headtypes.workflow.provenance import beside
 from tests.reliability.bench import Bench
-from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.models import QUESTIONS, tiny_bert, tiny_language_model
 from tests.support.planning import Job, take_as_made
 from tests.support.workplace import Workplace
 from tests.workflow.conftest import squad_file
@@ -73,6 +73,9 @@ def small_config(folder: Path) -> dict:
     words = {name: weight for name, weight in BertForMaskedLM(model.config).named_parameters() if "cls." in name}
     model.save_pretrained(folder / "model", state_dict={**model.state_dict(), **words})
     tokenizer.save_pretrained(folder / "model")
+    decoder, of_decoder = tiny_language_model("llama")
+    decoder.save_pretrained(folder / "decoder")
+    of_decoder.save_pretrained(folder / "decoder")
     squad = squad_file(folder / "squad.json")
     data = json.loads(squad.read_text())
     asked = [question for paragraph in data["data"][0]["paragraphs"] for question in paragraph["qas"]]
@@ -110,6 +113,7 @@ def small_config(folder: Path) -> dict:
                 "evaluate": "animals",
             },
             "made": {"source": {"finetuned": made}, "tasks": ["animals"]},
+            "tiny-decoder": {"source": {"folder": str(folder / "decoder")}, "tasks": ["animals"]},
         },
         "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},
         "clustering": {"restarts": 2},
@@ -121,6 +125,7 @@ def small_config(folder: Path) -> dict:
         "readings": {"segments": {"sentences": "segments"}},
         "controls": {"draws": 1, "questions": 3},
         "curves": {"orders": 1, "questions": 3},
+        "export": {"full_attention": ["tiny-decoder"], "sink_size": 1, "recent_size": 4},
         # More than one batch, so that there is something to share.
         "compute": {"batch_tokens": 512},
         "select": {"partitions": ["animals-kmeans-k4", "mine"]},

@@ -24,8 +24,8 @@ from tests.support.rules import READ_TEXTS, RUN_A_MODEL
 RULES = sorted(script.stem for script in (ROOT / "workflow_scripts").glob("*.py"))
 JOINING = ["evaluate_condition, shared", "extract_features, shared", "measure_divergence, shared"]
 CASES = [*RULES, *JOINING]
-# The record of the model that jobs run.
-MODEL = "results/sources/models/tiny.json"
+# The record of the model that jobs run, and of the one that those about decoders run.
+MODEL, DECODER = (f"results/sources/models/{name}.json" for name in ("tiny", "tiny-decoder"))
 # Rules that read no result: what they read is the user's.
 FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_test", "fetch_training"]
 # The rules of each fault, as the table in the documentation has them.
@@ -148,19 +148,21 @@ def test_a_damaged_source_is_refused(finished: Finished, case: str, tmp_path: Pa
 @pytest.mark.parametrize("case", sorted(RUN_A_MODEL))
 def test_weights_that_are_not_finite_give_no_result(finished: Finished, case: str, tmp_path: Path):
     folder = finished.before(case, tmp_path / "here")
-    model = Path(finished.place.config["models"]["tiny"]["source"]["folder"]) / "model.safetensors"
+    record = DECODER if DECODER in finished.inputs(case) else MODEL
+    model = Path(finished.place.config["models"][Path(record).stem]["source"]["folder"]) / "model.safetensors"
     weights = load(model.read_bytes())
-    name = next(name for name in weights if name.endswith("layer.1.attention.self.value.weight"))
-    key = name.replace("value", "key")
+    ends = ("layer.1.attention.self.value.weight", "layers.1.self_attn.v_proj.weight")
+    name = next(name for name in weights if name.endswith(ends))
+    key = name.replace("value", "key").replace("v_proj", "k_proj")
     weights[name][0, 0] = weights[key][0, 0] = np.nan
     content = save(weights, metadata={"format": "pt"})
-    if MODEL in finished.inputs(case):
+    if record in finished.inputs(case):
         # As if the model had been found with these weights.
-        found = json.loads((folder / MODEL).read_text())
-        for file in (folder / MODEL, folder / beside(MODEL)):
+        found = json.loads((folder / record).read_text())
+        for file in (folder / record, folder / beside(record)):
             file.unlink()
         found["weights"] = {model.name: hashlib.sha256(content).hexdigest()}
-        (folder / MODEL).write_text(json.dumps(found))
+        (folder / record).write_text(json.dumps(found))
     with finished.replaced(model, content):
         came = finished.run(case, folder)
     refused(came, "tiny" if case != "finetune_model" else str(model.parent))

@@ -11,6 +11,8 @@ attention   the hook into Transformers, batches, the pass with its reducers, map
 features    what is computed from attention
 types       clustering, naming, partitions, stability, confidence
 ablation    what a model answers when heads are taken away
+export      lists of heads in the formats of other programs
+api         what to call from one's own Python, on a model that is already loaded
 language    what single heads know of language: dependency relations, coreference
 figures     the figure style, and figures that belong to no paper
 papers      claims, tables and figures, a folder for each paper

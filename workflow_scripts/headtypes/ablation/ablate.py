@@ -48,10 +48,7 @@ class Ablation:
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "sample head query channel"]:
         """The head outputs of a layer, ablated."""
-        if number == 0:
-            padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
-            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
-            self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]
+        groups = self.groups(number, layer)
         operations = self._operations[number]
         kept = any(OPERATIONS[name].change is None for name in operations)
         # All heads are computed and the changed ones overwritten: computing the kept ones alone would take more memory
@@ -61,8 +58,16 @@ class Ablation:
         for name, heads in operations.items():
             change = OPERATIONS[name].change
             if change is not None:
-                change(Heads(self, layer, heads.to(layer.query.device), self._groups, outputs, means))
+                change(Heads(self, layer, heads.to(layer.query.device), groups, outputs, means))
         return outputs
+
+    def groups(self, number: int, layer: Layer) -> "list[SentencePairs]":
+        """The samples of the batch in groups of equal length; the same in all layers."""
+        if number == 0:
+            padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
+            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
+            self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]
+        return self._groups
 
 
 @dataclass(frozen=True)

@@ -230,6 +230,17 @@ class Gradients(Strict):
     """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
 
 
+class Export(Strict):
+    """What is written for programs that shorten the cache of some heads (Xiao et al. 2024, DuoAttention)."""
+
+    full_attention: list[Name] = []
+    """Decoders whose key-value heads are scored by how much they attend beyond sinks and recent tokens."""
+    sink_size: Annotated[int, Field(ge=0)] = 4
+    """First tokens of a text that every head keeps."""
+    recent_size: Annotated[int, Field(ge=1)] = 64
+    """Last tokens that every head keeps, that of the query included."""
+
+
 class Compute(Strict):
     """What determines the arithmetic of a forward pass."""
 
@@ -284,6 +295,7 @@ class Config(Strict):
     surface: Surface = Surface()
     divergence: Divergence = Divergence()
     gradients: Gradients = Gradients()
+    export: Export = Export()
     compute: Compute = Compute()
     jobs: Jobs = Jobs()
     select: Select = Select()

@@ -25,6 +25,7 @@ PLANE = "results/divergence/{model}/{task}.plane.csv"
 PLANE_FIT = "results/divergence/{model}/{task}.plane.json"
 GRADIENTS = "results/gradients/{model}/{task}.csv"
 HEAD_OUTPUTS = "results/head_outputs/{model}/{task}.h5"
+REACH = "results/reach/{model}/{task}.h5"
 MAPS = "results/maps/{model}/{task}.h5"
 EXAMPLES = "results/examples/{model}/{task}.h5"
 

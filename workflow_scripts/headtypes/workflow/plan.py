@@ -178,6 +178,11 @@ class Plan:
         """Every model on each of its tasks of text."""
         return [entry for entry in self.features if self.is_text(entry.task)]
 
+    @cached_property
+    def cached(self) -> list[PartitionPlan]:
+        """The partitions of decoders whose key-value heads are exported."""
+        return [entry for entry in self.partitions.values() if entry.model in self.config.export.full_attention]
+
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
         partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]

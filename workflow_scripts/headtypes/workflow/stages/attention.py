@@ -17,3 +17,10 @@ def map_attention(plan: Plan, model: str, task: str) -> dict:
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, and the arithmetic."""
     return extract_features(plan, model, task)
+
+
+@stage("forward", reads="samples")
+def measure_reach(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, the arithmetic, and which tokens count as sinks and as recent."""
+    sizes = {"sink_size": plan.config.export.sink_size, "recent_size": plan.config.export.recent_size}
+    return {**extract_features(plan, model, task), **sizes}

@@ -54,6 +54,18 @@ def embed_heads(plan: Plan, model: str, partition: str) -> dict:
 
 
 @stage()
+def export_heads(plan: Plan, model: str, partition: str) -> dict:
+    """What the heads are of."""
+    return {"model": model, "task": plan.partitions[model, partition].task, "partition": partition}
+
+
+@stage()
+def export_full_attention(plan: Plan, model: str, partition: str) -> dict:
+    """The draws of the bootstrap."""
+    return {"seed": derive_seed(plan.config.seed, "export_full_attention", model, partition)}
+
+
+@stage()
 def choose_clustering(plan: Plan, model: str, task: str) -> dict:
     """The settings that all methods and numbers of clusters share."""
     clustering = plan.config.clustering

@@ -1,0 +1,103 @@
+"""The page about Python is one program, and it runs: every recipe on small models, as it stands there."""
+
+import json
+import re
+from importlib.util import find_spec
+
+import pytest
+import torch
+
+from headtypes.api.ablation import ablated
+from tests.support.models import WORDS, tiny_bert, tiny_language_model
+from tests.support.places import ROOT
+from tests.support.records import classifier
+
+PAGE = (ROOT / "docs/run/python.md").read_text(encoding="utf-8")
+PARTS = {part.partition("\n")[0]: part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)}
+HARNESS = "The Language Model Evaluation Harness on an ablated model"
+
+
+def blocks(language: str, part: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working directory with the models that the page names."""
+    for name, (model, tokenizer) in {
+        "classifier": classifier(tiny_bert),
+        "decoder": tiny_language_model("llama"),
+    }.items():
+        model.save_pretrained(tmp_path / "models" / name)
+        tokenizer.save_pretrained(tmp_path / "models" / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(parts: list[str]) -> dict:
+    """The names that the blocks of some parts of the page leave behind, run in order."""
+    names = {}
+    for part in parts:
+        for block in blocks("python", PARTS[part]):
+            exec(compile(block, "docs/run/python.md", "exec"), names)
+    return names
+
+
+def test_the_recipes_run_and_do_what_they_say(folder, capsys):
+    names = run([title for title in PARTS if title != HARNESS])
+    printed = capsys.readouterr().out
+    without, plain = re.findall(r"^\[\{'label'.*$", printed, re.MULTILINE)
+    assert without != plain
+    prompt, decoder = names["prompt"], names["decoder"]
+    with torch.inference_mode():
+        assert decoder(**prompt).logits.isfinite().all()
+    assert names["written"].shape[1] == prompt["input_ids"].shape[1] + 20
+    assert set(re.findall(r"^\d-\d$", printed, re.MULTILINE)) == {
+        f"{layer + 1}-{head + 1}" for layer, head in names["types"].heads_of("type-1")
+    }
+    assert names["mask"].sum() == len(names["types"].heads_of("type-1"))
+
+
+@pytest.mark.skipif(find_spec("lm_eval") is None, reason="lm-eval is not installed (docs/run/python.md)")
+def test_the_harness_evaluates_an_ablated_model(folder, capsys):
+    (task,) = blocks("yaml", PARTS[HARNESS])
+    (rows,) = blocks("json", PARTS[HARNESS])
+    (folder / "tasks").mkdir()
+    (folder / "tasks/animals.yaml").write_text(task)
+    (folder / "tasks/animals.jsonl").write_text(rows)
+    assert {word for row in map(json.loads, rows.splitlines()) for word in row["choices"]} <= set(WORDS)
+    names = run([title for title in PARTS if blocks("python", PARTS[title])])
+    model, tokenizer, likelihoods = names["decoder"], names["decoder_tokenizer"], {}
+    for which in ("plain", "without"):
+        samples = sorted(names[which]["samples"]["animals"], key=lambda sample: sample["doc_id"])
+        likelihoods[which] = [float(answer[0]) for sample in samples for answer in sample["filtered_resps"]]
+    texts = [(row["question"], word) for row in map(json.loads, rows.splitlines()) for word in row["choices"]]
+    with ablated(model, {"1-1": "zero", "2-3": "zero"}):
+        expected = [likelihood(model, tokenizer, *text) for text in texts]
+    assert likelihoods["without"] == pytest.approx(expected, abs=1e-4)
+    assert likelihoods["plain"] == pytest.approx([likelihood(model, tokenizer, *text) for text in texts], abs=1e-4)
+    assert likelihoods["plain"] != pytest.approx(expected, abs=1e-3)
+
+
+def likelihood(model, tokenizer, question: str, answer: str) -> float:
+    """Log-likelihood of an answer, token by token."""
+    asked, ids = (tokenizer(text, return_tensors="pt")["input_ids"] for text in (question, f"{question} {answer}"))
+    with torch.inference_mode():
+        of_next = model(ids).logits[0, :-1].log_softmax(-1)
+    return sum(float(of_next[place - 1, ids[0, place]]) for place in range(asked.shape[1], ids.shape[1]))
+
+
+def test_the_notebook_runs_and_holds_no_outputs(monkeypatch):
+    """Without a kernel: its cells are plain Python, run in one namespace in the order they stand in."""
+    notebook = json.loads((ROOT / "docs/run/heads.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in cells)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    names = {}
+    for cell in cells:
+        exec(compile("".join(cell["source"]), "docs/run/heads.ipynb", "exec"), names)
+    assert {name for name, *_ in names["rows"]} == set(names["types"].types)
+    for name, heads, zero, uniform, random in names["rows"]:
+        assert heads == len(names["types"].heads_of(name))
+        assert min(zero, uniform, random) > 1e-3
+    assert names["found"]["drop_intra"] > 1e-3

@@ -1,0 +1,399 @@
+"""A loaded model whose heads are ablated for any code: as computed densely, as the workflow has it, and restored."""
+
+import copy
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from transformers import (
+    DebertaV2Config,
+    DebertaV2Model,
+    StaticCache,
+    T5Config,
+    T5ForConditionalGeneration,
+    Trainer,
+    TrainingArguments,
+    pipeline,
+)
+
+from headtypes.ablation.evaluation import evaluate_condition
+from headtypes.ablation.operations import OPERATIONS, Reading
+from headtypes.api.ablation import ABLATED, ablated, sentences_of
+from headtypes.attention.batches import model_inputs
+from headtypes.base.errors import InputError
+from headtypes.models.loading import load_model
+from headtypes.tasks.question_answering.answers import QuestionAnswers
+from headtypes.tasks.question_answering.sliding import build_windows
+from headtypes.types.partitions import Partition
+from tests.support.dense import dense_output, head_outputs_for
+from tests.support.models import tiny_bert, tiny_family, tiny_language_model
+from tests.support.records import PAIRS, classifier, questions, recorded, types_like, without_heads
+
+CHANGES = [name for name, operation in OPERATIONS.items() if operation.change]
+# What needs no sentences, and so works on steps of `generate` with a cache.
+STEPWISE = ["zero", "uniform", "mean"]
+# Shared keys; learnt positions; local layers, whose keys leave the cache; a head that calls a part of the body itself.
+DECODERS = ["llama", "gpt2", "mistral", "gemma3_text", "opt"]
+PAPER = Reading()
+
+
+def heads_under(model, names: list[str]) -> np.ndarray:
+    """Some operation on each head [layer, head], each of the names at least once."""
+    shape = model.config.num_hidden_layers, model.config.num_attention_heads
+    return (
+        np.random.default_rng(1).permutation(np.resize(np.array(names, dtype=object), shape).reshape(-1)).reshape(shape)
+    )
+
+
+def exact(name: str):
+    """A random language model in float64, so that nothing but another computation makes a difference."""
+    model, tokenizer = tiny_language_model(name)
+    return model.double(), tokenizer
+
+
+def by_name(operations: np.ndarray) -> dict[str, str]:
+    return {f"{layer + 1}-{head + 1}": operations[layer, head] for layer, head in np.ndindex(operations.shape)}
+
+
+def settings(model, windows=None) -> dict:
+    sentences = None if windows is None else sentences_of(windows)
+    return {"head_outputs": head_outputs_for(model), "sentences": sentences}
+
+
+def windows_for(tokenizer):
+    return build_windows(questions(), tokenizer, max_seq_length=64)
+
+
+def padded(model, windows, side: str) -> dict[str, torch.Tensor]:
+    """All windows as one batch, padded at one end."""
+    rows = [windows.tokens(window) for window in range(len(windows))]
+    types = None if windows.token_type_ids is None else [windows.token_type_ids[each] for each in rows]
+    ids = [windows.input_ids[each] for each in rows]
+    inputs = model_inputs(ids, types, model.config.pad_token_id or 0, torch.device("cpu"))
+    if side == "left":
+        for name, tensor in inputs.items():
+            inputs[name] = torch.stack([row.roll(len(row) - len(each)) for row, each in zip(tensor, ids, strict=True)])
+        inputs["position_ids"] = (inputs["attention_mask"].cumsum(-1) - 1).clamp_min(0)
+    return inputs
+
+
+def numbers(output) -> torch.Tensor:
+    """What a model computes of each token [sample, token, channel]."""
+    return output.logits if "logits" in output else output.last_hidden_state
+
+
+@pytest.mark.parametrize("operation", [*CHANGES, "all of them"])
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "mistral"])
+def test_an_operation_equals_the_dense_computation_in_batches_padded_on_either_side(name, operation):
+    model, tokenizer = exact(name)
+    side = "right" if name == "bert" else "left"
+    windows = windows_for(tokenizer)
+    operations = heads_under(model, ["keep", *CHANGES] if operation == "all of them" else ["keep", operation])
+    inputs = padded(model, windows, side)
+    with ablated(model, by_name(operations), **settings(model, windows)), torch.inference_mode():
+        found = numbers(model(**inputs))
+    for window, (row, mask) in enumerate(zip(found, inputs["attention_mask"].bool(), strict=True)):
+        tokens = windows.tokens(window)
+        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        sentence = windows.sentence[tokens].tolist()
+        outputs = head_outputs_for(model)
+        dense = dense_output(model, windows.input_ids[tokens], types, operations, sentence, PAPER, head_outputs=outputs)
+        torch.testing.assert_close(row[mask], numbers(dense)[0], atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("reading", [Reading(renormalise=True), Reading("segments", "cut")])
+def test_readings_are_those_of_the_workflow(reading):
+    model, tokenizer = exact("bert")
+    windows = windows_for(tokenizer)
+    operations = heads_under(model, ["drop_intra", "drop_inter"])
+    inputs = padded(model, windows, "right")
+    with ablated(model, by_name(operations), reading=reading, **settings(model, windows)), torch.inference_mode():
+        found = numbers(model(**inputs))[1]
+    tokens = windows.tokens(1)
+    ids, types = windows.input_ids[tokens], windows.token_type_ids[tokens]
+    dense = dense_output(model, ids, types, operations, windows.sentence[tokens].tolist(), reading)
+    torch.testing.assert_close(found[: len(ids)], numbers(dense)[0], atol=1e-9, rtol=0)
+
+
+def prompts(tokenizer) -> dict[str, torch.Tensor]:
+    """Two prompts, one of them padded at its start."""
+    long = tokenizer("the old cat sat by the river and it")["input_ids"]
+    short = tokenizer("a dog ran")["input_ids"]
+    ids = torch.tensor([long, [0] * (len(long) - len(short)) + short])
+    mask = torch.tensor([[1] * len(long), [0] * (len(long) - len(short)) + [1] * len(short)])
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def generated(model, tokenizer, **how):
+    """Twelve further tokens of the prompts, and the logits of each step."""
+    how = {"max_new_tokens": 12, "min_new_tokens": 12, "do_sample": False} | how
+    return model.generate(**prompts(tokenizer), output_logits=True, return_dict_in_generate=True, **how)
+
+
+@pytest.mark.parametrize("operation", STEPWISE)
+@pytest.mark.parametrize("name", DECODERS)
+def test_generation_with_the_cache_equals_that_without(name, operation):
+    model, tokenizer = exact(name)
+    operations = by_name(heads_under(model, ["keep", operation]))
+    plain = generated(model, tokenizer)
+    with ablated(model, operations, **settings(model)):
+        cached, whole = (generated(model, tokenizer, use_cache=use_cache) for use_cache in (True, False))
+    assert cached.past_key_values is not None
+    assert whole.past_key_values is None
+    torch.testing.assert_close(torch.stack(cached.logits), torch.stack(whole.logits), atol=1e-9, rtol=0)
+    assert torch.equal(cached.sequences, whole.sequences)
+    assert (plain.logits[0] - cached.logits[0]).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("how", [{"num_beams": 3}, {"cache_implementation": "static"}, {"prefill_chunk_size": 2}])
+def test_generation_of_other_kinds_equals_that_without_a_cache(how):
+    model, tokenizer = exact("llama")
+    with ablated(model, {"1-2": "uniform", "2-1": "zero", "2-4": "uniform"}):
+        found = generated(model, tokenizer, **how)
+        expected = generated(model, tokenizer, **how if "num_beams" in how else {}, use_cache=False)
+    assert torch.equal(found.sequences, expected.sequences)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_step_with_the_cache_equals_the_dense_computation_of_the_whole_text(name):
+    model, tokenizer = exact(name)
+    ids = prompts(tokenizer)["input_ids"][:1]
+    operations = heads_under(model, ["keep", *STEPWISE])
+    with ablated(model, by_name(operations), **settings(model)), torch.inference_mode():
+        before = model(input_ids=ids[:, :-1], use_cache=True)
+        found = model(input_ids=ids[:, -1:], past_key_values=before.past_key_values).logits[0, -1]
+    texts = ids[0].numpy(), None, operations, [0] * ids.shape[1], PAPER
+    expected = dense_output(model, *texts, head_outputs=head_outputs_for(model)).logits[0, -1]
+    torch.testing.assert_close(found, expected, atol=1e-9, rtol=0)
+
+
+def one_sentence(ids, mask) -> np.ndarray:
+    return np.zeros(ids.shape, int)
+
+
+def test_dropping_pairs_of_tokens_in_a_cache_is_refused_and_works_without():
+    model, tokenizer = exact("llama")
+    with ablated(model, {"1-1": "drop_intra"}, sentences=one_sentence):
+        with pytest.raises(InputError, match="earlier ones are in a cache; call `generate` with use_cache=False"):
+            generated(model, tokenizer)
+        with pytest.raises(InputError, match="use_cache=False"):
+            model(input_ids=torch.tensor([[3, 4]]), past_key_values=StaticCache(model.config, max_cache_len=9))
+        dropped = generated(model, tokenizer, use_cache=False)
+    # In a text of one sentence, nothing is left of the head.
+    with ablated(model, {"1-1": "zero"}):
+        zeroed = generated(model, tokenizer)
+    torch.testing.assert_close(torch.stack(dropped.logits), torch.stack(zeroed.logits), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("operation", CHANGES)
+def test_answers_are_those_of_the_workflow(operation, tmp_path):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path)
+    rows, windows = questions(), build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
+    partition, operations, outputs = types_like(record), {"dense": operation, "2-1": "keep"}, head_outputs_for(model)
+    settings = {"kind": "question_answering", "precision": "float32", "batch_tokens": 90, "max_answer_length": 30}
+    expected, _ = evaluate_condition(
+        rows, windows, partition, record, outputs, condition="c", operations=operations, **settings
+    )
+    loaded = load_model(record, "float32", "question_answering")
+    arguments = {"partition": partition, "sentences": sentences_of(windows), "head_outputs": outputs}
+    reader, spans = QuestionAnswers(rows, windows, 30), []
+    with ablated(loaded, operations, **arguments), torch.inference_mode():
+        for window in range(len(windows)):
+            tokens = windows.tokens(window)
+            inputs = model_inputs([windows.input_ids[tokens]], [windows.token_type_ids[tokens]], 0, loaded.device)
+            spans.append(reader.read(loaded(**inputs), [windows.sentence[tokens]]))
+    found, _ = reader.score(tuple(map(np.concatenate, zip(*spans, strict=True))))
+    assert found == expected
+
+
+def state(model) -> tuple:
+    """All that the ablation touches."""
+    modules = list(model.modules())
+    hooks = [len(each._forward_pre_hooks) + len(each._forward_hooks) for each in modules]
+    return (
+        hooks,
+        [each.config.to_dict() for each in modules if hasattr(each, "config")],
+        model.config._attn_implementation,
+    )
+
+
+@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
+def test_the_model_is_as_before_also_after_an_exception(implementation):
+    model, tokenizer = tiny_language_model("llama")
+    model.set_attn_implementation(implementation)
+    before, plain = state(model), generated(model, tokenizer)
+    with ablated(model, {"1-1": "zero"}) as same:
+        assert same is model
+        assert state(model) != before
+    assert state(model) == before
+    with pytest.raises(ZeroDivisionError), ablated(model, {"1-1": "zero"}):
+        raise ZeroDivisionError
+    assert state(model) == before
+    with pytest.raises(InputError), ablated(model, {"9-1": "zero"}):
+        pass
+    assert state(model) == before
+    after = generated(model, tokenizer)
+    assert torch.equal(torch.stack(after.logits), torch.stack(plain.logits))
+
+
+def test_a_second_ablation_is_refused_in_this_thread_and_in_another():
+    model, _ = tiny_bert()
+    with ablated(model, {"1-1": "zero"}), ThreadPoolExecutor(1) as other:
+        for again in (lambda: ablated(model, {}).__enter__(), lambda: ablated(model.bert, {}).__enter__()):
+            with pytest.raises(InputError, match="ablated already; leave that `with` block first"):
+                again()
+            with pytest.raises(InputError, match="ablated already"):
+                other.submit(again).result()
+        assert model.config._attn_implementation == ABLATED
+    with ablated(model, {"1-2": "zero"}):
+        pass
+
+
+def test_calls_of_several_threads_do_not_disturb_each_other():
+    model, _ = tiny_language_model("llama")
+    texts = [torch.randint(2, 20, (size, length)) for size, length in ((1, 40), (3, 7), (2, 23), (4, 12))] * 5
+    with ablated(model, {"1-1": "uniform", "2-2": "zero", "2-3": "drop_inter"}, sentences=one_sentence):
+        with torch.inference_mode():
+            alone = [model(input_ids=ids).logits for ids in texts]
+
+        def call(ids):
+            with torch.inference_mode():
+                return model(input_ids=ids).logits
+
+        with ThreadPoolExecutor(4) as threads:
+            together = list(threads.map(call, texts))
+    for one, other in zip(alone, together, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+
+
+def test_parts_of_the_model_are_ablated_too_and_a_layer_alone_is_refused():
+    model, _ = tiny_language_model("llama")
+    ids = torch.tensor([[3, 4, 5]])
+    with ablated(model, {"1-1": "zero"}), torch.inference_mode():
+        whole = model(ids, output_hidden_states=True).hidden_states[-1]
+        torch.testing.assert_close(model.model(ids).last_hidden_state, whole)
+        hidden = torch.zeros(1, 3, 24)
+        positions = model.model.rotary_emb(hidden, torch.arange(3)[None])
+        with pytest.raises(InputError, match="LlamaAttention belongs to a model whose heads are ablated"):
+            model.model.layers[0](hidden, position_embeddings=positions)
+
+
+def test_a_copy_does_not_stay_ablated_behind_the_back_of_its_user():
+    model, _ = tiny_bert()
+    ids = torch.tensor([[3, 4, 5]])
+    with ablated(model, {"1-1": "zero"}), torch.no_grad():
+        twin = copy.deepcopy(model)
+        assert torch.equal(twin(ids).start_logits, model(ids).start_logits)
+    with pytest.raises(InputError, match="part of a copy"):
+        twin(ids)
+
+
+def imported(layers: int, heads: int, **more) -> Partition:
+    layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+    types = np.where(head == 0, "first", "other")
+    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types, **more}))
+
+
+@pytest.mark.parametrize(
+    ("operations", "more", "message"),
+    [
+        ({"1-9": "zero"}, {}, "There is no head 1-9; the model has 3 layers of 5 heads"),
+        ({"1-1": "erase"}, {}, "There is no operation 'erase'"),
+        ({"vertical": "zero"}, {}, "neither a head, layer-head from 1, nor a type: without a partition"),
+        ({"last": "zero"}, {"partition": imported(3, 5)}, "the partition has no such type"),
+        ({"first": "zero"}, {"partition": imported(2, 5)}, "of 2 layers of 5 heads, but the model has 3 layers of 5"),
+        ({"1-1": "mean"}, {}, "mean needs the mean head outputs"),
+        ({"1-1": "mean"}, {"head_outputs": np.zeros((3, 4, 7))}, "the model has 3 layers of 5"),
+        ({"1-1": "drop_inter"}, {}, "need `sentences`, a function"),
+        ({"1-1": "uniform"}, {"reading": Reading(uniform_over_padding=True)}, "uniform_over_padding is for windows"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_any_call(operations, more, message):
+    model, _ = tiny_bert()
+    before = state(model)
+    with pytest.raises(InputError, match=message), ablated(model, operations, **more):
+        raise AssertionError("entered")
+    assert state(model) == before
+
+
+def test_training_and_texts_of_unknown_sentences_are_refused():
+    model, tokenizer = tiny_bert()
+    with ablated(model, {"1-1": "zero"}), pytest.raises(InputError, match="evaluation mode alone"):
+        model.train()(torch.tensor([[3, 4]]))
+    model.eval()
+    windows = windows_for(tokenizer)
+    with (
+        ablated(model, {"1-1": "drop_intra"}, sentences=sentences_of(windows)),
+        pytest.raises(InputError, match="none of the windows"),
+    ):
+        model(torch.tensor([[3, 4]]))
+
+
+def test_architectures_that_are_not_supported_are_refused():
+    sizes = {"vocab_size": 20, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+    own_way = DebertaV2Model(DebertaV2Config(intermediate_size=8, **sizes)).eval()
+    before = state(own_way)
+    with pytest.raises(InputError, match="0 of 2 layers use Transformers' attention interface"):
+        ablated(own_way, {"1-1": "zero"}).__enter__()
+    assert state(own_way) == before
+    two = T5ForConditionalGeneration(T5Config(vocab_size=20, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2))
+    with pytest.raises(InputError, match="an encoder with a decoder"):
+        ablated(two, {"1-1": "zero"}).__enter__()
+
+
+@pytest.mark.parametrize("name", ["albert", "modernbert", "distilbert", "qwen3", "gemma3_text"])
+def test_a_type_is_ablated_in_other_families(name):
+    """A type by its name, next to single heads; ALBERT has one module for all layers."""
+    model, _ = tiny_family(name)
+    ids = torch.tensor([[3, 4, 5, 6]])
+    operations = np.full((2, 4), "keep", dtype=object)
+    operations[:, 0] = "uniform"
+    operations[1, 0], operations[1, 2] = "zero", "zero"
+    named = {"first": "uniform", "2-1": "zero", "2-3": "zero"}
+    with ablated(model, named, partition=imported(2, 4)), torch.inference_mode():
+        found = next(iter(model(input_ids=ids, attention_mask=torch.ones_like(ids)).values()))
+    expected = next(iter(dense_output(model, ids[0].numpy(), None, operations, [0] * 4, PAPER).values()))
+    torch.testing.assert_close(found.double(), expected, atol=2e-5, rtol=0)
+
+
+def gone(model) -> tuple[dict[str, str], np.ndarray]:
+    heads = np.zeros((model.config.num_hidden_layers, model.config.num_attention_heads), bool)
+    heads[0, 1] = heads[2, :3] = True
+    return {f"{layer + 1}-{head + 1}": "zero" for layer, head in np.argwhere(heads)}, heads
+
+
+def test_a_pipeline_answers_as_the_model_without_the_heads():
+    model, tokenizer = classifier(tiny_bert)
+    operations, heads = gone(model)
+    texts = [{"text": pair.first, "text_pair": pair.second} for pair in PAIRS]
+
+    def scores(of) -> list[float]:
+        classify = pipeline("text-classification", model=of, tokenizer=tokenizer, device="cpu")
+        return [each["score"] for each in classify(texts, batch_size=3)]
+
+    plain = scores(model)
+    with ablated(model, operations):
+        found = scores(model)
+    np.testing.assert_allclose(found, scores(without_heads(model, heads)), atol=1e-6)
+    assert np.abs(np.subtract(found, plain)).max() > 1e-4
+    assert scores(model) == plain
+
+
+def test_the_trainer_evaluates_as_the_model_without_the_heads(tmp_path):
+    model, tokenizer = classifier(tiny_bert)
+    operations, heads = gone(model)
+    rows = [{**tokenizer(pair.first, pair.second), "labels": pair.label} for pair in PAIRS]
+    arguments = TrainingArguments(tmp_path, per_device_eval_batch_size=3, use_cpu=True, report_to="none")
+
+    def loss(of) -> float:
+        return Trainer(of, arguments, eval_dataset=rows, processing_class=tokenizer).evaluate()["eval_loss"]
+
+    plain = loss(model)
+    with ablated(model, operations):
+        found = loss(model)
+    assert found == pytest.approx(loss(without_heads(model, heads)), abs=1e-6)
+    assert abs(found - plain) > 1e-4
+    assert loss(model) == plain

@@ -1,0 +1,59 @@
+"""Heads of a loaded model, read and typed as the workflow does, and no Snakemake in sight."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.api.reading import head_types, read_heads
+from headtypes.base.errors import InputError
+from headtypes.features.extraction import extract_features
+from headtypes.features.feature_files import read_features, read_head_features, write_features
+from headtypes.types.clustering import cluster_heads, partition_of
+from tests.support.models import QUESTIONS, tiny_bert, tiny_language_model
+from tests.support.places import SCRIPTS
+from tests.support.records import SAMPLES, recorded
+
+
+def test_features_and_types_are_those_of_the_workflow(tmp_path):
+    model, tokenizer = tiny_bert(layers=4)
+    record = recorded(model, tokenizer, tmp_path / "model")
+    how = {"kind": "question_answering", "batch_tokens": 90}
+    expected = extract_features(SAMPLES, record, task="t", precision="float32", max_seq_length=30, **how)
+    assert expected.truncated.any()
+    found = read_heads(model, tokenizer, QUESTIONS, max_length=30, **how)
+    for name in ("distance", "length", "truncated"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    write_features(tmp_path / "features.h5", expected, {})
+    features, shape = read_head_features(tmp_path / "features.h5", 8)
+    clustering = cluster_heads(features, method="kmeans", k=3, scale=True, restarts=4, seed=5)
+    types = head_types(found, k=3, distance_bins=8, scale=True, restarts=4, seed=5)
+    pd.testing.assert_frame_equal(types.table, partition_of(clustering, features, shape).table)
+    assert head_types(read_features(tmp_path / "features.h5"), k=3).shape == (4, 5)
+
+
+def test_the_model_is_as_before_and_texts_are_cut_to_what_it_takes():
+    model, tokenizer = tiny_language_model("llama")
+    features = read_heads(model, tokenizer, ["the cat sat", "a dog ran by the river " * 20])
+    assert model.config._attn_implementation == "sdpa"
+    assert features.length[1] == model.config.max_position_embeddings == 64
+    assert features.truncated.tolist() == [False, True]
+    np.testing.assert_allclose(features.distance.sum(-1), 1, atol=1e-5)
+
+
+def test_fewer_different_heads_than_types_are_refused():
+    model, tokenizer = tiny_bert(layers=1, heads=2)
+    with pytest.raises(InputError, match="4 clusters need at least 4 different heads"):
+        head_types(read_heads(model, tokenizer, ["the cat sat"]))
+
+
+def test_what_is_called_from_python_needs_no_snakemake():
+    program = (
+        "import sys; sys.modules['snakemake'] = None; import headtypes.api.reading, headtypes.api.ablation; "
+        "print([name for name in sys.modules if name.startswith('headtypes.') and name.split('.')[1] in "
+        "('config', 'workflow')])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=SCRIPTS, capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

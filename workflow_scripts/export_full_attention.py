@@ -1,0 +1,8 @@
+from headtypes.export.full_attention import full_attention_heads, write_full_attention
+from headtypes.export.reach_files import read_reach
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    reach = read_reach(inputs.reach)
+    heads = full_attention_heads(reach, **spec)
+    write_full_attention(outputs.pattern, outputs.config, outputs.table, heads, reach, provenance)

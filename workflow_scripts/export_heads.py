@@ -1,0 +1,18 @@
+from headtypes.export.heads import (
+    head_table,
+    read_confidence,
+    read_doubts,
+    write_head_list,
+    write_heads,
+    write_masks,
+)
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    partition = read_partition(inputs.partition)
+    confidence = read_confidence(inputs.confidence) if inputs.confidence else None
+    table = head_table(partition, confidence)
+    write_head_list(outputs.list, table, read_doubts(inputs.naming) if inputs.naming else {}, spec, provenance)
+    write_masks(outputs.masks, partition, provenance)
+    write_heads(outputs.table, table)

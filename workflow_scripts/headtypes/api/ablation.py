@@ -1,0 +1,227 @@
+"""Heads of a loaded model ablated for any code that calls it: pipelines, `Trainer.evaluate`, `generate`, one's own."""
+
+import inspect
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+
+from headtypes.ablation.ablate import Ablation, SentencePairs
+from headtypes.ablation.operations import OPERATIONS, Reading, head_of, operations_by_head
+from headtypes.attention.blocks import equal_lengths
+from headtypes.attention.hook import ATTENTION, Layer
+from headtypes.base.errors import InputError
+from headtypes.models.architectures import check_layers
+from headtypes.tasks.windows import Windows
+from headtypes.types.partitions import Partition
+
+# The name by which the attention of an ablated model is registered with Transformers.
+ABLATED = "headtypes_ablated"
+
+# From token ids and attention mask (None where the caller gives none), both [sample, token], to the sentence of each
+# token [sample, token]: -1 for special tokens and padding, 0 for a first text, from 1 for sentences of a second one.
+Sentences = Callable[[Tensor, Tensor | None], np.ndarray]
+
+_ENTERING = threading.Lock()
+
+
+@contextmanager
+def ablated(
+    model: PreTrainedModel,
+    operations: Mapping[str, str],
+    *,
+    partition: Partition | None = None,
+    sentences: Sentences | None = None,
+    reading: Reading | None = None,
+    head_outputs: np.ndarray | None = None,
+) -> Iterator[PreTrainedModel]:
+    """Ablate heads of a model in every call of it, by whatever code, until the `with` block is left.
+
+    model:      in evaluation mode, on any device; a decoder or an encoder that the workflow supports.
+    operations: {target: operation}; a target is a head, `layer-head` from 1, or a type of the partition. An operation
+        on a head takes precedence over that on its type, and heads that are not named are kept.
+    partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`).
+    sentences:  where the sentences are, for drop_intra and drop_inter; see `Sentences`. These two work on whole texts,
+        not on steps of `generate` with a cache.
+    reading:    as in the workflow; uniform_over_padding has no meaning here, since callers pad as they like.
+    head_outputs: [layer, head, channel], for the operation mean.
+    yields      the model itself.
+
+    The ablation belongs to the model, not to a thread: calls from all threads are ablated, each with a state of its
+    own. A model can be ablated once at a time; a second `with`, in this thread or another, is refused. No gradients
+    can be taken of an ablated model. On leaving, also through an exception, the model is as it was.
+
+    Raises `InputError` where an operation or a target does not exist or lacks what it needs, and, in a call, where the
+    heads cannot be ablated.
+    """
+    reading = reading or Reading()
+    by_head = _by_head(model, operations, partition)
+    # Raises now rather than in the first call.
+    Ablation(by_head, [], reading, head_outputs)
+    drops = any(map(_needs_sentences, set(operations.values())))
+    if drops and sentences is None:
+        raise InputError("drop_intra and drop_inter need `sentences`, a function that says where the sentences are.")
+    if reading.uniform_over_padding:
+        raise InputError("uniform_over_padding is for windows of one length, as the workflow fills them; leave it out.")
+    calls = _Calls(lambda texts: _Call(by_head, texts, reading, head_outputs), sentences if drops else None)
+    with ExitStack() as entered:
+        with _ENTERING:
+            before = model.config._attn_implementation
+            if before == ABLATED:
+                raise InputError(
+                    f"The heads of this {type(model).__name__} are ablated already; leave that `with` block first, or "
+                    "name all operations in one."
+                )
+            entered.callback(model.set_attn_implementation, before)
+            model.set_attn_implementation(ABLATED)
+            if model.config._attn_implementation != ABLATED:
+                check_layers(model, 0)
+        entered.callback(calls.end)
+        # Some heads call a part of the body directly, so that every part is watched.
+        for part in model.modules():
+            if isinstance(part, PreTrainedModel):
+                entered.callback(part.register_forward_pre_hook(calls.begin, with_kwargs=True).remove)
+                entered.callback(part.register_forward_hook(calls.check, with_kwargs=True).remove)
+        yield model
+
+
+def sentences_of(windows: Windows) -> Sentences:
+    """The sentences of windows that the workflow made (`windows.read_windows`), for `ablated`.
+
+    Raises `InputError`, in a call, for an input that is none of the windows.
+    """
+    known = {
+        tuple(windows.input_ids[windows.tokens(number)].tolist()): windows.sentence[windows.tokens(number)]
+        for number in range(len(windows))
+    }
+
+    def sentences(ids: Tensor, attention_mask: Tensor | None) -> np.ndarray:
+        ids = ids.cpu().numpy()
+        real = np.ones(ids.shape, bool) if attention_mask is None else attention_mask.cpu().numpy() == 1
+        found = np.full(ids.shape, -1)
+        for row, text, of_text in zip(found, ids, real, strict=True):
+            sentence = known.get(tuple(text[of_text].tolist()))
+            if sentence is None:
+                raise InputError("A text was read that is none of the windows, so that its sentences are unknown.")
+            row[of_text] = sentence
+        return found
+
+    return sentences
+
+
+class _Call(Ablation):
+    """The ablation of one forward pass, whose inputs may be padded on either side, or continue a cache."""
+
+    def __init__(
+        self, operations: np.ndarray, sentences: np.ndarray | None, reading: Reading, head_outputs: np.ndarray | None
+    ):
+        super().__init__(operations, [] if sentences is None else list(sentences), reading, head_outputs)
+        self._drops = [any(map(_needs_sentences, layer)) for layer in operations]
+        self._by_keys: dict[int, list[SentencePairs]] = {}
+        self.layers = 0
+
+    def attend(self, layer: Layer) -> Tensor:
+        """The head outputs of the next layer."""
+        number, self.layers = self.layers, self.layers + 1
+        return self(number, layer)
+
+    def groups(self, number: int, layer: Layer) -> list[SentencePairs]:
+        """The samples with all of their keys, padding included: only the layer's mask says which these are."""
+        samples, keys = len(layer.key), layer.key.shape[2]
+        known = [len(sentence) for sentence in self._sentences] == [keys] * samples
+        if self._drops[number] and not known:
+            raise InputError(
+                "drop_intra and drop_inter need the sentences of all tokens, but this call has the ids of its new "
+                "tokens alone, and earlier ones are in a cache; call `generate` with use_cache=False."
+            )
+        if keys not in self._by_keys:
+            sentences = self._sentences if known else [np.full(keys, -1)] * samples
+            self._by_keys[keys] = [
+                SentencePairs(group, sentences, self.reading, layer.query.device)
+                for group in equal_lengths([keys] * samples)
+            ]
+        return self._by_keys[keys]
+
+
+class _Calls:
+    """What is called before and after each forward pass of an ablated model."""
+
+    def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
+        self._ablation, self._sentences = ablation, sentences
+        self._ended = False
+
+    def __deepcopy__(self, memory: dict) -> "_Calls":
+        # A copy of a model that is made inside the block is refused once the block is left, as the model's own state.
+        return self
+
+    def end(self) -> None:
+        """Do nothing from now on."""
+        self._ended = True
+
+    def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
+        """Add the ablation to the arguments of a call, unless the model around this one did."""
+        if self._ended or "forward" in kwargs:
+            return None
+        if model.training:
+            raise InputError("Heads are ablated in evaluation mode alone; call model.eval() first.")
+        call = self._ablation(self._of_texts(model, args, kwargs))
+        call.model = model
+        return args, {**kwargs, "forward": call.attend}
+
+    def check(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
+        """Raise `InputError` where the call has not been through the attention of every layer."""
+        call = getattr(kwargs.get("forward"), "__self__", None)
+        if isinstance(call, _Call) and call.model is model:
+            check_layers(model, call.layers)
+
+    def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
+        """The sentences of a call's tokens; None where no operation needs them, or the call has no token ids."""
+        if self._sentences is None:
+            return None
+        given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
+        ids = given.get("input_ids")
+        return None if ids is None else np.asarray(self._sentences(ids, given.get("attention_mask")))
+
+
+def _attend(module, *args, forward: Callable[[Layer], Tensor] | None = None, num_items_in_batch=None, **kwargs):
+    # The last is the Trainer's, for its loss, and models hand it to their layers.
+    if forward is None:
+        raise InputError(
+            f"{type(module).__name__} belongs to a model whose heads are ablated, and was called without that model, "
+            "or is part of a copy that was made of it; call the model itself."
+        )
+    return AttentionInterface()[ATTENTION](module, *args, forward=forward, **kwargs)
+
+
+AttentionInterface.register(ABLATED, _attend)
+AttentionMaskInterface.register(ABLATED, AttentionMaskInterface()[ATTENTION])
+
+
+def _by_head(model: PreTrainedModel, operations: Mapping[str, str], partition: Partition | None) -> np.ndarray:
+    """The operation on each head [layer, head]."""
+    if model.config.is_encoder_decoder:
+        raise InputError(f"{type(model).__name__} is an encoder with a decoder; the heads of these cannot be ablated.")
+    shape = model.config.num_hidden_layers, model.config.num_attention_heads
+    if partition is not None and partition.shape != shape:
+        raise InputError(
+            "The partition is of {} layers of {} heads, but the model has {} layers of {}.".format(
+                *partition.shape, *shape
+            )
+        )
+    types = np.full(shape, None, dtype=object) if partition is None else partition.type_of
+    for target in operations:
+        head = head_of(target)
+        if head is None and not (types == target).any():
+            what = "without a partition there are no types" if partition is None else "the partition has no such type"
+            raise InputError(f'"{target}" is neither a head, layer-head from 1, nor a type: {what}.')
+        if head is not None and not all(number < size for number, size in zip(head, shape, strict=True)):
+            raise InputError(f"There is no head {target}; the model has {shape[0]} layers of {shape[1]} heads.")
+    return operations_by_head(types, operations, "ablated")
+
+
+def _needs_sentences(operation: str) -> bool:
+    return "sentences" in OPERATIONS[operation].readings

@@ -1,0 +1,70 @@
+"""Heads of a loaded model read on texts, and their types."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from headtypes.attention.one_pass import read_attention
+from headtypes.features.columns import head_features
+from headtypes.features.distance import DistanceFeatures
+from headtypes.features.feature_files import Features
+from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.records import Sample
+from headtypes.types.clustering import cluster_heads, partition_of
+from headtypes.types.partitions import Partition
+
+
+def read_heads(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    texts: Sequence[str | tuple[str, str]],
+    *,
+    kind: str = "text",
+    max_length: int | None = None,
+    batch_tokens: int = 4096,
+) -> Features:
+    """Read the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
+
+    model:  in evaluation mode, on any device; afterwards it is as before.
+    texts:  each a text, or two that are read together, such as a question and its context.
+    kind:   of task, which says how long texts are cut (`encoding.encode_samples`).
+    max_length: most tokens of a text; by default what model and tokenizer take.
+    batch_tokens: padded tokens of a batch.
+    returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0.
+    Raises `InputError` where the model's heads cannot be read.
+    """
+    pairs = [(text, None) if isinstance(text, str) else text for text in texts]
+    samples = [Sample(str(number), *pair) for number, pair in enumerate(pairs)]
+    longest = getattr(model.config, "max_position_embeddings", None) or tokenizer.model_max_length
+    encoded = encode_samples(samples, tokenizer, kind, max_length or min(longest, tokenizer.model_max_length))
+    (distance,) = read_attention(
+        model, encoded, [DistanceFeatures(encoded.kinds)], batch_tokens=batch_tokens, what=type(model).__name__
+    )
+    lengths = np.array(encoded.lengths, dtype=np.int32)
+    return Features(distance, lengths, encoded.truncated, [sample.id for sample in samples])
+
+
+def head_types(
+    features: Features,
+    *,
+    k: int = 4,
+    method: str = "kmeans",
+    distance_bins: int = 16,
+    scale: bool = False,
+    restarts: int = 50,
+    seed: int = 0,
+) -> Partition:
+    """Divide the heads into types by what they look at (Guan et al. 2020, section 4).
+
+    features: as `read_heads` returns them, or `feature_files.read_features`.
+    distance_bins: a divisor of 64; the rest as in `clustering.cluster_heads`.
+    returns   the type of each head; `partition.type_of` is [layer, head], `partition.heads_of("vertical")` their
+        indices from 0, and `partition.doubtful` the types whose names are doubtful.
+    Raises `InputError` where the heads cannot be divided in this way.
+    """
+    samples, layers, heads, _ = features.distance.shape
+    of_heads = head_features(features.distance, distance_bins).reshape(samples, layers * heads, -1)
+    mean = of_heads.mean(0, dtype=np.float64)
+    clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
+    return partition_of(clustering, mean, (layers, heads))

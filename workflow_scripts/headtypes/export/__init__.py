@@ -1,0 +1,1 @@
+"""Lists of heads in the formats of other programs."""
