@@ -136,6 +136,8 @@ def of_controls(pattern):
 def of_baseline(pattern):
     """An input function: the path for the evaluation that does nothing to a partition's heads."""
     return lambda wildcards: of_each(pattern, [plan.baseline(wildcards.model, wildcards.partition)])
+
+
 def of_clustered(pattern):
     """An input function: the path for a partition that clustering makes; nothing for an imported one."""
     return lambda wildcards: pattern if plan.partitions[wildcards.model, wildcards.partition].method else []

@@ -139,7 +139,6 @@ ADDED = {
                 "map_sentences": 1,
                 "plot_sentences": 1,
                 "compare_with_clark": 1,
-            }
                 **JOINED,
             },
             "spec": {"write_summary": 1},
@@ -159,8 +158,8 @@ ADDED = {
                 "map_sentences": 1,
                 "plot_sentences": 1,
                 "compare_with_clark": 1,
-            }
-            "new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1, **JOINED},
+                **JOINED,
+            },
             "spec": {"write_summary": 1},
         },
     ),
@@ -182,8 +181,7 @@ ADDED = {
         {"conditions/uniform-dense": {"dense": "uniform"}},
         {
             "new": {"evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
+            "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan", "join_types"),
             "follow": {"plot_joined": 1, "write_summary": 1},
         },
     ),
@@ -200,7 +198,6 @@ ADDED = {
         {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
             "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
             "follow": {"write_summary": 1},
         },
     ),
@@ -328,8 +325,7 @@ CHANGED = {
         {"controls": {"draws": 11}},
         {
             "spec": {"evaluate_controls": 1},
-            "follow": of("plot_controls", "tabulate_ablations", "compare_with_guan"),
-            "follow": {**of("tabulate_ablations", "compare_with_guan"), **JOINED, "write_summary": 1},
+            "follow": {**of("plot_controls", "tabulate_ablations", "compare_with_guan"), **JOINED, "write_summary": 1},
         },
     ),
     "controls that are taken away": (

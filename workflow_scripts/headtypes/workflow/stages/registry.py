@@ -15,7 +15,6 @@ from headtypes.workflow.stages import (
     types,
 )
 from headtypes.workflow.stages.language import coreference, syntax, tables
-from headtypes.workflow.stages.language import coreference, syntax
 from headtypes.workflow.stages.overview import joined, summary
 from headtypes.workflow.stages.stage import Stage
 
