@@ -49,16 +49,16 @@ _CONLLU = "\n".join(
                 ("the", "DET", "DT", 4, "det", "_"),
                 ("house", "NOUN", "NN", 2, "obj", "_"),
             ),
-            # Long enough for Clark's Figure 5, and every relation of it once.
+            # Long enough for Clark's Figure 5, and with so many relations and mentions that some head is right at one.
             (
                 ("the", "DET", "DT", 2, "det", "Entity=(2"),
                 ("dog", "NOUN", "NN", 4, "nsubj:pass", "Entity=2)"),
-                ("was", "AUX", "VBD", 4, "aux:pass", "_"),
-                ("seen", "VERB", "VBN", 0, "root", "_"),
-                ("in", "ADP", "IN", 7, "case", "_"),
+                ("was", "AUX", "VBD", 4, "aux:pass", "Entity=(2)"),
+                ("seen", "VERB", "VBN", 0, "root", "Entity=(2)"),
+                ("in", "ADP", "IN", 7, "case", "Entity=(2)"),
                 ("its", "PRON", "PRP$", 7, "nmod:poss", "Entity=(2)"),
-                ("house", "NOUN", "NN", 4, "obl", "_"),
-                ("again", "ADV", "RB", 4, "advmod", "_"),
+                ("house", "NOUN", "NN", 4, "obl", "Entity=(2)"),
+                ("again", "ADV", "RB", 4, "advmod", "Entity=(2)"),
             ),
         )
     )

@@ -76,5 +76,8 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         ("tabulate_coreference",),
         ("tabulate_probes",),
         ("write_summary",),
+        *([("tabulate_relations",)] if plan.inputs_of("treebank") else []),
+        *([("tabulate_coreference",)] if plan.inputs_of("coreference") else []),
+        *([("tabulate_probes",)] if plan.probed else []),
     ]
     return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs}
