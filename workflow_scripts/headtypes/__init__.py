@@ -20,7 +20,7 @@ joined      every partition beside every analysis, and random heads
 atlas       the pages that a reader opens
 config      what a configuration may hold
 workflow    what the rules need: plan, stages, resources, provenance
-tools       what the commands need: the jobs of a plan, preview, audit
+tools       what the commands need: the jobs of a plan, preview, estimates, audit
 
 `config` is near the end because it validates names that earlier rooms define. No room that computes may import it:
 otherwise an edit of it would run everything again.
