@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from headtypes.base.errors import InputError
+from headtypes.base.errors import InputError, shortened
 from headtypes.types.clustering import head_silhouettes
 from headtypes.types.names import TYPE_NAME
 from headtypes.types.partitions import Partition, build_partition, order_types
@@ -83,7 +83,7 @@ def _whole_number(path: str | Path, line: int, column: str, row: dict[str, str])
         return int(row[column])
     except ValueError as error:
         raise InputError(
-            f"{path}, line {line}: the {column} is {row[column]!r}; it must be a whole number from 0."
+            f"{path}, line {line}: the {column} is {shortened(repr(row[column]))}; it must be a whole number from 0."
         ) from error
 
 
@@ -105,6 +105,6 @@ def _check_range(path: str | Path, name: str, number_on_line: dict[int, int], si
             from_one = min(numbers) == 1 and max(numbers) == size
             hint = f" It looks as if the file counts {name}s from 1: subtract 1." if from_one else ""
             raise InputError(
-                f"{path}, line {line}: there is no {name} {number}; the model has {size}, "
+                f"{path}, line {line}: there is no {name} {shortened(str(number))}; the model has {size}, "
                 f"counted from 0 to {size - 1}.{hint}"
             )
