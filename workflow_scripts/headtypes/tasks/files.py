@@ -13,6 +13,9 @@ def files_of(folder: str, key: str) -> list[str]:
     """
     if not Path(folder).is_dir():
         raise InputError(f"{key}: there is no folder {folder}.")
+    for file in Path(folder).iterdir():
+        if not file.exists():
+            raise InputError(f"{key}: {file} is a link that leads nowhere; mend it or delete it.")
     files = sorted(file for file in Path(folder).iterdir() if file.is_file() and not file.name.startswith("."))
     if not files:
         raise InputError(f"{key}: the folder {folder} holds no files.")
