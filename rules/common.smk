@@ -35,11 +35,12 @@ if workflow.remote_exec:
 try:
     configfiles = [ROOT / "config.yaml", *(workflow.config_settings.configfiles or [])]
     plan = Plan(read_config(in_order_of_files(config, configfiles)))
+    # The processes of jobs, which may be on other machines, lift no locks.
+    in_use = locks.join_run() if workflow.is_main_process else None
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# The processes of jobs, which may be on other machines, lift no locks.
-if workflow.is_main_process and (in_use := locks.join_run()):
+if in_use:
     logger.warning(in_use)
 
 

@@ -20,3 +20,16 @@ workflow    what the rules need: plan, stages, resources, provenance, audit
 `config` is near the end because it validates names that earlier rooms define. No room that computes may import it:
 otherwise an edit of it would run everything again.
 """
+
+import sys
+
+
+def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        print("stopped.", file=sys.stderr)
+    else:
+        otherwise(kind, error, trace)
+
+
+# Ctrl-C reaches every job, most of them while they load libraries, where a traceback tells nothing.
+sys.excepthook = _say_stopped

@@ -81,6 +81,9 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
         except InputError as error:
             print(f"{title}: {error}", file=sys.stderr)
             sys.exit(1)
+        except KeyboardInterrupt:
+            print(f"{title}: stopped; run again.", file=sys.stderr)
+            sys.exit(130)
         except Exception as error:
             if why := refusal(error):
                 path = getattr(error, "filename", None) or " or ".join(outputs)
