@@ -17,6 +17,7 @@ from headtypes.base.files import canonical_json
 from headtypes.config.files import in_order_of_files
 from headtypes.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
+from headtypes.tools.demands import check_models, demands_as_text
 from headtypes.workflow import locks
 from headtypes.workflow import paths
 from headtypes.workflow import resources

@@ -15,21 +15,9 @@ language    what single heads know of language: dependency relations, coreferenc
 figures     the figure style, and figures that belong to no paper
 papers      claims, tables and figures, a folder for each paper
 config      what a configuration may hold
-workflow    what the rules need: plan, stages, resources, provenance, audit
+workflow    what the rules need: plan, stages, resources, provenance
+tools       what the commands need: the jobs of a plan, preview, audit
 
 `config` is near the end because it validates names that earlier rooms define. No room that computes may import it:
 otherwise an edit of it would run everything again.
 """
-
-import sys
-
-
-def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:
-    if issubclass(kind, KeyboardInterrupt):
-        print("stopped.", file=sys.stderr)
-    else:
-        otherwise(kind, error, trace)
-
-
-# Ctrl-C reaches every job, most of them while they load libraries, where a traceback tells nothing.
-sys.excepthook = _say_stopped

@@ -57,8 +57,8 @@ def folder(saved, tmp_path):
     return shutil.copytree(saved, tmp_path / "model")
 
 
-def fetch(folder, **source):
-    return fetch_model("bert", {"folder": str(folder), **source})
+def fetch(folder, sha256=None, **source):
+    return fetch_model("bert", {"folder": str(folder), **source}, sha256=sha256)
 
 
 def refusal(action) -> str:

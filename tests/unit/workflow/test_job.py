@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from headtypes.workflow.job import job, warn
 from headtypes.base.errors import InputError
 from headtypes.base.files import write_text
 from headtypes.base.progress import progress
-from headtypes.workflow.job import job, warn
 from headtypes.workflow.provenance import recorded
 from tests.support.places import SCRIPTS
 
@@ -40,6 +40,7 @@ def snakemake(tmp_path, monkeypatch):
         input=Named(features="in.h5"),
         output=Named(partition="results/out.csv"),
         threads=1,
+        resources=SimpleNamespace(gpu=0),
         params=SimpleNamespace(spec='{"k":4,"seed":1}', code="abc"),
         log=[str(tmp_path / "logs" / "cluster_heads" / "bert.log")],
         config={"never": "reached"},
@@ -162,6 +163,7 @@ def test_a_log_that_takes_nothing_more_ends_no_job(snakemake, monkeypatch, capsy
 
 def test_a_job_that_is_stopped_says_so_without_a_traceback(snakemake, capsys):
     """And not with the exit status of a job that failed."""
+
     def stop(*_):
         raise KeyboardInterrupt
 
@@ -174,10 +176,14 @@ def test_a_job_that_is_stopped_says_so_without_a_traceback(snakemake, capsys):
 
 def test_a_job_that_is_stopped_while_it_loads_libraries_says_so(tmp_path):
     """Of the seconds until a job begins, most go into imports."""
-    code = "import headtypes\nimport signal, os\nos.kill(os.getpid(), signal.SIGINT)"
+    code = "import headtypes.workflow.job\nimport signal, os\nos.kill(os.getpid(), signal.SIGINT)"
     environment = {"PYTHONPATH": str(SCRIPTS)}
     stopped = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert stopped.stderr == "stopped.\n"
     assert stopped.returncode == -signal.SIGINT
-    failed = subprocess.run([sys.executable, "-c", "import headtypes\n1 / 0"], env=environment, capture_output=True)
+    failed = subprocess.run(
+        [sys.executable, "-c", "import headtypes.workflow.job\n1 / 0"], env=environment, capture_output=True
+    )
     assert b"ZeroDivisionError" in failed.stderr
+    for script in SCRIPTS.glob("*.py"):
+        assert script.read_text().startswith("from headtypes.workflow.job import "), script

@@ -53,7 +53,13 @@ def check_models(config: Config) -> None:
         if model.evaluate is not None:
             key = f"models.{name}.evaluate"
             check_known(key, model.evaluate, config.tasks)
+            learned = model.source.finetuned and config.tasks[model.source.finetuned.task]
             _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
+            if learned and KINDS[learned.kind].head != KINDS[config.tasks[model.evaluate].kind].head:
+                raise InputError(
+                    f"config: {key}: {name} is fine-tuned on {model.source.finetuned.task} ({learned.kind}) and "
+                    f"cannot answer {model.evaluate}; name a task of that kind."
+                )
             if model.evaluate not in model.tasks:
                 raise InputError(
                     f"config: {key}: heads are ablated by their types on {model.evaluate}; "

@@ -36,11 +36,14 @@ _POSITIONS_AFTER_PADDING = {
 _MOST_LAYERS = 10_000
 
 
-def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -> ModelRecord:
+def fetch_model(
+    model: str, source: dict | None, finetuned: str | None = None, sha256: str | None = None
+) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
-    source: as in the configuration: hub with revision, or folder, or package with subfolder; sha256 and pickle.
+    source: as in the configuration: hub with revision, or folder, or package with subfolder; and pickle.
     finetuned: the folder of a model that the workflow has made; it has no other source.
+    sha256: what that of its file of weights must be.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
     source = {"folder": finetuned} if finetuned else source
@@ -71,15 +74,14 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
     check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle))
     weights = {file.name: sha256_file(file) for file in files}
     pickled = files[0].suffix == ".bin"
-    expected = source.get("sha256")
-    if expected is not None and len(files) > 1:
+    if sha256 is not None and len(files) > 1:
         raise InputError(
             f"models.{model}: {folder} holds its weights in {len(files)} files, and models.{model}.source.sha256 is "
             "that of a single file; leave it out."
         )
-    if expected is not None and weights[files[0].name] != expected:
+    if sha256 is not None and weights[files[0].name] != sha256:
         raise InputError(
-            f"models.{model}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {expected} as "
+            f"models.{model}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {sha256} as "
             f"models.{model}.source.sha256 says."
         )
     return ModelRecord(

@@ -96,7 +96,7 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False) -> Outline:
         layers=_whole(config, _LAYERS),
         heads=_whole(config, _HEADS),
         further=further or 0,
-        labels=_labels(labels) if isinstance(labels, dict) else None,
+        labels=_labels(labels, config.get("num_labels")),
         type=config.get("model_type") if isinstance(config.get("model_type"), str) else None,
         tensors=tensors,
     )
@@ -190,7 +190,12 @@ def _whole(config: dict[str, Any], names: Iterable[str]) -> int | None:
     return values[0] if values and type(values[0]) is int else None
 
 
-def _labels(labels: dict[str, Any]) -> tuple[str, ...] | None:
+def _labels(labels: Any, number: Any) -> tuple[str, ...] | None:
+    """The labels in their order; those of Transformers, which are two by default, where none are named."""
+    if labels is None:
+        return tuple(f"LABEL_{place}" for place in range(number if type(number) is int else 2))
+    if not isinstance(labels, dict):
+        return None
     try:
         return tuple(str(labels[str(place)]) for place in range(len(labels)))
     except KeyError:
