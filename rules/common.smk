@@ -17,6 +17,7 @@ from headtypes.base.files import canonical_json
 from headtypes.config.files import in_order_of_files
 from headtypes.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
+from headtypes.tools.demands import check_models, demands_as_text
 from headtypes.workflow import locks
 from headtypes.workflow import paths
 from headtypes.workflow import resources
@@ -35,11 +36,12 @@ if workflow.remote_exec:
 try:
     configfiles = [ROOT / "config.yaml", *(workflow.config_settings.configfiles or [])]
     plan = Plan(read_config(in_order_of_files(config, configfiles)))
+    # The processes of jobs, which may be on other machines, lift no locks.
+    in_use = locks.join_run() if workflow.is_main_process else None
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# The processes of jobs, which may be on other machines, lift no locks.
-if workflow.is_main_process and (in_use := locks.join_run()):
+if in_use:
     logger.warning(in_use)
 
 

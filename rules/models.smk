@@ -16,7 +16,17 @@ rule fetch_model:
         "../envs/headtypes.yaml"
     resources:
         gpu=0,
+        # What is checked and changes no result: as a parameter it would run everything again.
+        demands=lambda wildcards: demands_as_text(plan, wildcards.model),
     params:
         **identity("fetch_model"),
     script:
         "../workflow_scripts/fetch_model.py"
+
+
+if workflow.is_main_process:
+    # The processes of jobs read the rules as well, and need not read the heads of files each time.
+    try:
+        check_models(plan, folder_of_results())
+    except InputError as error:
+        raise WorkflowError(str(error)) from None

@@ -1,8 +1,8 @@
+from headtypes.workflow.job import job
 from headtypes.base.table_files import write_csv
 from headtypes.features.columns import FINE_BINS
 from headtypes.features.feature_files import read_distance
 from headtypes.types.choice import compare_clusterings
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     choice = compare_clusterings(read_distance(inputs.features, FINE_BINS), **spec)

@@ -1,8 +1,8 @@
+from headtypes.workflow.job import job, warn
 from headtypes.base.files import write_json
 from headtypes.features.feature_files import read_head_features
 from headtypes.types.clustering import cluster_heads, partition_of
 from headtypes.types.partitions import write_partition
-from headtypes.workflow.job import job, warn
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     features, shape = read_head_features(inputs.features, spec.pop("distance_bins"))

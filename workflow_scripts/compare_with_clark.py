@@ -1,3 +1,4 @@
+from headtypes.workflow.job import job
 from headtypes.base.files import write_text
 from headtypes.base.table_files import write_csv
 from headtypes.papers.clark2019.comparison import KEYS, compare_with_clark, comparison_page
@@ -7,7 +8,6 @@ from headtypes.papers.clark2019.results import collect_all
 from headtypes.papers.comparison import tidy_table
 from headtypes.papers.keys import by_key
 from headtypes.papers.markdown import to_html
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published, seed = read_clark2019(inputs.reference), spec["seed"]

@@ -1,3 +1,4 @@
+from headtypes.workflow.job import job
 from headtypes.base.files import write_text
 from headtypes.base.table_files import write_csv
 from headtypes.papers.comparison import tidy_table
@@ -14,7 +15,6 @@ from headtypes.papers.guan2020.results import (
 from headtypes.papers.keys import by_key
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published, named = read_guan2020(inputs.reference), spec["partitions"]

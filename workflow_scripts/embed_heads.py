@@ -1,6 +1,6 @@
+from headtypes.workflow.job import job
 from headtypes.features.feature_files import read_head_features
 from headtypes.types.embedding import embed_heads, write_embedding
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     features, shape = read_head_features(inputs.features, spec["distance_bins"])

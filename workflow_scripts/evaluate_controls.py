@@ -1,3 +1,4 @@
+from headtypes.workflow.job import job
 from headtypes.ablation.controls import evaluate_controls
 from headtypes.ablation.head_output_files import read_head_outputs
 from headtypes.models.records import read_model_record
@@ -5,7 +6,6 @@ from headtypes.tasks.answers import write_scores
 from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.windows import read_windows
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     scores = evaluate_controls(

@@ -1,3 +1,4 @@
+from headtypes.workflow.job import job
 from headtypes.export.heads import (
     head_table,
     read_confidence,
@@ -7,7 +8,6 @@ from headtypes.export.heads import (
     write_masks,
 )
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     partition = read_partition(inputs.partition)

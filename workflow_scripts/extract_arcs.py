@@ -1,8 +1,8 @@
+from headtypes.workflow.job import job
 from headtypes.language.syntax.arc_files import write_arcs
 from headtypes.language.syntax.arcs import extract_arcs
 from headtypes.language.syntax.parts import read_parts
 from headtypes.models.records import read_model_record
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     arcs = extract_arcs(read_parts(inputs.rows, inputs.test), read_model_record(inputs.model), **spec)

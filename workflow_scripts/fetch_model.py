@@ -1,9 +1,15 @@
+from headtypes.workflow.job import job
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
+from headtypes.models.outline import Demands, check_demands, outline_of
 from headtypes.models.records import write_model_record
-from headtypes.workflow.job import job
+from headtypes.types.partition_rows import read_partition_rows
 
 with job(snakemake) as (inputs, spec, outputs, _):
-    model = fetch_model(**spec, finetuned=inputs.finetuned)
+    demands = Demands(**spec.pop("demands"))
+    model = fetch_model(**spec, finetuned=inputs.finetuned, sha256=demands.sha256)
     check_model(model)
+    check_demands(f"models.{model.name}", outline_of(f"models.{model.name}", model.folder, model.pickle), demands)
+    for file in demands.partitions.values():
+        read_partition_rows(file, (model.layers, model.heads))
     write_model_record(outputs.model, model)

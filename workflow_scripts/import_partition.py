@@ -1,7 +1,7 @@
+from headtypes.workflow.job import job
 from headtypes.features.feature_files import read_head_features
 from headtypes.types.imported import import_partition
 from headtypes.types.partitions import write_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     features, shape = read_head_features(inputs.features, **spec)

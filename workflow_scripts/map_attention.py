@@ -1,8 +1,8 @@
+from headtypes.workflow.job import job
 from headtypes.attention.map_files import write_maps
 from headtypes.attention.maps import map_attention
 from headtypes.models.records import read_model_record
 from headtypes.tasks.records import Sample, read_records
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     model = read_model_record(inputs.model)

@@ -1,7 +1,7 @@
+from headtypes.workflow.job import job
 from headtypes.models.records import read_model_record
 from headtypes.papers.clark2019.language.sentence_files import write_sentence_maps
 from headtypes.papers.clark2019.language.sentences import map_sentences, read_chosen
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     chosen = read_chosen(spec.pop("kind"), inputs.rows, inputs.guesses, inputs.best)

@@ -1,9 +1,9 @@
+from headtypes.workflow.job import job
 from headtypes.base.files import write_json
 from headtypes.base.table_files import write_csv
 from headtypes.features.feature_files import read_distance
 from headtypes.types.confidence import head_confidence
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     distance, seed = read_distance(inputs.features, spec.pop("distance_bins")), spec.pop("seed")

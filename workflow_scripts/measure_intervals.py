@@ -1,6 +1,6 @@
+from headtypes.workflow.job import job
 from headtypes.ablation.intervals import condition_intervals, read_scores
 from headtypes.base.table_files import write_csv
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     write_csv(outputs.intervals, condition_intervals(read_scores(inputs.scores), **spec))

@@ -1,9 +1,9 @@
+from headtypes.workflow.job import job
 from headtypes.base.table_files import write_csv
 from headtypes.language.probes.scores import measure_probes, read_probes
 from headtypes.language.syntax.arc_files import read_arcs
 from headtypes.tasks.records import read_records
 from headtypes.tasks.treebank.records import Sentence
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     arcs = read_arcs(inputs.arcs)["file"]

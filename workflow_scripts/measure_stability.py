@@ -1,8 +1,8 @@
+from headtypes.workflow.job import job
 from headtypes.base.files import write_json
 from headtypes.features.feature_files import read_distance
 from headtypes.types.partitions import read_partition
 from headtypes.types.stability import measure_stability, own_cluster_share
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     distance = read_distance(inputs.features, spec.pop("distance_bins"))

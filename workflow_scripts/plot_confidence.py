@@ -1,8 +1,8 @@
+from headtypes.workflow.job import job
 from headtypes.base.table_files import read_csv
 from headtypes.figures.confidence import confidence_figure
 from headtypes.figures.style import save_figure
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     confidence = read_csv(

@@ -1,7 +1,7 @@
+from headtypes.workflow.job import job
 from headtypes.figures.style import save_figure
 from headtypes.papers.clark2019.example_files import read_examples
 from headtypes.papers.clark2019.figure1 import examples_figure
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     save_figure(examples_figure(read_examples(inputs.examples)), outputs.pdf, outputs.png, provenance)

@@ -1,7 +1,7 @@
+from headtypes.workflow.job import job
 from headtypes.features.gradient_files import read_gradients
 from headtypes.figures.style import save_figure
 from headtypes.papers.clark2019.figure3 import gradient_figure
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     save_figure(gradient_figure(read_gradients(inputs.gradients)), outputs.pdf, outputs.png, provenance)

@@ -1,8 +1,8 @@
+from headtypes.workflow.job import job
 from headtypes.attention.map_files import read_maps
 from headtypes.figures.style import save_figure
 from headtypes.papers.guan2020.figure5 import atlas_figure
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     save_figure(

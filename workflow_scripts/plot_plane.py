@@ -1,3 +1,4 @@
+from headtypes.workflow.job import job
 from headtypes.features.divergence_files import read_plane, read_plane_fit
 from headtypes.features.surface_files import read_surface
 from headtypes.figures.style import save_figure
@@ -6,7 +7,6 @@ from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import whole_statistics
 from headtypes.papers.clark2019.statistics import behaviours_of
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)

@@ -1,10 +1,10 @@
+from headtypes.workflow.job import job
 from headtypes.features.surface_files import read_surface
 from headtypes.figures.style import save_figure
 from headtypes.papers.clark2019.figure2 import surface_figure
 from headtypes.papers.clark2019.figure4 import entropy_figure
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import published_statistics, whole_statistics
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)

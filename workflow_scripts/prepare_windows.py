@@ -1,9 +1,9 @@
+from headtypes.workflow.job import job
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.records import read_model_record
 from headtypes.tasks.examples import prepare_windows
 from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.windows import write_windows
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     model = read_model_record(inputs.model)

@@ -1,10 +1,10 @@
+from headtypes.workflow.job import job
 from headtypes.base.files import write_json
 from headtypes.language.probes.of_types import probe_types
 from headtypes.models.records import read_model_record
 from headtypes.tasks.records import read_records
 from headtypes.tasks.treebank.records import Sentence
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     training, scored = read_records(inputs.training, Sentence), read_records(inputs.rows, Sentence)

@@ -1,3 +1,4 @@
+from headtypes.workflow.job import job, warn
 from headtypes.ablation.control_drops import read_control_drops
 from headtypes.ablation.intervals import read_intervals
 from headtypes.base.files import read_json, write_text
@@ -7,7 +8,6 @@ from headtypes.papers.guan2020.tables import ablation_page, ablation_table, shor
 from headtypes.papers.keys import by_key
 from headtypes.papers.markdown import to_html
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job, warn
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     of_controls = zip(inputs.controls, inputs.scores, inputs.baselines, strict=True)

@@ -1,7 +1,7 @@
+from headtypes.workflow.job import job
 from headtypes.base.table_files import write_csv
 from headtypes.types.descent import comparison_table, layers_table
 from headtypes.types.partitions import read_partition
-from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, _):
     parents = dict(spec["parents"])

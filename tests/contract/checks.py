@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.support.planning import jobs_of_another_python, planned_jobs, rules_of
 
 # What a job may know of Snakemake: its files and its two parameters; the others name it in messages and records.
-OF_A_JOB = {"input", "output", "log", "params", "rule", "threads", "wildcards"}
+OF_A_JOB = {"input", "output", "log", "params", "resources", "rule", "threads", "wildcards"}
 # Rules that join what others have made in shards.
 JOINING = {"extract_features", "evaluate_condition", "measure_divergence"}
 # Packages that the digest does not count, since they change no result.

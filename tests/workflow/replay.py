@@ -154,6 +154,7 @@ def work(job: Any) -> None:
         params=job.params,
         wildcards=job.wildcards,
         threads=job.threads,
+        resources=job.resources,
         log=job.log,
         rule=job.rule.name,
     )

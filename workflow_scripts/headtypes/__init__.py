@@ -21,6 +21,7 @@ atlas       the pages that a reader opens
 config      what a configuration may hold
 workflow    what the rules need: plan, stages, resources, provenance
 tools       what the commands need: the jobs of a plan, preview, estimates, audit
+tools       what the commands need: the jobs of a plan, preview, audit
 
 `config` is near the end because it validates names that earlier rooms define. No room that computes may import it:
 otherwise an edit of it would run everything again.

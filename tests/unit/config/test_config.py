@@ -182,6 +182,11 @@ MISTAKES = [
     ("tasks/paragraphs/source/folder", "/nowhere", ["tasks.paragraphs.source.folder: there is no folder /nowhere"]),
     ("tasks/paragraphs/source/folder", "$HEADTYPES_NOWHERE/x", ["source.folder", "HEADTYPES_NOWHERE is not set"]),
     ("models/tuned+1.0/source/folder", "/nowhere", ["models.tuned+1.0.source.folder", "holds no config.json"]),
+    ("tasks/squad/source/file", "nowhere.json", ["there is no file nowhere.json in /", "relative paths count"]),
+    ("tasks/paragraphs/source/folder", "nowhere", ["there is no folder nowhere in /", "relative paths count"]),
+    ("models/tuned+1.0/source/folder", "nowhere", ["holds no config.json in /", "relative paths count"]),
+    ("partitions/mine/file", "nowhere.csv", ["there is no file nowhere.csv in /", "relative paths count"]),
+    ("probes/vectors/file", "nowhere.txt", ["probes.vectors.file: there is no file nowhere.txt in /"]),
     ("partitions/mine/file", "/nowhere.csv", ["partitions.mine.file", "there is no file /nowhere.csv"]),
     (
         "models/packed/source/package",

@@ -57,8 +57,8 @@ def folder(saved, tmp_path):
     return shutil.copytree(saved, tmp_path / "model")
 
 
-def fetch(folder, **source):
-    return fetch_model("bert", {"folder": str(folder), **source})
+def fetch(folder, sha256=None, **source):
+    return fetch_model("bert", {"folder": str(folder), **source}, sha256=sha256)
 
 
 def refusal(action) -> str:
@@ -180,7 +180,7 @@ def test_positions_that_roberta_numbers_after_its_padding_are_not_counted(tmp_pa
 @pytest.mark.parametrize("kind", [RobertaPreLayerNormConfig, XmodConfig, EsmConfig])
 def test_nor_those_of_its_relatives(kind, folder):
     """In whose code, as in RoBERTa's, the first token stands at the place after the padding's id."""
-    shape = {"vocab_size": len(TOKENIZER), "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    shape = {"vocab_size": len(TOKENIZER), "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
     kind(**shape, intermediate_size=8, max_position_embeddings=40, pad_token_id=3).save_pretrained(folder)
     assert fetch(folder).max_length == 40 - 4
 
@@ -300,6 +300,79 @@ class TestFilesThatAreNotAModel:
         message = refusal(lambda: load_model(record, "float32"))
         assert "has no complete model: its weights lack bert.encoder.layer.2." in message
         assert "and others" in message
+
+    def test_weights_of_more_layers_than_the_config(self, folder):
+        """Transformers would leave them out, and read half of a model without a word."""
+        change_config(folder, num_hidden_layers=1)
+        assert "has weights of 2 layers, and its config.json says 1" in refusal(lambda: fetch(folder))
+
+    def test_a_pickle_of_more_layers_than_the_config(self, folder):
+        """The names in a pickle are known when it is loaded."""
+        torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+        (folder / "model.safetensors").unlink()
+        change_config(folder, num_hidden_layers=1)
+        record = fetch(folder, pickle=True)
+        message = refusal(lambda: load_model(record, "float32"))
+        assert "has weights of more layers than its config.json says, bert.encoder.layer.1." in message
+
+    @pytest.mark.parametrize("kind", [torch.int8, torch.int32, torch.bool, torch.float8_e4m3fn])
+    @pytest.mark.parametrize("all_of_them", [True, False])
+    def test_weights_that_are_no_ordinary_numbers(self, folder, kind, all_of_them):
+        """Transformers would take what stands for a number as that number."""
+        weights = load_file(folder / "model.safetensors")
+        query = "bert.encoder.layer.1.attention.self.query.weight"
+        quantised = {name: weights[name].to(kind) for name in weights if all_of_them or name == query}
+        # Old checkpoints also hold the positions, as integers.
+        positions = {"bert.embeddings.position_ids": torch.arange(4)[None]}
+        save_file({**weights, **positions}, folder / "model.safetensors", metadata={"format": "pt"})
+        assert fetch(folder).layers == 2
+        save_file({**weights, **quantised}, folder / "model.safetensors", metadata={"format": "pt"})
+        message = refusal(lambda: fetch(folder))
+        assert ".weight as " in message
+        assert "which are not the numbers that a model computes with" in message
+
+    def test_a_pickle_of_integers(self, folder):
+        weights = {name: value.to(torch.int8) for name, value in load_file(folder / "model.safetensors").items()}
+        torch.save(weights, folder / "pytorch_model.bin")
+        (folder / "model.safetensors").unlink()
+        assert "as torch.int8; name weights that are" in refusal(lambda: fetch(folder, pickle=True))
+
+    @pytest.mark.parametrize("value", ["many", "10", [1], True, 0, -5])
+    def test_a_tokenizer_whose_longest_input_is_no_number_of_tokens(self, folder, value):
+        file = folder / "tokenizer_config.json"
+        file.write_text(json.dumps({**json.loads(file.read_text()), "model_max_length": value}))
+        assert f"has model_max_length {value!r} in its tokenizer_config.json" in refusal(lambda: fetch(folder))
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            {"num_hidden_layers": 0},
+            {"num_hidden_layers": -1},
+            {"num_hidden_layers": 10**30},
+            {"num_attention_heads": -1},
+            {"num_attention_heads": 0},
+        ],
+    )
+    def test_a_config_with_a_number_that_no_model_has(self, folder, values):
+        """With 10**30 layers, Transformers would begin to make them; with -1 heads, it would load."""
+        change_config(folder, **values)
+        assert "says in its config.json that it has " in refusal(lambda: fetch(folder))
+
+    @pytest.mark.parametrize("value", [[1], -1, "BertModel"])
+    def test_architectures_that_are_no_names(self, folder, value):
+        change_config(folder, architectures=value)
+        assert "has architectures in its config.json that are no list of names" in refusal(lambda: fetch(folder))
+
+    @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"])
+    def test_a_link_that_leads_nowhere(self, folder, name):
+        """As a cache has them whose files were deleted."""
+        (folder / name).unlink()
+        (folder / name).symlink_to("/nowhere/blob")
+        with pytest.raises(InputError) as caught:
+            fetch(folder)
+        assert str(caught.value) == (
+            f"{folder / name} is a link to /nowhere/blob, which is not there; fetch the model again."
+        )
 
     def test_a_model_that_was_not_fine_tuned_for_the_task(self, tmp_path):
         record = fetch(save(tmp_path, MODEL.bert))

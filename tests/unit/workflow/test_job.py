@@ -1,6 +1,8 @@
 """A job: what a script gets of Snakemake, and what the user sees when it fails."""
 
 import errno
+import signal
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -8,11 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from headtypes.workflow.job import job, warn
 from headtypes.base.errors import InputError
 from headtypes.base.files import write_text
 from headtypes.base.progress import progress
-from headtypes.workflow.job import job, warn
 from headtypes.workflow.provenance import recorded
+from tests.support.places import SCRIPTS
 
 
 class Named(list):
@@ -37,6 +40,7 @@ def snakemake(tmp_path, monkeypatch):
         input=Named(features="in.h5"),
         output=Named(partition="results/out.csv"),
         threads=1,
+        resources=SimpleNamespace(gpu=0),
         params=SimpleNamespace(spec='{"k":4,"seed":1}', code="abc"),
         log=[str(tmp_path / "logs" / "cluster_heads" / "bert.log")],
         config={"never": "reached"},
@@ -139,14 +143,6 @@ def test_afterwards_the_streams_are_what_they_were(snakemake):
     assert (sys.stdout, sys.stderr) == before
 
 
-def test_an_interrupted_job_is_not_taken_for_a_failed_one(snakemake):
-    def action(inputs, spec, outputs):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(snakemake, action)
-
-
 def test_a_system_that_refuses_ends_the_job_with_a_sentence(snakemake, capsys):
     def action(inputs, spec, outputs):
         raise OSError(errno.EROFS, "Read-only file system", "results/elsewhere")
@@ -163,3 +159,31 @@ def test_a_log_that_takes_nothing_more_ends_no_job(snakemake, monkeypatch, capsy
     run(snakemake, lambda *_: print("said"))
     assert capsys.readouterr().out == "said\n"
     assert recorded("results/out.csv")
+
+
+def test_a_job_that_is_stopped_says_so_without_a_traceback(snakemake, capsys):
+    """And not with the exit status of a job that failed."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as ended:
+        run(snakemake, stop)
+    assert ended.value.code == 130
+    assert log_of(snakemake) == "cluster_heads bert squad-kmeans-k4: stopped; run again.\n"
+    assert not Path("results/out.csv").exists()
+
+
+def test_a_job_that_is_stopped_while_it_loads_libraries_says_so(tmp_path):
+    """Of the seconds until a job begins, most go into imports."""
+    code = "import headtypes.workflow.job\nimport signal, os\nos.kill(os.getpid(), signal.SIGINT)"
+    environment = {"PYTHONPATH": str(SCRIPTS)}
+    stopped = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert stopped.stderr == "stopped.\n"
+    assert stopped.returncode == -signal.SIGINT
+    failed = subprocess.run(
+        [sys.executable, "-c", "import headtypes.workflow.job\n1 / 0"], env=environment, capture_output=True
+    )
+    assert b"ZeroDivisionError" in failed.stderr
+    for script in SCRIPTS.glob("*.py"):
+        assert script.read_text().startswith("from headtypes.workflow.job import "), script

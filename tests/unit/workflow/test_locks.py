@@ -30,6 +30,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     while locks._held:
         locks._held.pop().close()
     locks.join_run.cache_clear()
+    locks.leave_run()
 
 
 @contextmanager
@@ -143,3 +144,12 @@ def test_where_the_file_system_has_no_locks_nothing_is_lifted(folder, monkeypatc
     assert locks.join_run() is None
     assert LOCK.exists()
     locks.refuse_orphans()
+
+
+@pytest.mark.parametrize("folder", ["/proc", "/sys"])
+def test_a_working_directory_that_cannot_be_written_is_told_with_what_to_do(folder, monkeypatch):
+    """As a checkout that belongs to somebody else."""
+    monkeypatch.chdir(folder)
+    locks.join_run.cache_clear()
+    with pytest.raises(InputError, match=rf"^{folder} cannot be written, .*name a folder with --directory\.$"):
+        locks.join_run()

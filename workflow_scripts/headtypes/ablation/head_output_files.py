@@ -5,13 +5,14 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 
 def write_head_outputs(path: str | Path, head_outputs: np.ndarray, provenance: dict) -> None:
     """Write mean head outputs as a whole HDF5 file with a checksum, and what made them."""
     # Without times of creation, equal outputs give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         file.create_dataset(
             "head_output", data=head_outputs, chunks=head_outputs.shape, fletcher32=True, track_times=False
         )

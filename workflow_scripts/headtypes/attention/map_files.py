@@ -6,7 +6,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class AttentionMaps:
 def write_maps(path: str | Path, maps: AttentionMaps, provenance: dict) -> None:
     """Write attention maps as a whole HDF5 file, in half precision, and what made them."""
     # Without times of creation, equal maps give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         file.create_dataset(
             "attention",
             data=maps.attention.astype(np.float16),

@@ -14,7 +14,11 @@ class InputError(Exception):
 
 def one_line(error: Exception) -> str:
     """A library's error message as one line, shortened if it is long, without its final period."""
-    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return shortened(" ".join(str(error).split()).rstrip(".") or type(error).__name__)
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text that is too long for a message."""
     return text if len(text) <= 300 else f"{text[:300]}…"
 
 

@@ -136,6 +136,15 @@ def read_json(path: str | Path) -> Any:
         raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start}).") from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"{path} {_beyond_reading(error)}.") from error
+
+
+def _beyond_reading(error: RecursionError | ValueError) -> str:
+    """What is wrong with valid JSON that Python does not read."""
+    if isinstance(error, RecursionError):
+        return "holds lists or objects that are nested too deeply to be read"
+    return "holds a number of too many digits to be read"
 
 
 def write_json_lines(path: str | Path, rows: Iterable[dict]) -> None:
@@ -160,6 +169,8 @@ def numbered_objects(path: str | Path) -> Iterator[tuple[int, dict]]:
             raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
         except UnicodeDecodeError as error:
             raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
+        except (RecursionError, ValueError) as error:
+            raise InputError(f"{path}, line {number} {_beyond_reading(error)}.") from error
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number} is not a JSON object.")
         yield number, row

@@ -55,7 +55,13 @@ def check_models(config: Config) -> None:
         if model.evaluate is not None:
             key = f"models.{name}.evaluate"
             check_known(key, model.evaluate, config.tasks)
+            learned = model.source.finetuned and config.tasks[model.source.finetuned.task]
             _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
+            if learned and KINDS[learned.kind].head != KINDS[config.tasks[model.evaluate].kind].head:
+                raise InputError(
+                    f"config: {key}: {name} is fine-tuned on {model.source.finetuned.task} ({learned.kind}) and "
+                    f"cannot answer {model.evaluate}; name a task of that kind."
+                )
             if model.evaluate not in model.tasks:
                 raise InputError(
                     f"config: {key}: heads are ablated by their types on {model.evaluate}; "
@@ -103,8 +109,8 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             _variables_set(f"{key}.folder", source.folder)
             if not os.path.isfile(os.path.join(source.folder, "config.json")):
                 raise InputError(
-                    f"config: {key}.folder: {source.folder} holds no config.json; name a folder that "
-                    "save_pretrained has written."
+                    f"config: {key}.folder: {source.folder} holds no config.json{_looked_in(source.folder)}; name a "
+                    "folder that save_pretrained has written."
                 )
         if source.package is not None and package_folder(source.package) is None:
             raise InputError(
@@ -116,13 +122,13 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
         probed = ("training_file",) if KINDS[config.tasks[name].kind].head is None else ()
         for part in ("file", "test_file", *probed):
             if (file := getattr(source, part)) is not None:
-                _check_file(f"{key}.{part}", file)
+                check_file(f"{key}.{part}", file)
         if source.folder is not None:
             _variables_set(f"{key}.folder", source.folder)
             files_of(source.folder, f"config: {key}.folder")
     for name in [settings.task for settings in finetuned if settings is not None]:
         if (file := config.tasks[name].source.training_file) is not None:
-            _check_file(f"tasks.{name}.source.training_file", file)
+            check_file(f"tasks.{name}.source.training_file", file)
 
 
 def check_readings(config: Config) -> None:
@@ -237,15 +243,21 @@ def _variables_set(key: str, path: str) -> None:
         raise InputError(f"config: {key}: the environment variable {unset[1].strip('{}')} is not set.")
 
 
-def _check_file(key: str, file: str) -> None:
+def check_file(key: str, file: str) -> None:
+    """Refuse a file that does not exist, and say where a relative path was looked for."""
     _variables_set(key, file)
     if not os.path.isfile(file):
-        raise InputError(f"config: {key}: there is no file {file}.")
+        raise InputError(f"config: {key}: there is no file {file}{_looked_in(file)}.")
+
+
+def _looked_in(path: str) -> str:
+    """Where a relative path was looked for, for messages."""
+    return "" if os.path.isabs(path) else f" in {os.getcwd()}, from which relative paths count"
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
     """The types in a file of a partition, sorted."""
-    _check_file(key, file)
+    check_file(key, file)
     try:
         with open(file, encoding="utf-8-sig", newline="") as rows:
             lines = [[cell.strip() for cell in row] for row in csv.reader(rows, skipinitialspace=True) if row]

@@ -10,7 +10,8 @@ import pandas as pd
 from jaxtyping import Float64
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import canonical_json, read_json, replacing, undamaged, write_json
+from headtypes.base.files import canonical_json, read_json, undamaged, write_json
+from headtypes.base.hdf5_files import new_hdf5
 from headtypes.base.table_files import read_csv, write_csv
 
 PLANE_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
@@ -54,7 +55,7 @@ def write_divergence(path: str | Path, divergence: Divergence, provenance: dict)
         "sample_id": ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1))),
     }
     # Without times of creation, equal divergences give equal bytes. A shard may have no samples, and then no chunks.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         for name, values in data.items():
             checked = {"chunks": values.shape, "fletcher32": True} if values.size else {}
             file.create_dataset(name, data=values, track_times=False, **checked)

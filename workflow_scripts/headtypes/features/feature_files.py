@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Float32
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 from headtypes.features.columns import COLUMNS, FINE_BINS, head_features
 
 # Samples in one chunk.
@@ -89,7 +90,7 @@ def _write(
     # A part may have no samples, and then no chunks. Without times of creation, equal features give equal bytes.
     checked = {"fletcher32": True} if samples else {}
     packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, **checked} if samples else {}
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         chunks = (min(samples, _CHUNK_SAMPLES), *shape[1:]) if samples else None
         written = file.create_dataset("distance", shape, np.float32, chunks=chunks, track_times=False, **packed)
         for block, rows in zip(_blocks(samples), distance, strict=True):

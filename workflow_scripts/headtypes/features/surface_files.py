@@ -8,7 +8,8 @@ import h5py
 import numpy as np
 from jaxtyping import Float, Float32
 
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 # The columns of a surface pattern, as `surface.SurfacePatterns` defines them.
 COLUMNS = (
@@ -72,7 +73,7 @@ def write_surface(path: str | Path, surface: Surface, provenance: dict) -> None:
         "column": _of_one_width(COLUMNS),
     }
     # Without times of creation, equal patterns give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         for name, values in data.items():
             packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if name == "surface" else {}
             chunks = (min(len(values), _CHUNK_SAMPLES), *values.shape[1:]) if name == "surface" else values.shape

@@ -14,9 +14,10 @@ from huggingface_hub.errors import (
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
-from headtypes.base.errors import InputError, one_line
+from headtypes.base.errors import InputError, one_line, shortened
 from headtypes.base.files import sha256_file
 from headtypes.models.files import MODEL_FILES, PICKLES, model_files, package_folder, weight_files
+from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import ModelRecord
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
@@ -31,13 +32,18 @@ _POSITIONS_AFTER_PADDING = {
     "xlm-roberta-xl",
     "xmod",
 }
+# Far more than any model has; with 10**30, Transformers would begin to make them.
+_MOST_LAYERS = 10_000
 
 
-def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -> ModelRecord:
+def fetch_model(
+    model: str, source: dict | None, finetuned: str | None = None, sha256: str | None = None
+) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
-    source: as in the configuration: hub with revision, or folder, or package with subfolder; sha256 and pickle.
+    source: as in the configuration: hub with revision, or folder, or package with subfolder; and pickle.
     finetuned: the folder of a model that the workflow has made; it has no other source.
+    sha256: what that of its file of weights must be.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
     source = {"folder": finetuned} if finetuned else source
@@ -54,6 +60,7 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
         origin = {"package": source["package"]}
     else:
         folder, origin = Path(source["folder"]), {}
+    others = [file for file in model_files(folder, pickle) if file.suffix not in (".safetensors", ".bin")]
     files = weight_files(folder, pickle)
     if not files:
         remedy = (
@@ -63,17 +70,18 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
             f"set models.{model}.source.pickle: true."
         )
         raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
+    shape = _shape(f"models.{model}", str(folder))
+    check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle))
     weights = {file.name: sha256_file(file) for file in files}
     pickled = files[0].suffix == ".bin"
-    expected = source.get("sha256")
-    if expected is not None and len(files) > 1:
+    if sha256 is not None and len(files) > 1:
         raise InputError(
             f"models.{model}: {folder} holds its weights in {len(files)} files, and models.{model}.source.sha256 is "
             "that of a single file; leave it out."
         )
-    if expected is not None and weights[files[0].name] != expected:
+    if sha256 is not None and weights[files[0].name] != sha256:
         raise InputError(
-            f"models.{model}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {expected} as "
+            f"models.{model}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {sha256} as "
             f"models.{model}.source.sha256 says."
         )
     return ModelRecord(
@@ -81,10 +89,10 @@ def fetch_model(model: str, source: dict | None, finetuned: str | None = None) -
         **origin,
         folder=str(folder),
         weights=weights,
-        files={file.name: sha256_file(file) for file in _other_files(folder, pickled)},
+        files={file.name: sha256_file(file) for file in others},
         pickle=pickled,
         parameters=sum(_numbers(model, file) for file in files),
-        **_shape(f"models.{model}", str(folder)),
+        **shape,
     )
 
 
@@ -115,11 +123,6 @@ def _changed(record: ModelRecord, how: str) -> InputError:
         f"models.{record.name}: {how}; put the right file back, or delete the model's record in results/sources/models "
         f"({record.name}.json; of a model that was fine-tuned here, delete {record.folder}), and run again."
     )
-
-
-def _other_files(folder: Path, pickle: bool) -> list[Path]:
-    weights = (".safetensors", ".bin")
-    return [file for file in model_files(folder, pickle) if file.suffix not in weights]
 
 
 def _tokenizer_of(key: str, folder: str):
@@ -179,6 +182,8 @@ def _numbers(model: str, file: Path) -> int:
             return _numbers_of_pickle(file)
         with safe_open(file, "np") as weights:
             return sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.offset_keys())
+    except InputError as error:
+        raise InputError(f"models.{model}: {error}") from None
     except Exception as error:  # Each format fails in its own ways.
         raise InputError(f"models.{model}: {file} is damaged ({one_line(error)}); fetch it again.") from error
 
@@ -187,7 +192,11 @@ def _numbers_of_pickle(file: Path) -> int:
     # Imports PyTorch, which other models do not need at this point.
     from transformers.modeling_utils import load_state_dict
 
-    return sum(tensor.numel() for tensor in load_state_dict(file, weights_only=True).values())
+    tensors = load_state_dict(file, weights_only=True)
+    for name, tensor in tensors.items():
+        if name.endswith(".weight") and not tensor.is_floating_point():
+            raise InputError(f"{file} holds {name} as {tensor.dtype}; name weights that are floating-point numbers.")
+    return sum(tensor.numel() for tensor in tensors.values())
 
 
 def _shape(key: str, folder: str) -> dict:
@@ -205,7 +214,23 @@ def _shape(key: str, folder: str) -> dict:
     lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]
     if lacking:
         raise InputError(f"{where} is not a Transformer that reads text: its config.json lacks {', '.join(lacking)}.")
+    if not (config.num_hidden_layers > 0 < config.num_attention_heads and config.num_hidden_layers <= _MOST_LAYERS):
+        raise InputError(
+            f"{where} says in its config.json that it has {shortened(str(config.num_hidden_layers))} layers of "
+            f"{shortened(str(config.num_attention_heads))} heads; take the config.json that belongs to the weights."
+        )
+    named = config.architectures
+    if named is not None and not (isinstance(named, list) and all(isinstance(name, str) for name in named)):
+        raise InputError(
+            f"{where} has architectures in its config.json that are no list of names; correct or remove them."
+        )
     tokenizer = _tokenizer_of(key, folder)
+    longest = tokenizer.model_max_length
+    if isinstance(longest, bool) or not isinstance(longest, int | float) or not longest >= 1:
+        raise InputError(
+            f"{where} has model_max_length {shortened(repr(longest))} in its tokenizer_config.json, which is no number "
+            "of tokens; correct or remove it."
+        )
     largest = max(tokenizer.get_vocab().values())
     if largest >= config.vocab_size:
         raise InputError(
@@ -222,5 +247,5 @@ def _shape(key: str, folder: str) -> dict:
         "heads": config.num_attention_heads,
         # If config.json does not give the width, the usual 64 channels per head are assumed.
         "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
-        "max_length": min(max_length, tokenizer.model_max_length),
+        "max_length": int(min(max_length, longest)),
     }

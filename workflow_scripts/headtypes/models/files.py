@@ -1,6 +1,8 @@
 """Where a model's files are, and which of them matter."""
 
 import importlib.util
+import os
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from headtypes.base.errors import InputError
@@ -23,9 +25,17 @@ PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 
 def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
-    """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one."""
+    """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one.
+
+    Raises `InputError` where one of them is a link that leads nowhere.
+    """
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
-    return sorted({file for pattern in patterns for file in Path(folder).glob(pattern)})
+    files = Path(folder).iterdir() if Path(folder).is_dir() else ()
+    found = sorted(file for file in files if any(fnmatchcase(file.name, pattern) for pattern in patterns))
+    for file in found:
+        if not file.exists():
+            raise InputError(f"{file} is a link to {os.readlink(file)}, which is not there; fetch the model again.")
+    return found
 
 
 def weight_files(folder: str | Path, pickle: bool = False) -> list[Path]:

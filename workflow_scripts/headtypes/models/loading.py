@@ -1,6 +1,7 @@
 """Fetched models as PyTorch modules."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import torch
@@ -109,6 +110,12 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
             "take both from the same model."
         )
+    further = _further_layers(model, report["unexpected_keys"])
+    if further:
+        raise InputError(
+            f"{where} has weights of more layers than its config.json says, {further[0]} among them; take both from "
+            "the same model."
+        )
     missing = sorted(key for key in report["missing_keys"] if pooled or "pooler" not in key)
     if missing:
         lacking = f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
@@ -133,6 +140,16 @@ def language_head(record: ModelRecord) -> str:
     config = AutoConfig.from_pretrained(record.folder, local_files_only=True, trust_remote_code=False)
     masked = record.model_type in HEADS["masked_lm"].types and not getattr(config, "is_decoder", False)
     return "masked_lm" if masked else "causal_lm"
+
+
+def _further_layers(model: PreTrainedModel, unexpected: Iterable[str]) -> list[str]:
+    """Names of weights that were left over and differ from those of the model in the number of a layer alone."""
+
+    def place(name: str) -> str:
+        return re.sub(r"\d+", "#", name.removeprefix(f"{model.base_model_prefix}."), count=1)
+
+    own = {place(name) for name in model.state_dict() if re.search(r"\d", name)}
+    return sorted(name for name in unexpected if place(name) in own)
 
 
 def _weights_of_head(model: PreTrainedModel) -> list[str]:

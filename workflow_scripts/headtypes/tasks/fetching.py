@@ -1,5 +1,6 @@
 """Fetching a task's data, from wherever they are, as rows of the task's kind."""
 
+from headtypes.base.texts import check_rows
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.sources import find_files, read_file, read_hub
 from headtypes.world.tasks import make
@@ -28,4 +29,5 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     else:
         data, origin = read_file(source["file"], chosen.form, f"{key}.source.file")
         rows = chosen.of_file(data, source["file"], f"{key}.columns", columns)
+    check_rows(rows, origin.get("file") or origin.get("folder") or origin.get("hub") or key)
     return rows, {"task": task, **origin, "rows": len(rows)}

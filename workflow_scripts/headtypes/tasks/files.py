@@ -12,7 +12,11 @@ def files_of(folder: str, key: str) -> list[str]:
     Raises `InputError` if the folder does not exist, holds no file, or holds files of several suffixes.
     """
     if not Path(folder).is_dir():
-        raise InputError(f"{key}: there is no folder {folder}.")
+        looked = "" if Path(folder).is_absolute() else f" in {Path.cwd()}, from which relative paths count"
+        raise InputError(f"{key}: there is no folder {folder}{looked}.")
+    for file in Path(folder).iterdir():
+        if not file.exists():
+            raise InputError(f"{key}: {file} is a link that leads nowhere; mend it or delete it.")
     files = sorted(file for file in Path(folder).iterdir() if file.is_file() and not file.name.startswith("."))
     if not files:
         raise InputError(f"{key}: the folder {folder} holds no files.")

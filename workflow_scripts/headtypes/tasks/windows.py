@@ -8,7 +8,8 @@ import h5py
 import numpy as np
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 TOKEN_ARRAYS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
 _CHUNK = 2**16
@@ -90,7 +91,7 @@ def write_windows(path: str | Path, windows: Windows, provenance: dict) -> None:
     arrays = {name: getattr(windows, name) for name in (*TOKEN_ARRAYS, "offsets", "question")}
     arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
     # The format of HDF5 1.10 also has checksums of its own structures.
-    with replacing(path) as temporary, h5py.File(temporary, "w", libver=("v110", "v110")) as file:
+    with new_hdf5(path, libver=("v110", "v110")) as file:
         file.attrs["provenance"] = canonical_json(provenance)
         for name, array in arrays.items():
             if array is not None:

@@ -25,6 +25,17 @@ from headtypes.workflow.provenance import (
 )
 
 
+def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        print("stopped.", file=sys.stderr)
+    else:
+        otherwise(kind, error, trace)
+
+
+# Scripts import this module first: Ctrl-C reaches every job, most of them while they load libraries.
+sys.excepthook = _say_stopped
+
+
 class _Tee:
     """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
 
@@ -50,6 +61,8 @@ class _Tee:
 def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
 
+    spec: also holds the `demands` of a job that checks some, which change no result: they come as a resource, since
+        Snakemake runs a job again when a parameter changes.
     provenance: what makes the outputs, for formats that can hold it (`headtypes.workflow.provenance`); it is recorded
         for all of them when the job has ended well.
     An `InputError` ends the job with its message alone, and so does a refusal of the system to read or write; any other
@@ -75,12 +88,17 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             if any(map(is_shard, read)):
                 check_shards(spec, read, snakemake.params.code_of_shards)
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
+            demands = getattr(snakemake.resources, "demands", None)
+            checked = {"demands": json.loads(demands)} if demands else {}
             # A copy, since scripts take keys out of it.
-            yield snakemake.input, dict(spec), snakemake.output, provenance
+            yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
             record(provenance, read, outputs, snakemake.threads)
         except InputError as error:
             print(f"{title}: {error}", file=sys.stderr)
             sys.exit(1)
+        except KeyboardInterrupt:
+            print(f"{title}: stopped; run again.", file=sys.stderr)
+            sys.exit(130)
         except Exception as error:
             if why := refusal(error):
                 path = getattr(error, "filename", None) or " or ".join(outputs)

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -120,7 +121,11 @@ _held: list[TextIO] = []
 def _mark(what: Literal["run", "job"], title: str) -> Path | None:
     """Lock a file of this process; None where the file system has no locks."""
     folder = _FOLDER / "alive"
-    folder.mkdir(parents=True, exist_ok=True)
+    # Where it cannot be made, Snakemake would say so with a traceback.
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{Path.cwd()} cannot be written, and results go there; name a folder with --directory.")
     path = folder / f"{what}.{socket.gethostname()}.{os.getpid()}"
     try:
         file = _locked(path)

@@ -8,6 +8,7 @@ from headtypes.config.checks import (
     changes_nothing,
     check_baseline,
     check_conditions,
+    check_file,
     check_models,
     check_names,
     check_partitions,
@@ -50,6 +51,8 @@ class Plan:
         check_partitions(config)
         check_readings(config)
         check_sources(config, self.models, self.tasks)
+        if self.probed and (vectors := config.probes.vectors.file):
+            check_file("probes.vectors.file", vectors)
         imported = [partition.types for partition in self.imported]
         if len(imported) == len(config.partitions):  # The types of a partition that is not selected are unknown.
             check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *imported])

@@ -7,7 +7,8 @@ import h5py
 import numpy as np
 from jaxtyping import Int16
 
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 # Among which words a head's guess is taken. No number says anything without the name of its candidates: for one and the
 # same head they differ by up to 35 points.
@@ -38,7 +39,7 @@ class AntecedentGuesses:
 def write_antecedents(path: str | Path, guesses: AntecedentGuesses, provenance: dict) -> None:
     """Write guesses as a whole HDF5 file with checksums, and what made them."""
     # Without times of creation, equal guesses give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         for field in fields(AntecedentGuesses):
             data = getattr(guesses, field.name)
             packed = {"chunks": data.shape, "compression": "gzip", "fletcher32": True} if len(data) else {}

@@ -8,7 +8,8 @@ import h5py
 import numpy as np
 from jaxtyping import Bool, Int16
 
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 # Words in one chunk.
 _CHUNK_WORDS = 1024
@@ -46,7 +47,7 @@ class ArcGuesses:
 def write_arcs(path: str | Path, parts: Mapping[str, ArcGuesses], provenance: dict) -> None:
     """Write the guesses for each part of a treebank, `file` and, where there is one, `test`."""
     # Without times of creation, equal guesses give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         for name, part in parts.items():
             for field in _FIELDS:
                 data = getattr(part, field)

@@ -6,7 +6,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 # Patterns of Clark's Figure 1, and the column of surface patterns in which the head shown has the largest value.
 PATTERNS = {"broad": "entropy", "next": "next", "sep": "sep", "punctuation": "punctuation"}
@@ -43,7 +44,7 @@ class Examples:
 def write_examples(path: str | Path, examples: Examples, provenance: dict) -> None:
     """Write example maps as a whole file, with their provenance."""
     # Without times of creation, equal maps give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         for example in examples.examples:
             data = file.create_dataset(
                 f"attention/{example.pattern}", data=example.attention, fletcher32=True, chunks=True, track_times=False

@@ -7,7 +7,7 @@ from headtypes.tasks.coreference.marks import DocumentBuilder
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence
 from headtypes.tasks.treebank.conllu import Line, malformed, numbered_lines
 
-_BEGIN = re.compile(r"#begin document \((.*)\); part ([0-9]+)")
+_BEGIN = re.compile(r"#begin document \((.*)\); part ([0-9]{1,9})")
 _END = "#end document"
 _WORD, _XPOS, _PARSE, _SPEAKER = 3, 4, 5, 9
 # Up to the speaker, and the last one, with the mentions; between these, a column for each predicate.

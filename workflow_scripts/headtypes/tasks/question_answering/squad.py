@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from headtypes.base.errors import InputError
+from headtypes.base.errors import InputError, shortened
 from headtypes.base.files import read_json
 from headtypes.tasks.records import Question
 
@@ -97,7 +97,7 @@ def _question(row: Mapping[str, Any], number: int, source: str | Path) -> Questi
         if not isinstance(start, int) or start < 0 or not context.startswith(answer, start):
             raise InputError(
                 f"{source}: the answer {answer!r} of question {name} is not in the context at answer_start "
-                f"{start}. Offsets count characters from 0; correct them, or remove the question."
+                f"{shortened(str(start))}. Offsets count characters from 0; correct them, or remove the question."
             )
     texts, starts = zip(*answers, strict=True)
     return Question(name, article, text, context, texts, starts)

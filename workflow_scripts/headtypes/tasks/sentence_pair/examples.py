@@ -6,6 +6,7 @@ import numpy as np
 from transformers import AutoConfig, PreTrainedTokenizerBase
 
 from headtypes.base.errors import InputError
+from headtypes.models.outline import known_labels
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.records import Pair
 from headtypes.tasks.sentences import sentence_of, split_sentences
@@ -86,9 +87,7 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
     where: the model, for messages.
     Raises `InputError` if a pair has no label, or one that the model does not know.
     """
-    places = {name.casefold(): place for place, name in enumerate(names)}
-    if list(names) == [f"LABEL_{place}" for place in range(len(names))]:
-        places = {str(place): place for place in range(len(names))}
+    places = known_labels(names)
     numbers = [places.get(str(pair.label).casefold()) for pair in pairs]
     if None in numbers:
         pair = pairs[numbers.index(None)]

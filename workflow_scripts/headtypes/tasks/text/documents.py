@@ -9,6 +9,7 @@ from typing import Any
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import numbered_objects, read_json
+from headtypes.base.texts import check_text
 from headtypes.tasks.records import Document, Sample
 
 
@@ -144,10 +145,4 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 def _check_text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what} is not text, but {shortened(value)}.")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{what} is not valid Unicode text: character {error.start + 1} is half of a surrogate pair."
-        ) from error
-    return value
+    return check_text(value, what)

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from headtypes.base.errors import InputError
+from headtypes.base.errors import InputError, shortened
 from headtypes.tasks.treebank.records import Sentence
 
 FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = 1, 2, 3, 4, 5, 6, 7, 9
 _COLUMNS = 10
-_NUMBER = re.compile("[0-9]+")
+_NUMBER = re.compile("[0-9]{1,9}")
 _NO_WORD = re.compile(r"[0-9]+([-.])[0-9]+")
 
 
@@ -42,7 +42,7 @@ class Block:
 
 def malformed(path: str, line: int, problem: str) -> InputError:
     """The error for a line of a file, counted from 1."""
-    return InputError(f"{path}, line {line}: {problem}.")
+    return InputError(f"{path}, line {line}: {shortened(problem)}.")
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:

@@ -6,5 +6,9 @@ from headtypes.workflow.stages.stage import given, stage
 
 @stage()
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Where the model comes from; one that the workflow makes is an input."""
-    return {"model": model, "source": None if plan.finetuned(model) else given(plan.config.models[model].source)}
+    """Where the model comes from; one that the workflow makes is an input.
+
+    What its weights must be is checked (`tools.demands`) and changes no result.
+    """
+    source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
+    return {"model": model, "source": None if plan.finetuned(model) else source}

@@ -1,0 +1,63 @@
+"""What is asked of a model's weights changes no result: it is checked, and runs nothing again."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from tests.support.configs import DELETE, edited
+from tests.support.planning import PlanningError
+from tests.support.workplace import Workplace
+
+WEIGHTS = save({"encoder.layer.0.weight": np.ones(3, np.float32), "qa_outputs.weight": np.ones(2, np.float32)})
+RIGHT, PIN = hashlib.sha256(WEIGHTS).hexdigest(), "models/one/source/sha256"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Workplace:
+    """A working directory with one model, in which nothing has been made."""
+    folder = tmp_path_factory.mktemp("pinned")
+    model = folder / "inputs/model"
+    model.mkdir(parents=True)
+    (model / "config.json").write_text(json.dumps({"num_hidden_layers": 1, "num_attention_heads": 8}))
+    (model / "model.safetensors").write_bytes(WEIGHTS)
+    config = {
+        "tasks": {"squad": {"source": {"hub": "some/questions"}}},
+        "models": {"one": {"source": {"folder": str(model)}, "tasks": ["squad"], "evaluate": "squad"}},
+        "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}},
+    }
+    return Workplace.copied(folder, config)
+
+
+def finish(place: Workplace) -> None:
+    """Make everything, and the record of the model as the job that fetches it would write it."""
+    model = str(place.folder / "inputs/model")
+    record = place.folder / "results/sources/models/one.json"
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps({"folder": model, "weights": {"model.safetensors": RIGHT}}))
+    place.finish()
+    made = place.folder / "results/provenance/sources/models/one.json.json"
+    spec = {"model": "one", "source": {"folder": model, "subfolder": ".", "pickle": False}}
+    made.write_text(json.dumps({**json.loads(made.read_text()), "spec": spec}))
+
+
+def test_a_right_sha256_that_is_added_or_taken_away_schedules_nothing(place):
+    finish(place)
+    assert place.scheduled() == []
+    pinned = edited(place.config, PIN, RIGHT)
+    with place.configured(pinned):
+        assert place.scheduled() == []
+        finish(place)
+    with place.configured(edited(pinned, PIN, DELETE)):
+        assert place.scheduled() == []
+
+
+def test_a_wrong_sha256_is_refused_before_anything_runs(place):
+    """Of a model that has not been fetched, by the job that fetches it."""
+    finish(place)
+    with place.configured(edited(place.config, PIN, "0" * 64)), pytest.raises(PlanningError) as caught:
+        place.scheduled()
+    assert "config: models.one.source.sha256: it is not that of " in str(caught.value)
+    assert RIGHT in str(caught.value)

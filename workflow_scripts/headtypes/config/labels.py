@@ -1,0 +1,31 @@
+"""The labels that stand in a file of sentence pairs, as far as planning can tell without reading all of it."""
+
+import csv
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+# Rows that are read: a label that a model does not know is seldom a rare one.
+_ROWS = 1000
+
+
+def labels_in(file: str, column: str) -> list[str]:
+    """The labels in the first rows of a TSV, CSV or JSONL file, sorted, as text; none of what cannot be read here."""
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as lines:
+            values = [row.get(column) for row in islice(_rows(Path(file).suffix.lower(), lines), _ROWS)]
+    except (OSError, ValueError, AttributeError, RecursionError, csv.Error):
+        # The job that reads the data says what is wrong with them.
+        return []
+    return sorted({str(value) for value in values if isinstance(value, str | int) and value != ""})
+
+
+def _rows(suffix: str, lines: Any) -> Iterator[dict]:
+    if suffix == ".jsonl":
+        return (json.loads(line) for line in lines if line.strip())
+    if suffix == ".tsv":
+        # Quotes are part of the sentences, as in `tasks.sources`.
+        return csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return csv.DictReader(lines) if suffix == ".csv" else iter(())

@@ -1,0 +1,215 @@
+"""What the files of a model say of it before anything loads them, and whether that is what the configuration asks for.
+
+Planning uses this for models that are on the disk, and the job that fetches a model for all others; so nothing heavy is
+imported here.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headtypes.base.errors import InputError, one_line
+from headtypes.base.files import read_json
+from headtypes.models.files import weight_files
+
+# Names of these numbers in config.json; older families have names of their own.
+_LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+_HEADS = ("num_attention_heads", "n_head", "n_heads")
+# By the head that a task needs: how the weights of such heads are called, and what it is for messages.
+_NEEDED = {
+    "question_answering": (("qa_outputs",), "question-answering head"),
+    "sequence_classification": (
+        ("classifier", "score", "classification_head", "sequence_summary", "logits_proj"),
+        "classification head",
+    ),
+}
+# Types whose heads have other names.
+_OTHERWISE = ("big_bird", "lxmert", "modernbert", "splinter")
+# A layer's number is the first one in the name of its weights.
+_IN_LAYER = re.compile(r"(.*?(?:^|\.))(\d+)(?=\.)")
+# Of safetensors: numbers that a model computes with as they are.
+_NUMBERS = ("F64", "F32", "F16", "BF16")
+_LONGEST_HEADER = 100_000_000
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A model as its files describe it; None for what they do not say.
+
+    folder:  where they are.
+    layers, heads: number of layers, and of heads in a layer.
+    further: layers at the end of the weights that Transformers leaves out.
+    labels:  of a classifier, in the order of its logits.
+    type:    its `model_type`.
+    tensors: name of each tensor in the safetensors and the type of its numbers; empty for a pickle.
+    """
+
+    folder: str
+    layers: int | None
+    heads: int | None
+    further: int
+    labels: tuple[str, ...] | None
+    type: str | None
+    tensors: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demands:
+    """What the configuration asks of a model, besides that it is one; no result depends on it.
+
+    sha256:     of its file of weights.
+    head:       the head that it needs, as in `loading.HEADS`.
+    labels:     labels of the task that it is evaluated on, and the task's name, where it is a classifier.
+    clusters:   the largest k.
+    named:      heads that conditions name, (layer, head) from 0, by the name of the condition.
+    partitions: the user's files of types, by the name of the partition.
+    """
+
+    sha256: str | None = None
+    head: str | None = None
+    labels: tuple[str, Collection[str]] | None = None
+    clusters: int | None = None
+    named: Mapping[str, list[tuple[int, int]]] = field(default_factory=dict)
+    partitions: Mapping[str, str] = field(default_factory=dict)
+
+
+def outline_of(key: str, folder: str | Path, pickle: bool = False) -> Outline:
+    """Read what config.json and the heads of the safetensors in a folder say.
+
+    key: of the model in the configuration, for messages; pickle: whether the weights may be a pickle.
+    Raises `InputError` where config.json is not JSON, an index names what is not there, or the head of a file is
+    damaged.
+    """
+    try:
+        config = read_json(Path(folder, "config.json"))
+        files = [file for file in weight_files(folder, pickle) if file.suffix == ".safetensors"]
+        tensors = {name: kind for file in files for name, kind in _tensors(file).items()}
+    except InputError as error:
+        raise InputError(f"{key}: {error}") from None
+    config = config if isinstance(config, dict) else {}
+    labels, further = config.get("id2label"), _whole(config, ("num_nextn_predict_layers",))
+    return Outline(
+        folder=str(folder),
+        layers=_whole(config, _LAYERS),
+        heads=_whole(config, _HEADS),
+        further=further or 0,
+        labels=_labels(labels, config.get("num_labels")),
+        type=config.get("model_type") if isinstance(config.get("model_type"), str) else None,
+        tensors=tensors,
+    )
+
+
+def check_outline(key: str, outline: Outline) -> None:
+    """Raise `InputError` where the files of a model do not fit together, or hold numbers that are not its weights.
+
+    key: of the model in the configuration, for messages.
+    """
+    where = f"{key}: {outline.folder}"
+    for name, kind in outline.tensors.items():
+        if name.endswith(".weight") and kind not in _NUMBERS:
+            raise InputError(
+                f"{where} holds {name} as {kind}, which are not the numbers that a model computes with; name weights "
+                f"that are {', '.join(_NUMBERS)}."
+            )
+    held = layers_in(outline.tensors)
+    if outline.layers is not None and held > outline.layers + outline.further:
+        raise InputError(
+            f"{where} has weights of {held} layers, and its config.json says {outline.layers}; take both from the same "
+            "model."
+        )
+
+
+def check_demands(key: str, outline: Outline, demands: Demands) -> None:
+    """Raise `InputError` where a model cannot be used as the configuration says; what is not known is not asked.
+
+    sha256 and partitions are checked where they are read (`fetching.fetch_model`, `types.partition_rows`).
+    """
+    where = f"{key}: {outline.folder}"
+    if demands.head in _NEEDED and outline.tensors and outline.type is not None and outline.type not in _OTHERWISE:
+        names, in_words = _NEEDED[demands.head]
+        if not any(name in tensor.split(".") for tensor in outline.tensors for name in names):
+            raise InputError(
+                f"{where} has no {in_words}: none of its weights is called {' or '.join(names)}; name a model that was "
+                f"fine-tuned for the task, or leave {key}.evaluate out."
+            )
+    if demands.labels is not None and outline.labels is not None:
+        _check_labels(where, outline.labels, *demands.labels)
+    if outline.layers is None or outline.heads is None:
+        return
+    shape = f"{outline.layers} layers of {outline.heads} heads"
+    if demands.clusters is not None and demands.clusters > outline.layers * outline.heads:
+        raise InputError(
+            f"{where} has {shape}, {outline.layers * outline.heads} in all, which cannot be divided into "
+            f"{demands.clusters} types; take {demands.clusters} out of clustering.k, or choose with select.partitions."
+        )
+    for condition, heads in demands.named.items():
+        for layer, head in heads:
+            if layer >= outline.layers or head >= outline.heads:
+                raise InputError(
+                    f"{where} has {shape}, and conditions.{condition} names the head {layer + 1}-{head + 1}; name "
+                    "another, or leave the condition out with select.conditions."
+                )
+
+
+def known_labels(names: Iterable[str]) -> dict[str, int]:
+    """The place of each of a classifier's labels by how data may write it: its name, in lower case.
+
+    Where a model has only Transformers' own names, LABEL_0 and so on, data have their numbers.
+    """
+    names = list(names)
+    if names == [f"LABEL_{place}" for place in range(len(names))]:
+        return {str(place): place for place in range(len(names))}
+    return {name.casefold(): place for place, name in enumerate(names)}
+
+
+def layers_in(tensors: Iterable[str]) -> int:
+    """The number of layers of which there are weights, by their names; 0 where no name has a number."""
+    numbers: dict[str, list[int]] = {}
+    for name in tensors:
+        if match := _IN_LAYER.match(name):
+            numbers.setdefault(match[1], []).append(int(match[2][:9]))
+    # Other lists of modules hold fewer weights.
+    return 1 + max(max(numbers.values(), key=len)) if numbers else 0
+
+
+def _check_labels(where: str, names: tuple[str, ...], task: str, labels: Collection[str]) -> None:
+    known = known_labels(names)
+    for label in labels:
+        if label.casefold() not in known:
+            raise InputError(
+                f"{where} knows the labels {', '.join(known)}, and {task} has {label!r}; evaluate a model that was "
+                "fine-tuned for these labels."
+            )
+
+
+def _whole(config: dict[str, Any], names: Iterable[str]) -> int | None:
+    values = [config[name] for name in names if name in config]
+    return values[0] if values and type(values[0]) is int else None
+
+
+def _labels(labels: Any, number: Any) -> tuple[str, ...] | None:
+    """The labels in their order; those of Transformers, which are two by default, where none are named."""
+    if labels is None:
+        return tuple(f"LABEL_{place}" for place in range(number if type(number) is int else 2))
+    if not isinstance(labels, dict):
+        return None
+    try:
+        return tuple(str(labels[str(place)]) for place in range(len(labels)))
+    except KeyError:
+        return None
+
+
+def _tensors(file: Path) -> dict[str, str]:
+    """The tensors of a safetensors file by its head: its length in eight bytes, then JSON."""
+    try:
+        with open(file, "rb") as data:
+            length = int.from_bytes(data.read(8), "little")
+            if length > _LONGEST_HEADER:
+                raise ValueError(f"a head of {length} bytes")
+            head = json.loads(data.read(length))
+        return {name: tensor["dtype"] for name, tensor in head.items() if name != "__metadata__"}
+    except Exception as error:  # Whatever the bytes lead to.
+        raise InputError(f"{file} is damaged ({one_line(error)}); fetch it again.") from error
