@@ -49,7 +49,7 @@ rule export_full_attention:
         reach=of_task(paths.REACH),
     output:
         pattern="results/export/{model}/{partition}/full_attention_heads.tsv",
-        config="results/export/{model}/{partition}/config.json",
+        sizes="results/export/{model}/{partition}/config.json",
         table="results/export/{model}/{partition}/full_attention_heads.csv",
     log:
         "logs/export_full_attention/{model}/{partition}.log",

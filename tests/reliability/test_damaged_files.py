@@ -22,9 +22,11 @@ from headtypes.ablation.intervals import read_intervals, read_scores
 from headtypes.attention.map_files import read_maps, write_maps
 from headtypes.attention.maps import AttentionMaps
 from headtypes.base.errors import InputError
-from headtypes.base.files import read_json_lines, write_json_lines
+from headtypes.base.files import read_json_lines, write_json, write_json_lines
 from headtypes.base.table_files import write_csv
 from headtypes.config.checks import types_in
+from headtypes.export.heads import read_confidence, read_doubts
+from headtypes.export.reach_files import Reach, read_reach, write_reach
 from headtypes.features.divergence_files import (
     Divergence,
     join_divergences,
@@ -234,6 +236,9 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
         divergence,
         lambda path: join_divergences(path.with_name("joined.h5"), IDS, [path], {}),
     ),
+    "confidence.csv": (table("layer", "head", "keeps_type_samples", "keeps_type_seeds"), read_confidence),
+    "naming.json": (lambda path: write_json(path, {"types": {"dense": {"doubt": ""}}}), read_doubts),
+    "reach.h5": (lambda path: write_reach(path, Reach(np.ones((3, 2, 4), np.float32), 2, 4, 64), {}), read_reach),
     "plane.csv": (plane, read_plane),
     "plane.json": (plane_fit, read_plane_fit),
     "windows.h5": (windows, read_windows),

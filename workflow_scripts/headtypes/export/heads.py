@@ -23,12 +23,14 @@ def head_table(partition: Partition, confidence: pd.DataFrame | None = None) -> 
         name is), near, special, far and silhouette as in the partition, keeps_type_samples and keeps_type_seeds
         (percent of repeated clusterings in which the head keeps its type; NaN without a confidence).
     """
-    table = partition.table.drop(columns="cluster").copy()
+    table = partition.table.drop(columns="cluster")
     table.insert(
         0, "name", [f"{layer + 1}-{head + 1}" for layer, head in zip(table["layer"], table["head"], strict=True)]
     )
-    for column in _KEEPS.values():
-        table[column] = np.nan if confidence is None else confidence[column].to_numpy()
+    if confidence is None:
+        table[[*_KEEPS.values()]] = np.nan
+    else:
+        table = table.merge(confidence[["layer", "head", *_KEEPS.values()]], "left", ["layer", "head"])
     order = ["name", "layer", "head", "type", "doubtful", *_KEEPS.values(), *_SHARES, "silhouette"]
     return table[order].astype({"doubtful": bool})
 
