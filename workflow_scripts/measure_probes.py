@@ -1,7 +1,7 @@
 from headtypes.workflow.job import job
 from headtypes.base.table_files import write_csv
-from headtypes.language.probes.scores import measure_probes, read_probes
 from headtypes.language.syntax.arc_files import read_arcs
+from headtypes.probes.scores import measure_probes, read_probes
 from headtypes.tasks.records import read_records
 from headtypes.tasks.treebank.records import Sentence
 

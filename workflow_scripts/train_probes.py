@@ -1,7 +1,7 @@
 from headtypes.workflow.job import job
 from headtypes.base.files import write_json
-from headtypes.language.probes.training import train_probes
 from headtypes.models.records import read_model_record
+from headtypes.probes.training import train_probes
 from headtypes.tasks.records import read_records
 from headtypes.tasks.treebank.records import Sentence
 

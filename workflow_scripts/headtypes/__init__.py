@@ -14,14 +14,14 @@ ablation    what a model answers when heads are taken away
 export      lists of heads in the formats of other programs
 api         what to call from one's own Python, on a model that is already loaded
 language    what single heads know of language: dependency relations, coreference
+probes      parsers that read the attention of all heads, or of those of a type
 figures     the figure style, and figures that belong to no paper
 papers      claims, tables and figures, a folder for each paper
 joined      every partition beside every analysis, and random heads
 atlas       the pages that a reader opens
 config      what a configuration may hold
 workflow    what the rules need: plan, stages, resources, provenance
-tools       what the commands need: the jobs of a plan, preview, estimates, audit
-tools       what the commands need: the jobs of a plan, preview, audit
+tools       what the commands need: the jobs of a plan, preview, estimates, audit; what a plan demands of its models
 
 `config` is near the end because it validates names that earlier rooms define. No room that computes may import it:
 otherwise an edit of it would run everything again.

@@ -6,9 +6,9 @@ import torch
 
 from headtypes.language.coreference.antecedents import extract_antecedents
 from headtypes.language.encoding import encode_sentences
-from headtypes.language.probes.training import train_probes
 from headtypes.language.syntax.arcs import extract_arcs
 from headtypes.models.fetching import fetch_model
+from headtypes.probes.training import train_probes
 from headtypes.tasks.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
 from tests.support.word_maps import dense_guesses, dense_words, sentence

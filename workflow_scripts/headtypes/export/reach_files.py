@@ -7,7 +7,8 @@ import h5py
 import numpy as np
 from jaxtyping import Float32
 
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Reach:
 def write_reach(path: str | Path, reach: Reach, provenance: dict) -> None:
     """Write it as a whole file with a checksum, with its provenance."""
     # Without times of creation, equal shares give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         file.create_dataset("share", data=reach.share, chunks=reach.share.shape, fletcher32=True, track_times=False)
         for name in ("kv_heads", "sink_size", "recent_size"):
             file.attrs[name] = getattr(reach, name)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from headtypes.language.coreference.accuracy import score_mentions
 from headtypes.language.coreference.antecedent_files import read_antecedents
-from headtypes.language.probes.scores import read_probes, right_words
 from headtypes.language.syntax.arc_files import read_arcs
 from headtypes.language.syntax.parts import read_parts
 from headtypes.language.syntax.relations import best_heads
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.quantities import Quantities
+from headtypes.probes.scores import read_probes, right_words
 from headtypes.tasks.coreference.records import AnnotatedDocument
 from headtypes.tasks.records import read_records
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.base.files import canonical_json, replacing, undamaged
+from headtypes.base.files import canonical_json, undamaged
+from headtypes.base.hdf5_files import new_hdf5
 
 # What the figure shows: relations by the paper's names, and coreference.
 RELATIONS = ("dobj", "det", "poss", "auxpass", "pobj")
@@ -37,7 +38,7 @@ class SentenceMap:
 def write_sentence_maps(path: str | Path, maps: list[SentenceMap], provenance: dict) -> None:
     """Write maps as a whole file, with their provenance."""
     # Without times of creation, equal maps give equal bytes.
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         for number, shown in enumerate(maps):
             group = file.create_group(f"{number:03d}", track_order=True)
             group.create_dataset("attention", data=shown.attention, fletcher32=True, chunks=True, track_times=False)

@@ -12,13 +12,13 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import read_json, undamaged
 from headtypes.base.progress import progress
 from headtypes.base.seeds import derive_seed
-from headtypes.language.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
-from headtypes.language.probes.names import counts
-from headtypes.language.probes.parsers import AttentionOfSome, ProbedSentence, Trainer, generators_of
 from headtypes.language.settings import Pieces, Root
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
+from headtypes.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
+from headtypes.probes.names import counts
+from headtypes.probes.parsers import AttentionOfSome, ProbedSentence, Trainer, generators_of
 from headtypes.tasks.treebank.records import Sentence
 from headtypes.types.partitions import Partition
 

@@ -8,9 +8,13 @@ from transformers import PreTrainedModel
 
 from headtypes.base.progress import progress
 from headtypes.base.seeds import derive_seed
-from headtypes.language.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
-from headtypes.language.probes.names import counts
-from headtypes.language.probes.parsers import (
+from headtypes.language.settings import Pieces, Root
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+from headtypes.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
+from headtypes.probes.names import counts
+from headtypes.probes.parsers import (
     Attention,
     AttentionAndWords,
     DistanceAndWords,
@@ -18,12 +22,8 @@ from headtypes.language.probes.parsers import (
     Trainer,
     generators_of,
 )
-from headtypes.language.probes.random_network import random_network
-from headtypes.language.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
-from headtypes.language.settings import Pieces, Root
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
-from headtypes.models.records import ModelRecord
+from headtypes.probes.random_network import random_network
+from headtypes.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
 from headtypes.tasks.treebank.records import Sentence
 
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from headtypes.base.errors import InputError
-from headtypes.language.probes import of_types
-from headtypes.language.probes.of_types import probe_types, read_type_probes, score_type_probes
-from headtypes.language.probes.parsers import Attention, AttentionOfSome, ProbedSentence, Trainer, generators_of
+from headtypes.probes import of_types
+from headtypes.probes.of_types import probe_types, read_type_probes, score_type_probes
+from headtypes.probes.parsers import Attention, AttentionOfSome, ProbedSentence, Trainer, generators_of
 from headtypes.types.partitions import Partition
 from tests.unit.language.test_models import HOW, PROBES, SENTENCES, fetched
 

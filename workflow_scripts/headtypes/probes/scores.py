@@ -9,9 +9,9 @@ import pandas as pd
 from headtypes.base.bootstrap import ratio_intervals
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json, undamaged
-from headtypes.language.probes.names import PROBES, counts
 from headtypes.language.syntax.arc_files import ArcGuesses
 from headtypes.language.syntax.offsets import offset_guesses
+from headtypes.probes.names import PROBES, counts
 from headtypes.tasks.treebank.records import Sentence
 
 BASELINES = ("right_branching", "best_offset", "best_head")

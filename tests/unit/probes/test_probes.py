@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from headtypes.base.errors import InputError
-from headtypes.language.probes.names import PROBES
-from headtypes.language.probes.parsers import (
+from headtypes.language.syntax.arc_files import ArcGuesses
+from headtypes.probes.names import PROBES
+from headtypes.probes.parsers import (
     Attention,
     AttentionAndWords,
     DistanceAndWords,
@@ -17,10 +18,9 @@ from headtypes.language.probes.parsers import (
     distance_features,
     generators_of,
 )
-from headtypes.language.probes.random_network import random_network
-from headtypes.language.probes.scores import measure_probes, read_probes
-from headtypes.language.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
-from headtypes.language.syntax.arc_files import ArcGuesses
+from headtypes.probes.random_network import random_network
+from headtypes.probes.scores import measure_probes, read_probes
+from headtypes.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
 from tests.support.models import tiny_bert, tiny_family
 from tests.support.word_maps import sentence
 
