@@ -21,6 +21,7 @@ from transformers import (
 from headtypes.ablation.evaluation import evaluate_condition
 from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.api.ablation import ABLATED, ablated, sentences_of
+from headtypes.api.reading import read_heads
 from headtypes.attention.batches import model_inputs
 from headtypes.base.errors import InputError
 from headtypes.models.loading import load_model
@@ -281,6 +282,15 @@ def test_parts_of_the_model_are_ablated_too_and_a_layer_alone_is_refused():
         positions = model.model.rotary_emb(hidden, torch.arange(3)[None])
         with pytest.raises(InputError, match="LlamaAttention belongs to a model whose heads are ablated"):
             model.model.layers[0](hidden, position_embeddings=positions)
+
+
+def test_heads_of_an_ablated_model_are_not_read_as_if_it_were_not():
+    model, tokenizer = tiny_bert()
+    with ablated(model, {"1-1": "zero"}):
+        with pytest.raises(InputError, match="heads of an ablated model cannot be read"):
+            read_heads(model, tokenizer, ["the cat sat"])
+        assert model.config._attn_implementation == ABLATED
+    read_heads(model, tokenizer, ["the cat sat"])
 
 
 def test_a_copy_does_not_stay_ablated_behind_the_back_of_its_user():

@@ -52,8 +52,8 @@ def ablated(
     yields      the model itself.
 
     The ablation belongs to the model, not to a thread: calls from all threads are ablated, each with a state of its
-    own. A model can be ablated once at a time; a second `with`, in this thread or another, is refused. No gradients
-    can be taken of an ablated model. On leaving, also through an exception, the model is as it was.
+    own. A model can be ablated once at a time; a second `with`, in this thread or another, is refused. It is meant for
+    evaluation: gradients are not supported. On leaving, also through an exception, the model is as it was.
 
     Raises `InputError` where an operation or a target does not exist or lacks what it needs, and, in a call, where the
     heads cannot be ablated.
@@ -123,6 +123,7 @@ class _Call(Ablation):
         self._drops = [any(map(_needs_sentences, layer)) for layer in operations]
         self._by_keys: dict[int, list[SentencePairs]] = {}
         self.layers = 0
+        self.model: PreTrainedModel | None = None
 
     def attend(self, layer: Layer) -> Tensor:
         """The head outputs of the next layer."""
@@ -164,18 +165,21 @@ class _Calls:
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
         """Add the ablation to the arguments of a call, unless the model around this one did."""
-        if self._ended or "forward" in kwargs:
+        if self._ended or _call_of(kwargs) is not None:
             return None
+        if "forward" in kwargs:
+            raise InputError("The heads of an ablated model cannot be read; leave the `with` block of `ablated` first.")
         if model.training:
             raise InputError("Heads are ablated in evaluation mode alone; call model.eval() first.")
         call = self._ablation(self._of_texts(model, args, kwargs))
+        # The body gets the same arguments from the model around it, and is not to check the call too.
         call.model = model
         return args, {**kwargs, "forward": call.attend}
 
     def check(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
         """Raise `InputError` where the call has not been through the attention of every layer."""
-        call = getattr(kwargs.get("forward"), "__self__", None)
-        if isinstance(call, _Call) and call.model is model:
+        call = _call_of(kwargs)
+        if call is not None and call.model is model:
             check_layers(model, call.layers)
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
@@ -185,6 +189,12 @@ class _Calls:
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
         ids = given.get("input_ids")
         return None if ids is None else np.asarray(self._sentences(ids, given.get("attention_mask")))
+
+
+def _call_of(kwargs: Mapping[str, Any]) -> _Call | None:
+    """The ablation that a call has been given, where it has."""
+    call = getattr(kwargs.get("forward"), "__self__", None)
+    return call if isinstance(call, _Call) else None
 
 
 def _attend(module, *args, forward: Callable[[Layer], Tensor] | None = None, num_items_in_batch=None, **kwargs):
