@@ -92,6 +92,35 @@ rule evaluate_controls:
         "../workflow_scripts/evaluate_controls.py"
 
 
+rule plot_controls:
+    input:
+        controls=of_controls(paths.CONTROLS),
+        scores=of_controls(paths.SCORES),
+        baseline=of_baseline(paths.SCORES),
+        partition=paths.PARTITION,
+    output:
+        pdf="results/controls/{model}/{partition}.pdf",
+        png=report(
+            "results/controls/{model}/{partition}.png",
+            caption="../report/controls.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "controls", "partition": "{partition}", "content": "types beside random heads"},
+        ),
+    log:
+        "logs/plot_controls/{model}/{partition}.log",
+    benchmark:
+        "results/controls/{model}/{partition}.figure.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("plot_controls"),
+    params:
+        **identity("plot_controls"),
+    script:
+        "../workflow_scripts/plot_controls.py"
+
+
 rule measure_importance:
     input:
         model=paths.MODEL,
@@ -168,5 +197,6 @@ rule ablation:
         of_each(paths.METRICS, plan.ablations),
         of_each(paths.INTERVALS, plan.ablated),
         of_each(paths.CONTROLS, plan.controlled),
+        of_each(rules.plot_controls.output.png, plan.beside_random_heads),
         of_each(rules.plot_curves.output.png, plan.curved),
     localrule: True

@@ -129,6 +129,16 @@ def of_task(pattern):
     )
 
 
+def of_controls(pattern):
+    """An input function: the path for each condition of a partition that has random heads beside it."""
+    return lambda wildcards: of_each(pattern, plan.controlled_of(wildcards.model, wildcards.partition))
+
+
+def of_baseline(pattern):
+    """An input function: the path for the evaluation that does nothing to a partition's heads."""
+    return lambda wildcards: of_each(pattern, [plan.baseline(wildcards.model, wildcards.partition)])
+
+
 def of_test(task):
     """The sentences on which choices made on a treebank are scored, if it has a file of them."""
     return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []

@@ -261,6 +261,7 @@ rule plot_models:
     input:
         partitions=lambda wildcards: of_each(paths.PARTITION, plan.clustered_by(wildcards.clustering)),
         comparison=rules.tabulate_models.output.csv,
+        reference=GUAN2020,
     output:
         pdf="results/guan2020/{clustering}/figure4.pdf",
         png=report(

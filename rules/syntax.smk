@@ -86,6 +86,28 @@ rule train_probes:
         "../workflow_scripts/train_probes.py"
 
 
+rule probe_types:
+    input:
+        model=paths.MODEL,
+        training=paths.TRAINING_ROWS,
+        rows=paths.ROWS,
+        partition=paths.PARTITION,
+    output:
+        probes=paths.PROBES_OF_TYPES,
+    log:
+        "logs/probe_types/{model}/{task}/{partition}.log",
+    benchmark:
+        "results/probes/{model}/{task}/{partition}.benchmark.tsv"
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("probe_types"),
+    params:
+        **identity("probe_types"),
+    script:
+        "../workflow_scripts/probe_types.py"
+
+
 rule measure_probes:
     input:
         probes=paths.PROBES,
@@ -112,4 +134,5 @@ rule syntax:
         expand(paths.OFFSETS, task=plan.tasks_of("treebank")),
         of_each(paths.RELATIONS, plan.inputs_of("treebank")),
         of_each(paths.PROBE_SCORES, plan.probed),
+        of_each(paths.PROBES_OF_TYPES, plan.probed_types),
     localrule: True

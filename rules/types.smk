@@ -90,6 +90,35 @@ rule measure_confidence:
         "../workflow_scripts/measure_confidence.py"
 
 
+rule plot_confidence:
+    input:
+        heads=paths.CONFIDENCE,
+        partition=paths.PARTITION,
+    output:
+        pdf="results/confidence/{model}/{partition}.pdf",
+        png=report(
+            "results/confidence/{model}/{partition}.png",
+            caption="../report/confidence.rst",
+            category="Figures",
+            subcategory="{model}",
+            labels={"figure": "confidence", "partition": "{partition}", "content": "how certain each type is"},
+        ),
+    log:
+        "logs/plot_confidence/{model}/{partition}.log",
+    benchmark:
+        "results/confidence/{model}/{partition}.figure.benchmark.tsv"
+    wildcard_constraints:
+        partition=any_of(partition.name for partition in plan.clustered),
+    conda:
+        "../envs/headtypes.yaml"
+    resources:
+        **needs("plot_confidence"),
+    params:
+        **identity("plot_confidence"),
+    script:
+        "../workflow_scripts/plot_confidence.py"
+
+
 rule embed_heads:
     input:
         features=of_task(paths.FEATURES),
@@ -161,6 +190,6 @@ rule plot_choice:
 rule types:
     input:
         of_each(paths.PARTITION, plan.partitions.values()),
-        of_each(paths.CONFIDENCE, plan.clustered),
+        of_each(rules.plot_confidence.output.png, plan.clustered),
         of_each(rules.plot_choice.output.png, plan.features),
     localrule: True

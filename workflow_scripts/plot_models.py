@@ -1,10 +1,12 @@
 from headtypes.figures.style import save_figure
 from headtypes.papers.guan2020.figure4 import models_figure
+from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.types.descent import read_comparison
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.job import job
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     partitions = dict(zip(spec["models"], map(read_partition, inputs.partitions), strict=True))
-    figure = models_figure(partitions, read_comparison(inputs.comparison))
+    published = {name: share.percent for name, share in read_guan2020(inputs.reference).shares.types.items()}
+    figure = models_figure(partitions, read_comparison(inputs.comparison), published)
     save_figure(figure, outputs.pdf, outputs.png, provenance)

@@ -9,7 +9,7 @@ from tests.support.workplace import Workplace
 # Of each partition.
 FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1}
 # Of each clustering of a model on a task.
-CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, **FIGURES}
+CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, "plot_confidence": 1, **FIGURES}
 # Of each model on a task, with one clustering.
 READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot_choice": 1, **CLUSTERED}
 # Of each model on the task that it answers.
@@ -27,6 +27,7 @@ EVALUATED = {
     "evaluate_condition": 3,
     "measure_intervals": 1,
     "evaluate_controls": 1,
+    "plot_controls": 1,
     "evaluate_curves": 1,
     "plot_curves": 1,
 }
@@ -35,6 +36,7 @@ JOINED = {"join_types": 1, "plot_joined": 1}
 # What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
 SUMMARIES = {
     "measure_intervals": 1,
+    "plot_controls": 1,
     "tabulate_stability": 1,
     "tabulate_ablations": 1,
     "compare_with_guan": 1,
@@ -131,6 +133,7 @@ ADDED = {
                 "measure_relations": 1,
                 "train_probes": 1,
                 "measure_probes": 1,
+                "probe_types": 1,
                 **JOINED,
             },
             "spec": {"write_summary": 1},
@@ -164,7 +167,7 @@ ADDED = {
         {"conditions/uniform-dense": {"dense": "uniform"}},
         {
             "new": {"evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
+            "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan", "join_types"),
             "follow": {"plot_joined": 1, "write_summary": 1},
         },
     ),
@@ -180,7 +183,7 @@ ADDED = {
         {"conditions/mean-head": {"1-2": "mean"}},
         {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
             "follow": {"write_summary": 1},
         },
     ),
@@ -242,6 +245,7 @@ CHANGED = {
                 **of("compare_with_guan"),
             },
             "follow": {
+                "plot_confidence": 3,
                 "plot_projection": 3,
                 "plot_layers": 3,
                 "plot_maps": 3,
@@ -270,7 +274,7 @@ CHANGED = {
                 "evaluate_controls": 1,
                 "evaluate_curves": 1,
                 "measure_gradients": 1,
-                **of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+                **of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
                 "join_types": 2,
                 "write_summary": 1,
             },
@@ -280,6 +284,7 @@ CHANGED = {
                     {
                         "extract_features": 1,
                         "map_attention": 1,
+                        "plot_confidence": 1,
                         "plot_heads": 1,
                         "plot_projection": 1,
                         "plot_layers": 1,
@@ -299,7 +304,7 @@ CHANGED = {
         {"controls": {"draws": 11}},
         {
             "spec": {"evaluate_controls": 1},
-            "follow": {**of("tabulate_ablations", "compare_with_guan"), **JOINED, "write_summary": 1},
+            "follow": {**of("plot_controls", "tabulate_ablations", "compare_with_guan"), **JOINED, "write_summary": 1},
         },
     ),
     "controls that are taken away": (

@@ -1,5 +1,7 @@
 """Planted heads to draw, and what is read back from a figure: its texts, and its colours as readers see them."""
 
+import itertools
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
@@ -83,3 +85,19 @@ def lettering(figure: Figure) -> list[Text]:
         undrawn |= {tick.label1 for tick in axis.majorTicks if not low <= tick.get_loc() <= high}
     shown = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
     return [text for text in shown if text not in undrawn]
+
+
+def check_lettering(figure: Figure, smallest: float = 5) -> None:
+    """All lettering is legible, lies inside the figure, and none is written over other lettering."""
+    boxes = []
+    for text in lettering(figure):
+        assert text.get_fontsize() >= smallest, text.get_text()
+        box = text.get_window_extent()
+        assert min(box.x0, box.y0, figure.bbox.x1 - box.x1, figure.bbox.y1 - box.y1) >= -0.5, text.get_text()
+        boxes.append((text.get_text(), box))
+    assert boxes
+    # Boxes are as high as the highest letters, so that those of neighbouring lines may touch: 2 of 100 dots an inch.
+    for (one, box), (other, beside) in itertools.combinations(boxes, 2):
+        wide = min(box.x1, beside.x1) - max(box.x0, beside.x0)
+        tall = min(box.y1, beside.y1) - max(box.y0, beside.y0)
+        assert min(wide, tall) < 2, (one, other)

@@ -19,6 +19,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("fetch_training", each.task) for each in [*made, *plan.probed]),
         *((rule, *each) for each in plan.inputs_of("treebank") for rule in ("extract_arcs", "measure_relations")),
         *((rule, *each) for each in plan.probed for rule in ("train_probes", "measure_probes")),
+        *(("probe_types", *each) for each in plan.probed_types),
         *(
             (rule, *each)
             for each in plan.inputs_of("coreference")
@@ -51,6 +52,8 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("evaluate_condition", each.model, each.partition, each.name) for each in plan.ablations),
         *(("measure_intervals", each.model, each.name) for each in plan.ablated),
         *(("evaluate_controls", each.model, each.partition, each.name) for each in plan.controlled),
+        *(("plot_controls", each.model, each.name) for each in plan.beside_random_heads),
+        *(("plot_confidence", *name) for name, each in plan.partitions.items() if each.method),
         *(("measure_importance", each.model, each.task) for each in plan.curved),
         *((rule, each.model, each.name) for each in plan.curved for rule in ("evaluate_curves", "plot_curves")),
         *(("embed_heads", *name) for name in plan.partitions),

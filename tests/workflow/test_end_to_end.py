@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import yaml
+from snakemake.utils import update_config
 
 from headtypes.tasks.question_answering.scoring import score_predictions, summary
 from headtypes.tasks.question_answering.squad import read_squad
@@ -37,7 +38,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     absent |= {"measure_surface", "measure_divergence", "measure_divergence_shard", "project_heads", "map_examples"}
     absent |= {"plot_examples", "plot_surface", "plot_plane", "compare_with_clark"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
-    absent |= {"extract_antecedents", "measure_coreference"}
+    absent |= {"probe_types", "extract_antecedents", "measure_coreference"}
     # Controls are of Table 2 without its baseline.
     several = {"evaluate_condition": 19, "evaluate_controls": 10}
     assert planned == dict.fromkeys(STAGES.keys() - absent, 1) | several
@@ -277,6 +278,24 @@ def test_the_second_papers_experiment_is_planned_without_network(workdir):
     # Nothing is answered, and nothing is fetched in a dry run.
     assert not [rule for rule in planned if rule.startswith(("evaluate_", "fetch_training", "finetune"))]
     assert not (workdir.path / "results").exists()
+
+
+def test_its_second_half_is_planned_with_a_treebank_and_documents_of_the_user_s(workdir, monkeypatch):
+    for variable in ("TREEBANK", "STORIES"):
+        monkeypatch.setenv(variable, str(workdir.path / variable))
+        (workdir.path / variable).mkdir()
+    for part in ("dev", "train", "test"):
+        (workdir.path / f"TREEBANK/en_ewt-ud-{part}.conllu").write_text("")
+    (workdir.path / "STORIES/one.conllu").write_text("")
+    monkeypatch.setenv("VECTORS", str(workdir.path / "vectors.txt"))
+    (workdir.path / "vectors.txt").write_text("")
+    config = yaml.safe_load((ROOT / "experiments/clark.yaml").read_text())
+    update_config(config, yaml.safe_load((ROOT / "experiments/clark_language.yaml").read_text()))
+    workdir.configure(config)
+    planned = workdir.planned()
+    once = ("fetch_test", "fetch_training", "measure_relations", "measure_probes", "probe_types", "measure_coreference")
+    assert {rule: planned[rule] for rule in once} == dict.fromkeys(once, 1)
+    assert planned["fetch_task"] == 3
 
 
 def test_a_model_is_made_from_another_on_a_generated_task(workdir):

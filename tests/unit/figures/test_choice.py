@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 from headtypes.base.table_files import write_csv
 from headtypes.figures.choice import COLOURS, MARKERS, choice_figure
@@ -73,7 +73,7 @@ def ring(axes, method: str):
     [line] = [
         line for line in axes.lines
         if line.get_linestyle() == "None" and to_hex(line.get_color()) == COLOURS[method].lower()
-        and line.get_markersize() > 8
+        and line.get_markersize() > 6
     ]  # fmt: skip
     return round(line.get_xdata()[0]), line.get_ydata()[0]
 
@@ -121,6 +121,8 @@ def numbers(axes) -> dict[str, list[str]]:
     rows = [label.get_text() for label in axes.get_yticklabels()]
     found = {row: [None] * len(axes.get_xticklabels()) for row in rows}
     for text in axes.texts:
+        if isinstance(text, Annotation):  # The panel's letter.
+            continue
         column, row = text.get_position()
         found[rows[row]][column] = text.get_text()
     return found

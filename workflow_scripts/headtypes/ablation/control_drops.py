@@ -1,6 +1,7 @@
 """What a condition costs, compared with the same operations on random heads, on the same questions."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,26 @@ from headtypes.base.table_files import read_parquet
 
 # Points: sums of the same scores in another order differ by less.
 _EQUAL = 1e-9
+
+
+class DropsOfDraws(NamedTuple):
+    """Drops of one score from the baseline, in points, of a condition and of each draw of random heads.
+
+    metric: the score, as `intervals.METRICS` names it.
+    own, low, high: the condition's drop, with its 95 % interval over questions.
+    draws: [draw].
+    """
+
+    metric: str
+    own: float
+    low: float
+    high: float
+    draws: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """As `own_rank_{metric}` of `control_drops`."""
+        return _rank(self.own, self.draws)
 
 
 def control_drops(
@@ -36,25 +57,17 @@ def control_drops(
         test: how often heads drawn at random cost at least as much (Phipson and Smyth 2010, Permutation
         p-values should never be zero).
     """
-    controls = controls.sort_values(["draw", "id"])
-    by_draw = controls.groupby("draw")
-    draws, asked = len(by_draw), controls["id"].unique()
+    columns, lost, own_lost, articles = _lost(controls, scores, baseline)
     drops_of = {
-        "control_draws": draws,
-        "control_questions": len(asked),
-        "control_overlap": float(by_draw["overlap"].first().mean()),
+        "control_draws": lost.shape[1],
+        "control_questions": lost.shape[2],
+        "control_overlap": float(controls.groupby("draw")["overlap"].first().mean()),
     }
-    own, undisturbed = (table.set_index("id").loc[asked] for table in (scores, baseline))
-    columns = [column for column in METRICS if column in controls]
-    before, after = (table[columns].to_numpy().T for table in (undisturbed, own))
-    # [metric, draw, question] what random heads cost, and [metric, question] what the condition costs.
-    lost = before[:, None] - controls[columns].to_numpy().T.reshape(len(columns), draws, len(asked))
-    own_lost = before - after
     excess = own_lost - lost.mean(axis=1)
-    ends = _ends(excess, own["article"].to_numpy() if "article" in own else None, seed)
+    ends = _ends(excess, articles, seed)
     for place, column in enumerate(columns):
         metric, drops, own_drop = METRICS[column], lost[place].mean(axis=-1), own_lost[place].mean()
-        rank = 1 + int((drops >= own_drop - _EQUAL).sum())
+        rank = _rank(own_drop, drops)
         drops_of |= {
             f"control_drop_{metric}": float(drops.mean()),
             f"control_drop_{metric}_low": float(drops.min()),
@@ -74,6 +87,35 @@ def read_control_drops(
     """Call `control_drops` with the scores of each question, read from files."""
     read = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
     return control_drops(*read, seed=seed)
+
+
+def read_drops_of_draws(controls: str | Path, scores: str | Path, baseline: str | Path, *, seed: int) -> DropsOfDraws:
+    """The drops of a task's first score, from the files that `control_drops` is computed from."""
+    read = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
+    columns, lost, own_lost, _ = _lost(*read)
+    low, high = mean_intervals(own_lost[0], seed=seed)
+    return DropsOfDraws(METRICS[columns[0]], float(own_lost[0].mean()), float(low), float(high), lost[0].mean(axis=-1))
+
+
+def _rank(own_drop: float, drops: np.ndarray) -> int:
+    return 1 + int((drops >= own_drop - _EQUAL).sum())
+
+
+def _lost(
+    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
+) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray | None]:
+    """What is lost on the controls' questions.
+
+    returns the columns of scores; [metric, draw, question] what random heads cost; [metric, question] what the
+      condition costs; and the questions' articles, where they have any.
+    """
+    controls = controls.sort_values(["draw", "id"])
+    draws, asked = controls["draw"].nunique(), controls["id"].unique()
+    own, undisturbed = (table.set_index("id").loc[asked] for table in (scores, baseline))
+    columns = [column for column in METRICS if column in controls]
+    before, after = (table[columns].to_numpy().T for table in (undisturbed, own))
+    lost = before[:, None] - controls[columns].to_numpy().T.reshape(len(columns), draws, len(asked))
+    return columns, lost, before - after, own["article"].to_numpy() if "article" in own else None
 
 
 def _ends(values: np.ndarray, articles: np.ndarray | None, seed: int) -> dict[str, np.ndarray]:

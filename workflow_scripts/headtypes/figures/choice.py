@@ -20,12 +20,12 @@ MARKERS = dict(zip(METHODS, "os^D", strict=True))
 
 _HEIGHT = 7.3
 # How far apart, in clusters, the points of neighbouring methods are drawn, so that none hides another.
-_APART = 0.09
+_APART = 0.17
 # The value drawn in black; above one, so that a one is still grey.
 _DARKEST = 1.3
 # Size in points of the numbers written on the shades.
 _NUMBER = 6
-_BY_CHANCE, _RING = "0.87", {"marker": "o", "ms": 8.5, "mfc": "none", "mew": 0.8, "ls": "none"}
+_BY_CHANCE, _RING = "0.87", {"marker": "o", "ms": 6.5, "mfc": "none", "mew": 0.8, "ls": "none"}
 
 
 @styled
@@ -34,7 +34,8 @@ def choice_figure(choice: Choice, distance_bins: int) -> Figure:
 
     distance_bins: the number of bins for which `choice` has gaps and stability.
     The whiskers of a silhouette reach to the lowest and the highest of the other numbers of bins, those of a gap are
-    one standard error long. A ring marks what the criterion chooses for a method, as in `Choice.best`.
+    one standard error long. A ring marks what the criterion chooses for a method, as in `Choice.best`. A line says what
+    the gap statistic chooses if that is one number for all methods.
     """
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05)
@@ -80,6 +81,12 @@ def choice_figure(choice: Choice, distance_bins: int) -> Figure:
         _between_bins(choice.agreement, distance_bins),
         f"adjusted Rand index with {distance_bins} distance bins",
     )
+    for letter, axes in zip("abcdef", (silhouettes, gaps, heads, samples, methods, counts), strict=True):
+        axes.annotate(letter, (0, 1), (-14, 5), xycoords="axes fraction", textcoords="offset points", weight="bold")
+    chosen = best["gap_k"].dropna().unique()
+    if len(chosen) == 1:
+        note = f"its rule chooses k = {chosen[0]:.0f} for every method"
+        gaps.annotate(note, (0.98, 0.04), xycoords="axes fraction", ha="right", color="0.35")
     above.legend(handles=_keys(), loc="outside upper center", ncols=4, handlelength=2.2, columnspacing=2)
     return figure
 

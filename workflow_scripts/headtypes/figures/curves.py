@@ -70,7 +70,8 @@ def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
     _set_scale(together, size)
     together.set_title(f"heads of any type up to all {size}, with each type by importance")
     together.set(xlabel="heads removed", ylabel=_METRICS[metric], ylim=_limits(curves[metric]))
-    _add_legend(figure, [styles[name].colour for name in labels])
+    draws = curves.loc[curves["order"] == "random", "draw"].nunique()
+    _add_legend(figure, [styles[name].colour for name in labels], draws)
     return figure
 
 
@@ -105,23 +106,23 @@ def _set_scale(axes: Axes, heads: int) -> None:
 
 
 def _limits(scores: pd.Series) -> tuple[float, float]:
-    low, high = scores.min(), scores.max()
-    free = _FREE * max(high - low, 1)
-    return low - free, high + free
+    """From zero, so that no drop looks larger than it is."""
+    high = max(scores.max(), 1)
+    return -_FREE * high, (1 + _FREE) * high
 
 
-def _add_legend(figure: Figure, colours: list[str]) -> None:
+def _add_legend(figure: Figure, colours: list[str], draws: int) -> None:
+    """A band is explained where there is one: of a single random order there is none."""
     ink = "0.1"
     of_type = tuple(Patch(color=colour, lw=0) for colour in colours[:_BESIDE])
     any_line = Line2D([], [], color=_ANY.colour, lw=0.9, marker=_ANY.marker, ms=_MARKER)
     keys = {
         "the least important first": Line2D([], [], color=ink, lw=1.1, marker="o", ms=_MARKER),
-        "in random orders: mean, lowest to highest": (
-            Patch(color=ink, alpha=_RANGE, lw=0),
-            Line2D([], [], color=ink, lw=0.9, ls=_DASHED),
+        **_key_of_random_orders(
+            draws, Line2D([], [], color=ink, lw=0.9, ls=_DASHED), Patch(color=ink, alpha=_RANGE, lw=0)
         ),
         "heads of one type": of_type,
-        "heads of any type": (Patch(color=_ANY_RANGE, lw=0), any_line),
+        "heads of any type": any_line if draws == 1 else (Patch(color=_ANY_RANGE, lw=0), any_line),
     }
     figure.legend(
         keys.values(),
@@ -132,3 +133,9 @@ def _add_legend(figure: Figure, colours: list[str]) -> None:
         handlelength=2.6,
         columnspacing=3,
     )
+
+
+def _key_of_random_orders(draws: int, line: Line2D, band: Patch) -> dict:
+    if draws == 1:
+        return {"in one random order": line}
+    return {f"in {draws} random orders: mean, lowest to highest": (band, line)}

@@ -124,7 +124,7 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
     bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])
     bar.ax.tick_params(length=2, pad=1)
     bar.outline.set_linewidth(0.5)
-    bar.ax.text(-0.04, 0.5, "attention", transform=bar.ax.transAxes, ha="right", va="center")
+    bar.ax.text(-0.04, 0.5, "attention (root scale)", transform=bar.ax.transAxes, ha="right", va="center")
 
 
 def head_name(layer: int, head: int) -> str:

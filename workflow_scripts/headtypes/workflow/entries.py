@@ -19,6 +19,19 @@ class FeaturePlan(NamedTuple):
         return self._asdict()
 
 
+class TypeProbesPlan(NamedTuple):
+    """The types of one model's heads, from whatever task, on the sentences of one treebank."""
+
+    model: str
+    task: str
+    partition: str
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Its wildcards in the paths of results."""
+        return self._asdict()
+
+
 @dataclass(frozen=True)
 class PartitionPlan:
     """One division of one model's heads into types."""

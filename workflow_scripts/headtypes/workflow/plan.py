@@ -25,7 +25,7 @@ from headtypes.config.sources import Finetuned
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.text.kind import Text
 from headtypes.types.names import type_names
-from headtypes.workflow.entries import UNDER, AblationPlan, FeaturePlan, PartitionPlan
+from headtypes.workflow.entries import UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
 from headtypes.workflow.user_files import UserFiles
 
 
@@ -144,6 +144,15 @@ class Plan:
             and self._is_of_table_2(ablation.condition)
             and self.baseline(ablation.model, ablation.partition)
         ]
+
+    def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
+        """Those of one model under one partition."""
+        return [ablation for ablation in self.controlled if (ablation.model, ablation.partition) == (model, partition)]
+
+    @cached_property
+    def beside_random_heads(self) -> list[PartitionPlan]:
+        """The partitions that some condition with random heads as a control is evaluated on."""
+        return [partition for partition in self.ablated if self.controlled_of(partition.model, partition.name)]
 
     @cached_property
     def curved(self) -> list[PartitionPlan]:
@@ -276,6 +285,16 @@ class Plan:
             entry
             for entry in self.inputs_of("treebank")
             if sources[entry.task].source.world is not None or self.files.of_training(entry.task)
+        ]
+
+    @cached_property
+    def probed_types(self) -> list[TypeProbesPlan]:
+        """Each partition of a model with each of its treebanks that probes can learn from."""
+        return [
+            TypeProbesPlan(entry.model, entry.task, partition.name)
+            for entry in self.probed
+            for partition in self.partitions.values()
+            if partition.model == entry.model
         ]
 
     def _wanted(self, partition: str) -> bool:

@@ -46,7 +46,13 @@ def partition(types: list[list[str]], doubtful: tuple[str, ...] = ()) -> Partiti
 def ablations(partitions: dict, scores: dict[int, tuple[float, float]], key=KEY, questions: int = 1000) -> pd.DataFrame:
     """The table of the paper's conditions with these scores (exact match and F1), by number."""
     rows = [
-        {"model": key[0], "partition": key[1], "condition": f"condition {number}", "operations": condition.operations}
+        {
+            "model": key[0],
+            "partition": key[1],
+            "condition": f"condition {number}",
+            "operations": condition.operations,
+            "published": "squad",
+        }
         for number, condition in ((each.id, each) for each in REFERENCE.conditions)
         if number in scores
     ]

@@ -51,22 +51,25 @@ def test_figure_1_shows_of_each_type_the_two_heads_of_largest_silhouette():
     figure = heads_figure(maps, features, partition)
     images = [axes for axes in figure.axes if axes.images and axes.get_title()]
     assert len(images) == 8
-    for row, name in enumerate(TYPES):
+    for place, name in enumerate(TYPES):
         mine = [(row_.silhouette, row_.layer, row_.head) for row_ in partition.table.itertuples() if row_.type == name]
         best = sorted(mine, key=lambda each: -each[0])[:2]
-        for axes, (_, layer, head) in zip(images[2 * row : 2 * row + 2], best, strict=True):
+        for row, (axes, (_, layer, head)) in enumerate(zip(images[2 * place : 2 * place + 2], best, strict=True)):
             assert axes.get_title() == f"head {layer + 1}-{head + 1}"
             np.testing.assert_array_equal(axes.images[0].get_array(), maps.attention[layer, head])
             # Queries downwards: the first row is at the top.
             assert axes.get_ylim()[0] > axes.get_ylim()[1]
-            assert [label.get_text() for label in axes.get_xticklabels()] == WORDS
-            assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
+            # The tokens stand below the last map of a type, and beside the first of a row.
+            assert [label.get_text() for label in axes.get_xticklabels()] == (WORDS if row else [])
+            assert [label.get_text() for label in axes.get_yticklabels()] == ([] if place else WORDS)
 
 
 def test_figure_1_boxes_are_those_of_the_types_features():
     features, partition = planted()
     figure = heads_figure(planted_maps(), features, partition)
-    plots = [axes for axes in figure.axes if axes.get_ylabel() == "share of attention"]
+    plots = [axes for axes in figure.axes if axes.get_title().endswith(" of 24 heads")]
+    assert plots[0].get_ylabel() == "share of attention"
+    assert "distance bin (0: the nearest), the token itself, special tokens" in texts(figure)
     types = partition.type_of.reshape(-1)
     for axes, name in zip(plots, TYPES, strict=True):
         mine = features[types == name]
@@ -194,7 +197,7 @@ def by_row(axes: Axes) -> dict[float, list[str]]:
 
 def test_figure_4_has_a_panel_of_layers_for_each_model():
     partitions, parents = family()
-    layers, _, _ = panels(models_figure(partitions, comparison_table(partitions, parents)))
+    layers, _, _ = panels(models_figure(partitions, comparison_table(partitions, parents), {}))
     for axes, partition in zip(layers, partitions.values(), strict=True):
         bars = {container.get_label(): container for container in axes.containers}
         assert list(bars) == list(partition.types)
@@ -221,7 +224,7 @@ def test_figure_4_shows_which_heads_keep_their_cluster_whatever_its_name():
     types[1, :2] = [next(name for name in TYPES if name != moved) for moved in types[1, :2]]
     partitions["bert_squad"] = Partition(parent.table.assign(type=types.reshape(-1), doubtful=False))
     comparison = comparison_table(partitions, parents)
-    layers, strips, summary = panels(figure := models_figure(partitions, comparison))
+    layers, strips, summary = panels(figure := models_figure(partitions, comparison, {}))
     assert len(strips) == 2
     assert [bar.get_width() for bar in strips[0].containers[0]] == [100, 75, 100]
     assert list(by_row(strips[0]).values())[:3] == [["100"], ["75"], ["100"]]
@@ -245,7 +248,7 @@ def test_figure_4_shows_each_models_shares_and_its_comparison():
     doubtful = names == "diagonal"
     partitions["bert"] = Partition(partitions["bert"].table.assign(type=names, doubtful=doubtful))
     comparison = comparison_table(partitions, parents)
-    figure = models_figure(partitions, comparison)
+    figure = models_figure(partitions, comparison, {})
     _, _, summary = panels(figure)
     bars = {container.get_label(): container for container in summary.containers}
     for row, partition in enumerate(partitions.values()):
@@ -271,6 +274,21 @@ def test_figure_4_shows_each_models_shares_and_its_comparison():
     assert legend_texts(figure) == list(TYPES)
 
 
+def test_figure_4_shows_the_published_shares_below_the_models_where_the_types_are_the_papers():
+    partitions, parents = family()
+    comparison, published = (
+        comparison_table(partitions, parents),
+        dict(zip(TYPES, (26.04, 25.56, 34.11, 13.28), strict=True)),
+    )
+    _, _, summary = panels(models_figure(partitions, comparison, published))
+    bars = {container.get_label(): container for container in summary.containers}
+    assert {name: bars[name][len(partitions)].get_width() for name in TYPES} == pytest.approx(published)
+    assert by_row(summary)[len(partitions)] == ["26", "26", "34", "13"]
+    assert [label.get_text() for label in summary.get_yticklabels()][-1] == "published: BERT-large on SQuAD"
+    _, _, summary = panels(models_figure(partitions, comparison, published | {"other": 1}))
+    assert len(summary.get_yticklabels()) == len(partitions)
+
+
 @pytest.mark.parametrize("models", [1, 2, 3, 4, 6, 7])
 def test_figure_4_of_any_number_of_models_numbers_every_head_of_bert_large(models):
     rng = np.random.default_rng(0)
@@ -281,7 +299,7 @@ def test_figure_4_of_any_number_of_models_numbers_every_head_of_bert_large(model
         child = np.where(rng.random(384) < 0.1, rng.choice(TYPES, 384), types)
         table = {"layer": layer, "head": head, "type": child, "doubtful": child == "dense"}
         partitions[f"m{number}"] = Partition(pd.DataFrame(table))
-    figure = models_figure(partitions, comparison_table(partitions, dict.fromkeys(partitions, "m0") | {"m0": None}))
+    figure = models_figure(partitions, comparison_table(partitions, dict.fromkeys(partitions, "m0") | {"m0": None}), {})
     lettering(figure)
     layers, strips, _ = panels(figure)
     assert (len(layers), len(strips)) == (models, models - 1)
@@ -349,7 +367,7 @@ def figures() -> dict[str, Callable[[], Figure]]:
         "1": lambda: heads_figure(planted_maps(), features, partition),
         "2": lambda: projection_figure(embed_heads(features, partition.shape, 0), partition),
         "3": lambda: layers_figure(partition),
-        "4": lambda: models_figure(partitions, comparison_table(partitions, parents)),
+        "4": lambda: models_figure(partitions, comparison_table(partitions, parents), dict.fromkeys(TYPES, 25.0)),
         "5": lambda: atlas_figure(planted_maps(), partition),
     }
 
@@ -399,7 +417,7 @@ def long_figures() -> dict[str, Callable[[], Figure]]:
         "1": lambda: heads_figure(maps, features, partition),
         "2": lambda: projection_figure(places, deep),
         "3": lambda: layers_figure(deep),
-        "4": lambda: models_figure(models, comparison_table(models, parents)),
+        "4": lambda: models_figure(models, comparison_table(models, parents), {}),
         "5": lambda: atlas_figure(deep_maps, deep),
     }
 

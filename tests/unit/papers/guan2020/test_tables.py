@@ -39,12 +39,14 @@ def row(
     of: str = "p",
     questions: int | None = None,
     of_controls: int | None = 100,
+    published: str | None = "squad",
 ) -> dict:
     return {
         "model": model,
         "partition": of,
         "condition": condition,
         "operations": operations,
+        "published": published,
         "questions": questions,
         "control_questions": of_controls,
     }
@@ -172,6 +174,11 @@ def test_tables_2_and_3_have_the_papers_order_and_figures():
     assert table["published_exact_match"].tolist()[:2] == [82.85, 79.92]
     assert table.loc[1, "published_drop_exact_match"] == pytest.approx(2.93)
     assert table.loc[3, "published_drop_f1"] == pytest.approx(-0.23)
+    # Scores are published for one model, and beside others there are none.
+    for other in (None, "mrpc"):
+        beside = tabulated([row | {"published": other} for row in rows], {("m", "p"): partition(list(TYPES))}, metrics)
+        assert beside["id"].tolist()[:2] == [1, 2]
+        assert beside[[name for name in beside if name.startswith("published_")]].isna().all(axis=None)
 
 
 def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():

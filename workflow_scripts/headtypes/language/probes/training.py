@@ -1,17 +1,14 @@
 """Training and scoring of probes: all of them, from all their random starts, in one pass over the maps."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from headtypes.attention.one_pass import read_attention
 from headtypes.base.progress import progress
 from headtypes.base.seeds import derive_seed
-from headtypes.language.encoding import EncodedWords, encode_sentences, part_of
+from headtypes.language.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
 from headtypes.language.probes.names import counts
 from headtypes.language.probes.parsers import (
     Attention,
@@ -24,22 +21,10 @@ from headtypes.language.probes.parsers import (
 from headtypes.language.probes.random_network import random_network
 from headtypes.language.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
 from headtypes.language.settings import Pieces, Root
-from headtypes.language.words import WordMaps
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.treebank.records import Sentence
-
-# Bytes of maps that are held at once.
-_HELD = 2**25
-
-
-class _Treebank(NamedTuple):
-    """Sentences that the model can read, with the vectors of their words."""
-
-    sentences: list[Sentence]
-    encoded: EncodedWords
-    vectors: list[np.ndarray]
 
 
 def train_probes(
@@ -77,36 +62,30 @@ def train_probes(
     training = training if sentences == "all" else training[:sentences]
     tokenizer, model = load_tokenizer(record), load_model(record, precision)
     what, longest = f"{record.name} on {task}", min(max_seq_length, record.max_length)
-    read = [encode_sentences([each.words for each in part], tokenizer, longest, what) for part in (training, scored)]
-    kept = [[part[index] for index in encoded.kept] for part, encoded in zip((training, scored), read, strict=True)]
-    found = [_vectors(model, vectors, *part) for part in zip(kept, read, strict=True)]
-    learnt, parsed = (
-        _Treebank(sentences, encoded, of_words.of_sentences)
-        for sentences, encoded, of_words in zip(kept, read, found, strict=True)
-    )
+    learnt, parsed = (read_sentences(part, tokenizer, longest, what) for part in (training, scored))
+    of_learnt, of_parsed = (_vectors(model, vectors, part) for part in (learnt, parsed))
     drawn = random_network(model, derive_seed(seed, "random_network"))
-    maps, channels = 2 * record.layers * record.heads, learnt.vectors[0].shape[1]
-    trainers = {
-        name: Trainer(probe, learning_rate, root)
-        for name, probe in _probes(maps, channels, -1 in learnt.encoded.word_of_token[0], starts, root, seed).items()
-    }
+    maps, channels = 2 * record.layers * record.heads, of_learnt.of_sentences[0].shape[1]
+    probes = _probes(maps, channels, learnt.has_special_tokens, starts, root, seed)
+    trainers = {name: Trainer(probe, learning_rate, root) for name, probe in probes.items()}
     right = {name: [] for name in trainers}
-    with ExitStack() as opened:
-        bar = opened.enter_context(progress(2 * (epochs * len(learnt.sentences) + len(parsed.sentences)), what, "maps"))
+    passes = 2 * (epochs * len(learnt.sentences) + len(parsed.sentences))
+    with progress(passes, what, "maps") as bar:
 
-        def maps_of(treebank: _Treebank) -> Iterator[tuple[Sentence, ProbedSentence, ProbedSentence]]:
+        def maps_of(
+            part: ReadSentences, of_words: WordVectors
+        ) -> Iterator[tuple[Sentence, ProbedSentence, ProbedSentence]]:
             how = {"pieces": pieces, "batch_tokens": batch_tokens, "what": what, "bar": bar}
-            in_order = (_maps_in_order(each, treebank.encoded, **how) for each in (model, drawn))
-            for sentence, of_words, *both in zip(treebank.sentences, treebank.vectors, *in_order, strict=True):
-                own = torch.from_numpy(of_words)
-                yield sentence, *(ProbedSentence(_both_directions(each), own) for each in both)
+            both = (maps_in_both_directions(network, part.encoded, **how) for network in (model, drawn))
+            for sentence, own, *read in zip(part.sentences, of_words.of_sentences, *both, strict=True):
+                yield sentence, *(ProbedSentence(maps, torch.from_numpy(own)) for maps in read)
 
         for _ in range(epochs):
-            for sentence, trained, untrained in maps_of(learnt):
+            for sentence, trained, untrained in maps_of(learnt, of_learnt):
                 heads = torch.tensor(sentence.heads)
                 for name, trainer in trainers.items():
                     trainer.train(untrained if name == "random_network" else trained, heads)
-        for sentence, trained, untrained in maps_of(parsed):
+        for sentence, trained, untrained in maps_of(parsed, of_parsed):
             heads, counted = torch.tensor(sentence.heads), torch.tensor(counts(sentence))
             for name, trainer in trainers.items():
                 guess = trainer.guess(untrained if name == "random_network" else trained)
@@ -114,18 +93,16 @@ def train_probes(
     return {
         "right": {name: np.stack(of_probe, axis=1).tolist() for name, of_probe in right.items()},
         "words": [sum(counts(sentence)) for sentence in parsed.sentences],
-        "scored": {"read": len(kept[1]), "left_out": len(scored) - len(kept[1])},
-        "training": {"read": len(kept[0]), "left_out": len(training) - len(kept[0])},
-        "vectors": {"channels": channels, "known": found[1].known},
+        "scored": parsed.numbers,
+        "training": learnt.numbers,
+        "vectors": {"channels": channels, "known": of_parsed.known},
     }
 
 
-def _vectors(
-    model: PreTrainedModel, vectors: str | None, sentences: list[Sentence], encoded: EncodedWords
-) -> WordVectors:
+def _vectors(model: PreTrainedModel, vectors: str | None, part: ReadSentences) -> WordVectors:
     if vectors is None:
-        return vectors_of_model(model, encoded.encoded.input_ids, encoded.word_of_token)
-    return vectors_of_file(vectors, [sentence.words for sentence in sentences])
+        return vectors_of_model(model, part.encoded.encoded.input_ids, part.encoded.word_of_token)
+    return vectors_of_file(vectors, [sentence.words for sentence in part.sentences])
 
 
 def _probes(maps: int, channels: int, has_special_tokens: bool, starts: int, root: Root, seed: int) -> dict:
@@ -138,18 +115,3 @@ def _probes(maps: int, channels: int, has_special_tokens: bool, starts: int, roo
         "distance_and_words": DistanceAndWords(channels, generators_of(seed, "distance_and_words", starts), root),
         "random_network": with_words("random_network"),
     }
-
-
-def _maps_in_order(model: PreTrainedModel, encoded: EncodedWords, *, pieces: Pieces, **how) -> Iterator[np.ndarray]:
-    """The maps of each sentence, [layer, head, place, place] float32; those of a few sentences are held at a time."""
-    heads = model.config.num_hidden_layers * model.config.num_attention_heads
-    sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
-    starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
-    for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
-        part = part_of(encoded, slice(start, stop))
-        yield from read_attention(model, part.encoded, [WordMaps(part.word_of_token, pieces)], **how)[0]
-
-
-def _both_directions(maps: np.ndarray) -> torch.Tensor:
-    flat = torch.from_numpy(maps).flatten(0, 1)
-    return torch.cat([flat, flat.transpose(1, 2)])

@@ -10,7 +10,7 @@ from headtypes.attention.map_files import AttentionMaps
 from headtypes.figures.style import (
     ATTENTION_COLOURS,
     PAGE,
-    TOKEN,
+    SMALL,
     add_attention_bar,
     attention_scale,
     head_name,
@@ -21,18 +21,23 @@ from headtypes.figures.style import (
 from headtypes.types.partitions import Partition
 
 _EXAMPLES = 2
-# Inches: a type's name at the left; the room for tokens beside and below a map, the map's side, its title.
-_NAME, _TOKENS, _MAP, _TITLE = 0.22, 0.46, 1.65, 0.17
-_ROW = _TITLE + _MAP + _TOKENS
-_BOX_LEFT = _NAME + _EXAMPLES * (_TOKENS + _MAP) + 0.43
+# Types beside each other, at most.
+_BESIDE = 4
+# Inches: the room for tokens beside the first map of a row and below the last of a column, between columns, a map's
+# side, its title, a type's name with its strip of colour.
+_TOKENS, _APART, _MAP, _TITLE, _NAME = 0.48, 0.06, 1.55, 0.17, 0.27
+# Inches: a box plot, what stands below it, and the scale of grey at the foot.
+_BOX, _BELOW, _FOOT = 1.15, 0.55, 0.18
+_BLOCK = _NAME + _EXAMPLES * (_TITLE + _MAP) + _TOKENS + _TITLE + _BOX + _BELOW
+# Points: of 24 tokens, as many as are shown, each has its label.
+_TOKEN = 5.0
 # Letters of a token that have room there.
 _LETTERS = 8
-# The scale of grey, below the last box plot, whose labels leave room for a part of it.
-_FOOT = 0.12
 # Labels from below upwards, on one line whatever letters they have.
-_UPRIGHT = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center_baseline", "fontsize": TOKEN}
+_UPRIGHT = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center_baseline", "fontsize": _TOKEN}
 # Bins that have their number below them, at most.
 _NUMBERED = 16
+_COLUMNS = "distance bin (0: the nearest), the token itself, special tokens"
 
 
 def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
@@ -55,36 +60,44 @@ def column_labels(columns: int) -> list[str]:
 
 @styled
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
-    """Draw a row per type: the maps of its two most typical heads, and a box plot of its heads' features.
+    """Draw a column per type: the maps of its two most typical heads, and a box plot of its heads' features.
 
-    maps:     of a sample of some 25 tokens; of more than 30, not every one has its label.
+    maps:     of a sample of some 25 tokens; of more than that, not every one has its label. All maps of a row have the
+        same tokens, so they stand beside the first and below the last.
     features: [layer * head, N + 5] head features: bins 0..N-1, self, cls, sep, comma, period.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
-    height = _ROW * len(labels) + _FOOT
+    height = _BLOCK * -(-len(labels) // _BESIDE) + _FOOT
     figure = Figure(figsize=(PAGE, height))
     by_head = features.reshape(*partition.shape, -1)
 
-    def place(left: float, bottom: float, width: float, tall: float) -> Axes:
-        return figure.add_axes((left / PAGE, bottom / height, width / PAGE, tall / height))
+    def place(left: float, top: float, tall: float) -> Axes:
+        return figure.add_axes((left / PAGE, 1 - (top + tall) / height, _MAP / PAGE, tall / height))
 
-    for row, (name, label) in enumerate(labels.items()):
-        bottom = height - row * _ROW - _TITLE - _MAP
-        heads = partition.heads_of(name)
+    for number, (name, label) in enumerate(labels.items()):
+        block, column = divmod(number, _BESIDE)
+        left, top = _TOKENS + column * (_MAP + _APART), block * _BLOCK
         colour = styles[name].colour
-        strip = Rectangle((0.02 / PAGE, bottom / height), 0.07 / PAGE, _MAP / height, color=colour, lw=0)
+        strip = Rectangle((left / PAGE, 1 - (top + 0.06) / height), _MAP / PAGE, 0.05 / height, color=colour, lw=0)
         figure.add_artist(strip)
-        middle = (bottom + _MAP / 2) / height
-        figure.text(0.19 / PAGE, middle, label, rotation=90, ha="center", va="center", fontsize=8, weight="bold")
-        for column, (layer, head) in enumerate(typical_heads(partition, name)):
-            left = _NAME + column * (_TOKENS + _MAP) + _TOKENS
-            axes = place(left, bottom, _MAP, _MAP)
+        middle = (left + _MAP / 2) / PAGE
+        figure.text(middle, 1 - (top + 0.18) / height, label, ha="center", va="center", fontsize=7.5, weight="bold")
+        typical = typical_heads(partition, name)
+        for row, (layer, head) in enumerate(typical):
+            axes = place(left, top + _NAME + row * (_TITLE + _MAP) + _TITLE, _MAP)
             image = _draw_map(axes, maps.attention[layer, head], maps.tokens)
-            axes.set_title(f"head {head_name(layer, head)}", pad=2.5, fontsize=7.5)
-        axes = place(_BOX_LEFT, bottom, PAGE - _BOX_LEFT - 0.03, _MAP)
+            axes.tick_params(labelleft=column == 0, labelbottom=row == len(typical) - 1)
+            axes.set_title(f"head {head_name(layer, head)}", pad=2.5, fontsize=SMALL)
+        heads = partition.heads_of(name)
+        axes = place(left, top + _BLOCK - _BELOW - _BOX, _BOX)
         _draw_boxes(axes, by_head[tuple(heads.T)], colour)
         axes.set(ylim=(0, 1.03 * features.max()))
-        axes.set_title(f"{len(heads)} of {partition.type_of.size} heads", pad=2.5, fontsize=7.5)
+        axes.tick_params(axis="y", labelleft=column == 0)
+        axes.set_title(f"{len(heads)} of {partition.type_of.size} heads", pad=2.5, fontsize=SMALL)
+        if column == 0:
+            axes.set_ylabel("share of attention", labelpad=2)
+            foot = 1 - (top + _BLOCK - 0.06) / height
+            figure.text(_TOKENS / PAGE, foot, _COLUMNS, ha="left", va="center", fontsize=SMALL)
     add_attention_bar(figure, image, (1 - 1.3 / PAGE, 0.15 / height, 1.2 / PAGE, 0.07 / height))
     return figure
 
@@ -92,13 +105,13 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 def _draw_map(axes: Axes, attention: np.ndarray, tokens: list[str]) -> AxesImage:
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
     # As many labels as fit: of every token, or of every second, third, ..., and of the last, which heads often look at.
-    step = max(1, int(np.ceil(len(tokens) * TOKEN / (_MAP * 72 * 1.1))))
+    step = max(1, int(np.ceil(len(tokens) * _TOKEN / (_MAP * 72 * 1.1))))
     shown = [*range(0, len(tokens) - step, step), len(tokens) - 1]
     texts = [
         tokens[index] if len(tokens[index]) <= _LETTERS else f"{tokens[index][: _LETTERS - 1]}…" for index in shown
     ]
     axes.set_xticks(shown, texts, **_UPRIGHT)
-    axes.set_yticks(shown, texts, fontsize=TOKEN)
+    axes.set_yticks(shown, texts, fontsize=_TOKEN)
     axes.tick_params(length=1.5, pad=1, width=0.4)
     axes.spines[:].set_visible(True)
     return image
@@ -120,4 +133,3 @@ def _draw_boxes(axes: Axes, features: np.ndarray, colour: str) -> None:
     axes.set_xticks(range(columns), column_labels(columns), **_UPRIGHT)
     axes.set_xlim(-0.7, columns - 0.3)
     axes.tick_params(pad=1)
-    axes.set_ylabel("share of attention", labelpad=2)

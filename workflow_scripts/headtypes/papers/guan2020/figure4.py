@@ -28,14 +28,19 @@ _DIGIT, _BRACKET = 0.64, 0.4
 # Letters of a title and of a note above a panel that have room, by inch.
 _TITLE_LETTERS, _NOTE_LETTERS = 17, 21
 _GREY = "0.35"
+_PAPER = "published: BERT-large on SQuAD"
 
 
 @styled
-def models_figure(partitions: Mapping[str, Partition], comparison: pd.DataFrame) -> Figure:
+def models_figure(
+    partitions: Mapping[str, Partition], comparison: pd.DataFrame, published: Mapping[str, float]
+) -> Figure:
     """Draw a panel per model, a row of it per layer, and below them the models in sum beside their parents.
 
     partitions: by model, in the order in which they are drawn, line by line.
     comparison: as `descent.comparison_table` makes it.
+    published:  percent of each type's heads in the paper's model of SQuAD, drawn below the others if all these types
+        are among theirs.
     A panel's numbers are heads; its strip, where the model has a parent, the percent of each layer's heads that keep
     their cluster. Above it stand the types whose name is doubtful in this model, and the clusters whose name differs
     from that of the parent's cluster that they are matched with.
@@ -54,7 +59,8 @@ def models_figure(partitions: Mapping[str, Partition], comparison: pd.DataFrame)
     above = [_LINE * max(lines[model] for model in row) + 0.06 for row in rows]
     tall = [max(_tallness(partitions[model]) for model in row) for row in rows]
     legend = legend_height(labels, _LEGEND_COLUMNS) + 0.08
-    summary = _HEAD + _MODEL * len(models) + _SCALE
+    shares = _shares(partitions, published if set(published) <= set(labels) else {})
+    summary = _HEAD + _MODEL * len(shares) + _SCALE
     figure = Figure(figsize=(PAGE, legend + sum(above) + sum(tall) + _APART * len(rows) + summary))
     top = legend
     for row, words, inches in zip(rows, above, tall, strict=True):
@@ -73,10 +79,10 @@ def models_figure(partitions: Mapping[str, Partition], comparison: pd.DataFrame)
                 strip = _place(figure, left + bars + _GAP, top + words, _STRIP, tallness)
                 _draw_kept(strip, 100 * matched_clusters(partition, parent).mean(axis=1))
         top += words + inches + _APART
-    axes = _place(figure, _NAME, top + _HEAD, _BARS, _MODEL * len(models))
-    _draw_shares(axes, partitions, styles)
-    beside = _place(figure, _RIGHT, top + _HEAD, PAGE - _RIGHT, _MODEL * len(models))
-    _write_comparison(beside, models, comparison)
+    axes = _place(figure, _NAME, top + _HEAD, _BARS, _MODEL * len(shares))
+    _draw_shares(axes, shares, {name: it.doubtful for name, it in partitions.items()}, styles)
+    beside = _place(figure, _RIGHT, top + _HEAD, PAGE - _RIGHT, _MODEL * len(shares))
+    _write_comparison(beside, list(shares), comparison)
     figure.legend(
         handles=type_patches(styles, labels),
         loc="upper left",
@@ -143,20 +149,34 @@ def _draw_kept(axes: Axes, percent: np.ndarray) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _draw_shares(axes: Axes, partitions: Mapping[str, Partition], styles: Mapping[str, TypeStyle]) -> None:
+def _shares(partitions: Mapping[str, Partition], published: Mapping[str, float]) -> dict[str, Mapping[str, float]]:
+    """The percent of the heads of each type, by model, and as published where that is given."""
+    shares = {
+        model: (100 * partition.table["type"].value_counts(normalize=True)).to_dict()
+        for model, partition in partitions.items()
+    }
+    return shares | ({_PAPER: published} if published else {})
+
+
+def _draw_shares(
+    axes: Axes,
+    shares: Mapping[str, Mapping[str, float]],
+    doubtful: Mapping[str, Sequence[str]],
+    styles: Mapping[str, TypeStyle],
+) -> None:
     """A bar per model of the shares of its types; the numbers of narrow parts stand above them, from the left."""
-    rows, left = np.arange(len(partitions)), np.zeros(len(partitions))
-    free = np.full(len(partitions), -np.inf)
+    rows, left = np.arange(len(shares)), np.zeros(len(shares))
+    free = np.full(len(shares), -np.inf)
     percent = 100 / (_BARS * 72)
     for name, look in styles.items():
-        share = np.array([100 * (partition.type_of == name).mean() for partition in partitions.values()])
+        share = np.array([of_model.get(name, 0) for of_model in shares.values()])
         axes.barh(
             rows, share, left=left, height=_BAR, color=look.colour, hatch=look.hatch, ec="white", lw=0.5, label=name
         )
-        for row, (partition, value) in enumerate(zip(partitions.values(), share, strict=True)):
+        for row, (model, value) in enumerate(zip(shares, share, strict=True)):
             if not value:
                 continue
-            text = f"[{value:.0f}]" if name in partition.doubtful else f"{value:.0f}"
+            text = f"[{value:.0f}]" if name in doubtful.get(model, ()) else f"{value:.0f}"
             wide, middle = _points(text) * percent, left[row] + value / 2
             if wide <= value:
                 _write(axes, middle, row, text, colour=_ink(look.colour))
@@ -165,10 +185,10 @@ def _draw_shares(axes: Axes, partitions: Mapping[str, Partition], styles: Mappin
                 free[row] = place + 0.8 * wide
                 _write(axes, place, row - 0.5, text)
         left += share
-    doubt = "; [ ]: doubtful name" if any(partition.doubtful for partition in partitions.values()) else ""
+    doubt = "; [ ]: doubtful name" if any(doubtful.values()) else ""
     axes.set(xlim=(0, 100), xlabel=f"heads of each type, percent{doubt}")
     axes.set(yticks=rows, ylim=(len(rows) - 0.5, -0.5))
-    axes.set_yticklabels(["\n".join(wrap(model, 33)) for model in partitions])
+    axes.set_yticklabels(["\n".join(wrap(model, 33)) for model in shares])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from headtypes.ablation.operations import operations_by_head, table_of
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.words import HALVES
+from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
 from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition, order_types
 
@@ -83,7 +83,8 @@ def ablation_table(
     """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
     rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many questions
-        or pairs were asked for, for the condition and for its controls: questions, control_questions, where not all.
+        or pairs were asked for, for the condition and for its controls: questions, control_questions, where not all;
+        and `published`, the paper's model beside which the model stands: only its main one has published scores.
     partitions: by model and name of the partition.
     metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs.
     intervals: `intervals.condition_intervals` of each partition.
@@ -118,7 +119,8 @@ def ablation_table(
                 tests = _TESTS if name != metric else ()
                 entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in (*_ENDS, *tests)}
             # The paper's F1 is that of answers, not of sentence pairs.
-            theirs = getattr(of_paper, metric, None) if of_paper and "exact_match" in score else None
+            beside = of_paper and row["published"] == MAIN_MODEL and "exact_match" in score
+            theirs = getattr(of_paper, metric, None) if beside else None
             entry[f"published_{metric}"] = theirs
             entry[f"published_drop_{metric}"] = None if theirs is None else getattr(published.baseline, metric) - theirs
         if of_controls := controls.get((*key, row["condition"])):

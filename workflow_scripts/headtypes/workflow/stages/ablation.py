@@ -50,6 +50,13 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
     return {**_evaluation(plan, condition, task), "condition": condition, **drawn}
 
 
+@stage()
+def plot_controls(plan: Plan, model: str, partition: str) -> dict:
+    """What the conditions do, in the order of the rule's inputs, and the seed of the intervals."""
+    conditions = [[entry.name, plan.operations(entry.condition)] for entry in plan.controlled_of(model, partition)]
+    return {"conditions": conditions, "seed": derive_seed(plan.config.seed, "plot_controls", model, partition)}
+
+
 @stage("gradients", reads="questions")
 def measure_importance(plan: Plan, model: str, task: str) -> dict:
     """The kind of the task, and the arithmetic."""

@@ -28,7 +28,12 @@ def tabulate_ablations(plan: Plan) -> dict:
     controls = [(ablation.model, ablation.partition, ablation.name) for ablation in plan.controlled]
     seed, of_controls = derive_seed(plan.config.seed, "tabulate_ablations"), _number(plan.config.controls.questions)
     rows = [
-        row | {"questions": _number(plan.config.tasks[ablation.task].questions), "control_questions": of_controls}
+        row
+        | {
+            "questions": _number(plan.config.tasks[ablation.task].questions),
+            "control_questions": of_controls,
+            "published": plan.config.models[ablation.model].published.get("guan2020"),
+        }
         for row, ablation in zip(_rows(plan, plan.tabulated), plan.tabulated, strict=True)
     ]
     return {"partitions": partitions, "rows": rows, "controls": controls, "seed": seed}

@@ -9,7 +9,7 @@ from headtypes.workflow.stages.stage import given, stage
 
 
 def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
-    """The model and the network of random weights read what is scored and, in each epoch, what is learnt."""
+    """The model and a network of random weights read what is scored and, in each epoch, what is learnt."""
     probes = plan.config.probes
     return 2 * (1 + probes.epochs * (_TRAINING if probes.sentences == "all" else probes.sentences / max(rows, 1)))
 
@@ -34,13 +34,19 @@ def measure_relations(plan: Plan, model: str, task: str) -> dict:
 @stage("forward", reads="rows", passes=_passes_of_probes)
 def train_probes(plan: Plan, model: str, task: str) -> dict:
     """How the probes learn, on how many sentences, and how these are read."""
+    return {**_learning(plan, task), "seed": derive_seed(plan.config.seed, "train_probes", model, task)}
+
+
+@stage("forward", reads="rows", passes=lambda *job: _passes_of_probes(*job) / 2)
+def probe_types(plan: Plan, model: str, task: str, partition: str) -> dict:
+    """How the probes learn, on how many sentences, and how these are read."""
+    return {**_learning(plan, task), "seed": derive_seed(plan.config.seed, "probe_types", model, task, partition)}
+
+
+def _learning(plan: Plan, task: str) -> dict:
     probes = plan.config.probes
-    return {
-        **words_of(plan, task),
-        **{key: getattr(probes, key) for key in ("learning_rate", "epochs", "sentences", "root")},
-        "starts": probes.seeds,
-        "seed": derive_seed(plan.config.seed, "train_probes", model, task),
-    }
+    how = {key: getattr(probes, key) for key in ("learning_rate", "epochs", "sentences", "root")}
+    return {**words_of(plan, task), **how, "starts": probes.seeds}
 
 
 @stage(reads="rows")

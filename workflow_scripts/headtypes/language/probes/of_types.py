@@ -1,0 +1,140 @@
+"""Probes that read the heads of one type alone, and those of as many random heads (joined with Guan et al. 2020)."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from headtypes.base.bootstrap import ratio_intervals
+from headtypes.base.errors import InputError
+from headtypes.base.files import read_json, undamaged
+from headtypes.base.progress import progress
+from headtypes.base.seeds import derive_seed
+from headtypes.language.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
+from headtypes.language.probes.names import counts
+from headtypes.language.probes.parsers import AttentionOfSome, ProbedSentence, Trainer, generators_of
+from headtypes.language.settings import Pieces, Root
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+from headtypes.tasks.treebank.records import Sentence
+from headtypes.types.partitions import Partition
+
+# Sets of random heads beside each type; each is read by one probe.
+_DRAWS = 5
+
+
+def probe_types(
+    training: Sequence[Sentence],
+    scored: Sequence[Sentence],
+    record: ModelRecord,
+    partition: Partition,
+    *,
+    task: str,
+    max_seq_length: int,
+    pieces: Pieces,
+    precision: str,
+    batch_tokens: int,
+    learning_rate: float,
+    epochs: int,
+    sentences: int | str,
+    starts: int,
+    root: Root,
+    seed: int,
+) -> dict:
+    """Train the probe `attention` on the heads of each type alone, and on five draws of as many heads of each layer.
+
+    partition: the model's heads with their types; all else as in `training.train_probes`.
+
+    returns a dictionary for JSON. `types`: by type, `heads`, their number; `right`, the number of words of each scored
+      sentence whose head the probe finds, [start][sentence]; and `random`, the same for each draw,
+      [draw][sentence]. `words`: the number of words of each sentence that count (`names.counts`).
+      `scored` and `training`: how many sentences are read, and how many left out.
+    Raises `InputError` where the partition is not that of a model of this shape.
+    """
+    if partition.shape != (record.layers, record.heads):
+        raise InputError(f"The partition is not one of {record.name}: it has other numbers of layers and heads.")
+    training = training if sentences == "all" else training[:sentences]
+    tokenizer, model = load_tokenizer(record), load_model(record, precision)
+    what, longest = f"{record.name} on {task}, types", min(max_seq_length, record.max_length)
+    learnt, parsed = (read_sentences(part, tokenizer, longest, what) for part in (training, scored))
+    sets = {name: _sets_of_heads(partition, name, starts, seed) for name in partition.types}
+    generators = [each for name, of_type in sets.items() for each in generators_of(seed, name, len(of_type))]
+    flat = torch.from_numpy(np.concatenate(list(sets.values())).reshape(len(generators), -1))
+    probe = AttentionOfSome(torch.cat([flat, flat], 1), generators, learnt.has_special_tokens)
+    trainer, right = Trainer(probe, learning_rate, root), []
+    with progress(epochs * len(learnt.sentences) + len(parsed.sentences), what, "maps") as bar:
+
+        def maps_of(part: ReadSentences) -> Iterator[tuple[Sentence, ProbedSentence]]:
+            how = {"pieces": pieces, "batch_tokens": batch_tokens, "what": what, "bar": bar}
+            no_words = torch.empty(0, 0)
+            for sentence, maps in zip(part.sentences, maps_in_both_directions(model, part.encoded, **how), strict=True):
+                yield sentence, ProbedSentence(maps, no_words)
+
+        for _ in range(epochs):
+            for sentence, maps in maps_of(learnt):
+                trainer.train(maps, torch.tensor(sentence.heads))
+        for sentence, maps in maps_of(parsed):
+            correct = trainer.guess(maps) == torch.tensor(sentence.heads)
+            right.append(correct[:, torch.tensor(counts(sentence))].sum(1).numpy())
+    of_sets = iter(np.stack(right, axis=1).tolist())
+    return {
+        "types": {
+            name: {
+                "heads": int(of_type[0].sum()),
+                "right": [next(of_sets) for _ in range(starts)],
+                "random": [next(of_sets) for _ in range(len(of_type) - starts)],
+            }
+            for name, of_type in sets.items()
+        },
+        "words": [sum(counts(sentence)) for sentence in parsed.sentences],
+        "scored": parsed.numbers,
+        "training": learnt.numbers,
+    }
+
+
+def read_type_probes(path: str | Path) -> dict:
+    """Read what `probe_types` returned, from JSON. Raises `InputError` that names a damaged file."""
+    found = read_json(path)
+    with undamaged(path, "holds no probes of types"):
+        words = len(found["words"])
+        of_sets = [each for of_type in found["types"].values() for each in of_type["right"] + of_type["random"]]
+        if any(len(of_set) != words for of_set in of_sets):
+            raise ValueError("its sentences are not those of all probes")
+        return found
+
+
+def score_type_probes(probes: dict, *, seed: int) -> pd.DataFrame:
+    """Unlabelled attachment scores in percent of probes on the heads of each type, beside random heads.
+
+    probes: as `probe_types` returned them.
+
+    returns the columns type, heads; uas, low, high: mean over the random starts, with the interval over sentences;
+      random, random_low, random_high: mean, smallest and largest score of the draws of random heads.
+    """
+    words = np.array(probes["words"], dtype=float)
+    names = list(probes["types"])
+    own = np.stack([np.mean(probes["types"][name]["right"], axis=0) for name in names], axis=1)
+    low, high = ratio_intervals(own, np.repeat(words[:, None], len(names), axis=1), seed=seed)
+    drawn = [100 * np.sum(probes["types"][name]["random"], axis=1) / words.sum() for name in names]
+    return pd.DataFrame(
+        {
+            "type": names,
+            "heads": [probes["types"][name]["heads"] for name in names],
+            "uas": 100 * own.sum(0) / words.sum(),
+            "low": 100 * low,
+            "high": 100 * high,
+            "random": [of_type.mean() for of_type in drawn],
+            "random_low": [of_type.min() for of_type in drawn],
+            "random_high": [of_type.max() for of_type in drawn],
+        }
+    )
+
+
+def _sets_of_heads(partition: Partition, name: str, starts: int, seed: int) -> np.ndarray:
+    """The heads that each probe of a type reads, [probe, layer, head]: its own for each start, then each draw."""
+    own = partition.type_of == name
+    rng = np.random.default_rng(derive_seed(seed, "random heads", name))
+    return np.stack([own] * starts + [rng.permuted(own, axis=1) for _ in range(_DRAWS)])

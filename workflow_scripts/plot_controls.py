@@ -1,0 +1,14 @@
+from headtypes.ablation.control_drops import read_drops_of_draws
+from headtypes.figures.controls import controls_figure
+from headtypes.figures.style import save_figure
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    operations = dict(spec["conditions"])
+    drops = {
+        condition: read_drops_of_draws(controls, scores, inputs.baseline, seed=spec["seed"])
+        for condition, controls, scores in zip(operations, inputs.controls, inputs.scores, strict=True)
+    }
+    figure = controls_figure(drops, operations, read_partition(inputs.partition))
+    save_figure(figure, outputs.pdf, outputs.png, provenance)
