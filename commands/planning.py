@@ -19,7 +19,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.config.schema import Config  # noqa: E402
-from headtypes.workflow.jobs import Job  # noqa: E402
+from headtypes.tools.jobs import Job  # noqa: E402
 from headtypes.workflow.plan import Plan  # noqa: E402
 
 

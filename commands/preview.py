@@ -10,7 +10,7 @@ import sys
 
 from planning import planned
 
-from headtypes.workflow.preview import preview, preview_text
+from headtypes.tools.preview import preview, preview_text
 
 
 def main(arguments: list[str]) -> None:

@@ -17,13 +17,13 @@ from headtypes.base.files import canonical_json
 from headtypes.config.files import in_order_of_files
 from headtypes.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
+from headtypes.tools.jobs import remember_code
+from headtypes.tools.preview import remember_config
 from headtypes.workflow import locks
 from headtypes.workflow import paths
 from headtypes.workflow import resources
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.jobs import remember_code
 from headtypes.workflow.plan import Plan
-from headtypes.workflow.preview import remember_config
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
 from headtypes.workflow.stages.overview import summary
 from headtypes.workflow.stages.registry import STAGES

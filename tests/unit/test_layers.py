@@ -116,7 +116,9 @@ def test_a_script_maps_inputs_and_outputs_and_holds_no_logic(script):
 
 def test_planning_loads_no_heavy_library():
     """Snakemake plans at every start and in every job; torch and pandas would cost it seconds each time."""
-    planning = [name for name in sorted(MODULES) if name != "headtypes" and room(name) in ("config", "workflow")]
+    planning = [
+        name for name in sorted(MODULES) if name != "headtypes" and room(name) in ("config", "workflow", "tools")
+    ]
     # What a job does once it runs, too, has its libraries loaded by its script.
     program = f"import sys, {', '.join([*planning, 'headtypes.models.gpus'])}; print(*sys.modules)"
     run = subprocess.run(

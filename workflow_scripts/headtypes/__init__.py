@@ -17,7 +17,8 @@ papers      claims, tables and figures, a folder for each paper
 joined      every partition beside every analysis, and random heads
 atlas       the pages that a reader opens
 config      what a configuration may hold
-workflow    what the rules need: plan, stages, resources, provenance, audit
+workflow    what the rules need: plan, stages, resources, provenance
+tools       what the commands need: the jobs of a plan, preview, audit
 
 `config` is near the end because it validates names that earlier rooms define. No room that computes may import it:
 otherwise an edit of it would run everything again.

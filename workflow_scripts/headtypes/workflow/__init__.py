@@ -1,1 +1,1 @@
-"""What Snakemake's rules need: the plan, their parameters and resources, jobs, provenance, audit and preview."""
+"""What Snakemake's rules need: the plan, their parameters and resources, jobs, locks and provenance."""

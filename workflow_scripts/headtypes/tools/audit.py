@@ -10,7 +10,7 @@ from pathlib import Path
 from headtypes.base.errors import InputError
 from headtypes.base.files import sha256_path
 from headtypes.base.progress import progress
-from headtypes.workflow.jobs import Job, changes
+from headtypes.tools.jobs import Job, changes
 from headtypes.workflow.provenance import RESULTS, beside, folder_of_records, is_shard, recorded, results_folder
 
 # What `snakemake --report` writes.

@@ -13,7 +13,7 @@ from statistics import mean
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json, read_json, write_json
 from headtypes.config.schema import Config, read_config
-from headtypes.workflow.jobs import Job, changes, differing, spec_changes
+from headtypes.tools.jobs import Job, changes, differing, spec_changes
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import folder_of_records, recorded
 from headtypes.workflow.stages.registry import STAGES

@@ -9,11 +9,11 @@ import pytest
 
 from headtypes.base.files import canonical_json, write_text
 from headtypes.config.schema import read_config
+from headtypes.tools.jobs import Job, remember_code
+from headtypes.tools.preview import Work, preview, preview_text, remember_config
 from headtypes.workflow import digest
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.jobs import Job, remember_code
 from headtypes.workflow.plan import Plan
-from headtypes.workflow.preview import Work, preview, preview_text, remember_config
 from headtypes.workflow.provenance import RESULTS, beside, provenance_of, record, verified
 from headtypes.workflow.stages.registry import STAGES
 from tests.support.configs import DELETE, edited, full_config

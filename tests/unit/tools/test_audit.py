@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from headtypes.base.files import canonical_json, write_text
+from headtypes.tools.audit import audit, remove
+from headtypes.tools.jobs import Job, remember_code
 from headtypes.workflow import digest
-from headtypes.workflow.audit import audit, remove
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.jobs import Job, remember_code
 from headtypes.workflow.provenance import RESULTS, beside, folder_of_records, provenance_of, record, shards_of, verified
 
 DATA, SAMPLES, FEATURES = "data/squad.json", "results/samples/squad.jsonl", "results/features/bert/squad.h5"
