@@ -27,6 +27,7 @@ include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
 include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
 include: "rules/clark2019.smk"  # the second paper's figures, and its claims
+include: "rules/language.smk"  # its tables, and its figure of what heads find
 include: "rules/joined.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
 
@@ -54,6 +55,7 @@ rule all:
         rules.coreference.input,
         rules.guan2020.input,
         rules.clark2019.input,
+        rules.language.input,
         rules.joined.input,
         rules.summary.input,
     localrule: True

@@ -156,6 +156,12 @@ rule compare_with_clark:
         surfaces=of_each(paths.SURFACE, plan.texts),
         gradients=of_each(paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
         fits=of_each(paths.PLANE_FIT, plan.texts),
+        arcs=of_each(paths.ARCS, plan.inputs_of("treebank")),
+        sentences=of_each(paths.ROWS, plan.inputs_of("treebank")),
+        tests=expand(paths.TEST_ROWS, task=[task for task in plan.tasks_of("treebank") if plan.files.of_test(task)]),
+        probes=of_each(paths.PROBES, plan.probed),
+        antecedents=of_each(paths.ANTECEDENTS, plan.inputs_of("coreference")),
+        documents=of_each(paths.ROWS, plan.inputs_of("coreference")),
         reference=CLARK2019,
     output:
         quantities="results/clark2019/quantities.csv",
@@ -184,7 +190,9 @@ rule compare_with_clark:
 
 rule clark2019:
     input:
-        rules.compare_with_clark.output if plan.texts else [],
+        rules.compare_with_clark.output
+        if plan.texts + plan.inputs_of("treebank") + plan.inputs_of("coreference")
+        else [],
         of_each(rules.plot_examples.output.png, plan.texts),
         of_each(rules.plot_surface.output.png_2, plan.texts),
         of_each(rules.plot_gradients.output.png, plan.gradients),

@@ -152,6 +152,16 @@ def head_outputs_of(wildcards):
     return of_task(paths.HEAD_OUTPUTS)(wildcards)
 
 
+def guesses_of(wildcards):
+    """What every head guesses on a task: the heads of words in a treebank, or the antecedents of mentions."""
+    return (paths.ARCS if plan.is_treebank(wildcards.task) else paths.ANTECEDENTS).format(**wildcards)
+
+
+def best_of(wildcards):
+    """Which heads are the best on a task: for the relations of a treebank, or for the antecedents of mentions."""
+    return (paths.RELATIONS_BEST if plan.is_treebank(wildcards.task) else paths.COREFERENCE).format(**wildcards)
+
+
 def texts_of_gradients(wildcards):
     """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
     return (paths.SAMPLES if plan.is_text(wildcards.task) else paths.QUESTIONS).format(task=wildcards.task)

@@ -54,7 +54,7 @@ def test_the_command_schedules_what_the_contract_says(place, finished):
     stats = (run.stdout + run.stderr).split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
     printed = {name: int(count) for name, count in (line.split() for line in stats if line.strip())}
     assert jobs <= Counter(printed)
-    targets = {"all", "types", "ablation", "guan2020", "clark2019", "total"}
+    targets = {"all", "types", "ablation", "guan2020", "clark2019", "language", "total"}
     assert printed.keys() - jobs.keys() == targets & printed.keys()
 
 

@@ -28,7 +28,7 @@ from tests.workflow.conftest import squad_file
 IDS = ["../../escaped", "/tmp/escaped", "a/b", "$(touch escaped)", "; touch escaped", "q\nescaped"]
 
 _PARTS = {"file": "dev", "training_file": "train", "test_file": "test"}
-# Three sentences with a tree, and the mentions of one entity.
+# Four sentences with a tree, and the mentions of two entities.
 _CONLLU = "\n".join(
     f"{line}\n"
     for line in (
@@ -48,6 +48,17 @@ _CONLLU = "\n".join(
                 ("saw", "VERB", "VBD", 0, "root", "_"),
                 ("the", "DET", "DT", 4, "det", "_"),
                 ("house", "NOUN", "NN", 2, "obj", "_"),
+            ),
+            # Long enough for Clark's Figure 5, and every relation of it once.
+            (
+                ("the", "DET", "DT", 2, "det", "Entity=(2"),
+                ("dog", "NOUN", "NN", 4, "nsubj:pass", "Entity=2)"),
+                ("was", "AUX", "VBD", 4, "aux:pass", "_"),
+                ("seen", "VERB", "VBN", 0, "root", "_"),
+                ("in", "ADP", "IN", 7, "case", "_"),
+                ("its", "PRON", "PRP$", 7, "nmod:poss", "Entity=(2)"),
+                ("house", "NOUN", "NN", 4, "obl", "_"),
+                ("again", "ADV", "RB", 4, "advmod", "_"),
             ),
         )
     )

@@ -43,6 +43,7 @@ from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
 from headtypes.papers.clark2019.example_files import Example, Examples, read_examples, write_examples
+from headtypes.papers.clark2019.language.sentence_files import SentenceMap, read_sentence_maps, write_sentence_maps
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
 from headtypes.tasks.answers import write_scores
@@ -100,6 +101,12 @@ def examples(path: Path) -> None:
     attention = np.random.default_rng(0).dirichlet(np.ones(3), (2, 3)).astype(np.float32)
     some = [Example("next", 0, 1, 0.6, attention[0]), Example("sep", 1, 0, 0.2, attention[1])]
     write_examples(path, Examples(some, ["it", ".", "[SEP]"], False, "a"), {"rule": "x"})
+
+
+def sentence_maps(path: Path) -> None:
+    attention = np.random.default_rng(0).dirichlet(np.ones(3), 3).astype(np.float32)
+    one = SentenceMap("det", 0, 1, "dependent_to_head", 50.0, ["[CLS]", "it", "[SEP]"], [1], attention)
+    write_sentence_maps(path, [one, one], {"rule": "x"})
 
 
 def windows(path: Path) -> None:
@@ -232,6 +239,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "windows.h5": (windows, read_windows),
     "maps.h5": (maps, read_maps),
     "examples.h5": (examples, read_examples),
+    "sentences.h5": (sentence_maps, read_sentence_maps),
     "head_outputs.h5": (lambda path: write_head_outputs(path, np.ones((2, 4, 3), np.float32), {}), read_head_outputs),
     "scores.parquet": (scores, lambda path: read_scores([path])),
     "part.parquet": (part, lambda path: read_parts([path])),

@@ -25,6 +25,11 @@ def all_specs(raw: dict) -> dict[tuple, str]:
             for each in plan.inputs_of("coreference")
             for rule in ("extract_antecedents", "measure_coreference")
         ),
+        *(
+            (rule, *each)
+            for each in plan.inputs_of("treebank") + plan.inputs_of("coreference")
+            for rule in ("map_sentences", "plot_sentences")
+        ),
         *(("finetune_model", model) for model in plan.models if plan.finetuned(model)),
         *(
             (rule, *each)
@@ -65,6 +70,9 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         ("tabulate_readings",),
         ("compare_with_guan",),
         ("compare_with_clark",),
+        ("tabulate_relations",),
+        ("tabulate_coreference",),
+        ("tabulate_probes",),
         ("write_summary",),
     ]
     return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs}

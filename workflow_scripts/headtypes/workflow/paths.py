@@ -54,6 +54,7 @@ RELATIONS_BEST = "results/relations/{model}/{task}.best.csv"
 PROBES = "results/probes/{model}/{task}.json"
 PROBE_SCORES = "results/probes/{model}/{task}.csv"
 PROBES_OF_TYPES = "results/probes/{model}/{task}/{partition}.json"
+SENTENCES = "results/sentences/{model}/{task}.h5"
 ANTECEDENTS = "results/antecedents/{model}/{task}.h5"
 COREFERENCE = "results/coreference/{model}/{task}.csv"
 

@@ -24,6 +24,7 @@ from headtypes.config.schema import Ablation, Config
 from headtypes.config.sources import Finetuned
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.text.kind import Text
+from headtypes.tasks.treebank.kind import Treebank
 from headtypes.types.names import type_names
 from headtypes.workflow.entries import UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
 from headtypes.workflow.user_files import UserFiles
@@ -212,6 +213,10 @@ class Plan:
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts about which nothing is asked."""
         return self.config.tasks[task].kind == Text.name
+
+    def is_treebank(self, task: str) -> bool:
+        """Whether a task consists of sentences with dependency trees."""
+        return self.config.tasks[task].kind == Treebank.name
 
     def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
         """The evaluations on one model under one partition."""

@@ -14,7 +14,7 @@ from headtypes.papers.quantities import Quantities
 from tests.support.clark_results import CLARK, gradients_of, head_values, layers_of, surface_of
 
 PUBLISHED = read_clark2019(CLARK)
-CLAIMS = {claim.id: claim for claim in PUBLISHED.claims}
+CLAIMS = {claim.id: claim for claim in PUBLISHED.claims_about("text")}
 # What the paper says without a value, and the released figures do not show.
 IN_WORDS = {"little-self", "special-over-half", "sep-no-op", "broad-spread", "layers-alike"}
 
@@ -35,7 +35,7 @@ class Evidence:
 
 def verdicts(evidence: Evidence) -> dict[str, str]:
     quantities = evidence.quantities()
-    return {claim.id: judge(claim, quantities, PUBLISHED).verdict for claim in PUBLISHED.claims}
+    return {claim.id: judge(claim, quantities, PUBLISHED).verdict for claim in CLAIMS.values()}
 
 
 def heads(**changed) -> Evidence:
@@ -109,7 +109,7 @@ def test_a_claim_fails_alone(claim, place):
 
 def test_claims_hold_on_what_is_published_or_are_in_words():
     published = published_quantities(PUBLISHED)
-    found = {claim.id: judge(claim, published, PUBLISHED).verdict for claim in PUBLISHED.claims}
+    found = {name: judge(claim, published, PUBLISHED).verdict for name, claim in CLAIMS.items()}
     assert found == {name: NO_VERDICT if name in IN_WORDS else HOLDS for name in CLAIMS}
 
 
@@ -155,7 +155,7 @@ def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of
         evidence.heads[name][:] = np.nan
     evidence.heads["first"][:] = 0.5
     quantities = evidence.quantities()
-    found = {claim.id: judge(claim, quantities, PUBLISHED) for claim in PUBLISHED.claims}
+    found = {name: judge(claim, quantities, PUBLISHED) for name, claim in CLAIMS.items()}
     reasons = {name: verdict.reason for name, verdict in found.items() if verdict.verdict == NO_VERDICT}
     no_cls, no_sep, no_next = (
         "its inputs have no [CLS]",

@@ -78,11 +78,23 @@ def test_the_printed_table_differs_from_the_notebook_only_where_a_note_says_so(p
     assert all("released notebook" in published.remarks(f"relation.{name}.accuracy") for name in differing)
 
 
-def test_claims_are_those_of_sections_3_and_6(published):
-    assert len({claim.id for claim in published.claims}) == len(published.claims) == 14
+def test_claims_are_about_the_kind_of_task_of_their_section(published):
+    assert len({claim.id for claim in published.claims}) == len(published.claims) == 28
+    places = {
+        "text": ("section 3.", "section 6"),
+        "treebank": ("section 1, Table 1", "section 4.2", "section 5"),
+        "coreference": ("section 4.3",),
+    }
+    counts = {kind: len(published.claims_about(kind)) for kind in places}
+    assert counts == {"text": 14, "treebank": 11, "coreference": 3}
     for claim in published.claims:
-        assert claim.place.startswith(("section 3.", "section 6"))
+        assert claim.place.startswith(places[claim.about])
         assert claim.text.endswith(".")
+
+
+def test_every_relation_of_the_table_has_what_it_is_derived_from(published):
+    assert [it.relation for it in published.derived] == [row.relation for row in published.relations.rows]
+    assert all(it.derived for it in published.derived)
 
 
 def test_limits_of_heads_are_those_of_the_behaviours(published):
@@ -102,6 +114,13 @@ def test_limits_of_heads_are_those_of_the_behaviours(published):
         ("layer: first, extreme: largest", "layer: first, more_than: last", "extreme belongs to a layer"),
         ("uniform_entropy: 4.75", "uniform_entropy: wide", "digitised.uniform_entropy"),
         ("layers: 12\n", "depth: 12\n", "layers?: |depth: "),
+        ("relation: all, below: 10", "below: 10", "claims.13.rules.0.relation: .*exactly one of relation, every_row"),
+        (
+            "any_of: [prep, nn, amod], below: 10",
+            "any_of: [prep, nn, amod]",
+            "relations: .*one of above and below",
+        ),
+        ("- {relation: prt, derived: ", "- {relation: part, derived: ", "derived needs the relations of Table 1"),
     ],
 )
 def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path, before, after, message):

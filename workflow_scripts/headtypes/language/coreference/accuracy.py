@@ -52,7 +52,26 @@ def measure_coreference(
       accuracy, low, high: in percent, with the interval over documents.
       above_{baseline}, and _low, _high: of the best head minus that baseline, for each of `COMPARED`.
     """
-    found, document = _anaphors(documents, guesses)
+    rows, baselines, document = _rows(documents, guesses)
+    return _table(rows, baselines, document, seed)
+
+
+def score_mentions(
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
+) -> tuple[dict[tuple[str, str, str, str], np.ndarray], np.ndarray]:
+    """What stands in the table of `measure_coreference`, mention by mention, but for single heads.
+
+    returns the scores by system, candidates, type and chosen, each [mention], 1 where it is right and NaN where the row
+      is not about the mention; and the document of each mention.
+    """
+    rows, _, document = _rows(documents, guesses)
+    return {row[:4]: row.scores for row in rows if row.system != "head"}, document
+
+
+def _rows(
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
+) -> tuple[list[_Row], dict[str, np.ndarray], np.ndarray]:
+    found, document = guessed_mentions(documents, guesses)
     types = np.array([anaphor.mention.type for anaphor in found])
     is_of = {ALL: np.ones(len(found), bool), **{type_: types == type_ for type_ in TYPES}}
     is_of = {type_: chosen for type_, chosen in is_of.items() if chosen.any()}
@@ -65,13 +84,16 @@ def measure_coreference(
             for type_, chosen in is_of.items()
         ),
     ]
-    return _table(rows, baselines, document, seed)
+    return rows, baselines, document
 
 
-def _anaphors(
+def guessed_mentions(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[list[Anaphor[Reference]], np.ndarray]:
-    """The coreferent mentions, in the order of the guesses, and the document of each."""
+    """The coreferent mentions that heads have guessed at, in the order of the guesses, and the document of each.
+
+    documents: those that the guesses are of; `InputError` where they are not.
+    """
     found = [
         anaphor
         for number in range(len(guesses.document))

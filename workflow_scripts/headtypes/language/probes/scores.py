@@ -43,12 +43,7 @@ def measure_probes(
         random starts. Punctuation does not count, the root does.
       least, most: smallest and largest score of a start; empty for a difference.
     """
-    kept = [sentences[index] for index in arcs.sentence]
-    words = np.array([sum(counts(sentence)) for sentence in kept])
-    if words.tolist() != probes["words"]:
-        raise InputError("The probes have not parsed the sentences that the heads have guessed at; delete both.")
-    right = {name: np.array(probes["right"][name], dtype=float) for name in PROBES}
-    right |= _baselines(kept, arcs, offsets)
+    right, words = right_words(probes, sentences, arcs, offsets)
     means = {name: of_system.mean(0) for name, of_system in right.items()}
     pairs = [(name, "") for name in means] + [(one, other) for one in means for other in means if one != other]
     sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
@@ -66,6 +61,22 @@ def measure_probes(
             "most": [max(of_system) for of_system in starts],
         }
     )
+
+
+def right_words(
+    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: int
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """How many words' heads each system finds, sentence by sentence; the arguments are those of `measure_probes`.
+
+    returns the right words of each of `names.PROBES` and `BASELINES`, [start, sentence], and how many words of each
+      sentence count.
+    """
+    kept = [sentences[index] for index in arcs.sentence]
+    words = np.array([sum(counts(sentence)) for sentence in kept])
+    if words.tolist() != probes["words"]:
+        raise InputError("The probes have not parsed the sentences that the heads have guessed at; delete both.")
+    right = {name: np.array(probes["right"][name], dtype=float) for name in PROBES}
+    return right | _baselines(kept, arcs, offsets), words
 
 
 def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dict[str, np.ndarray]:

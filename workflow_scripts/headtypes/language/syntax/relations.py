@@ -27,6 +27,31 @@ class RelationTables(NamedTuple):
     best: pd.DataFrame
 
 
+class Choice(NamedTuple):
+    """The best heads of some relations, by one way of choosing them, and how they score what is scored.
+
+    rows: of each relation what is chosen and on what, as in the table `best` of `measure_relations`.
+    scores: of each row [quantity, pair], in the order of `QUANTITIES`, and behind them whether the right answer is
+        visible; what cannot be had is NaN.
+    sentences: of each row the sentence of each pair, from 0; units: number of sentences.
+    """
+
+    rows: list[dict]
+    scores: list[np.ndarray]
+    sentences: list[np.ndarray]
+    units: int
+
+    def sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """The sum over each sentence's pairs and their number, both [sentence, row x quantity]."""
+        count = len(QUANTITIES)
+        sums, sizes = np.zeros((2, self.units, len(self.scores) * count))
+        for number, (scores, sentence) in enumerate(zip(self.scores, self.sentences, strict=True)):
+            for place in range(count):
+                sums[:, number * count + place] = np.bincount(sentence, np.nan_to_num(scores[place]), self.units)
+                sizes[:, number * count + place] = np.bincount(sentence, minlength=self.units)
+        return sums, sizes
+
+
 class _Part:
     """A part of a treebank, and what is guessed of it."""
 
@@ -77,16 +102,36 @@ def measure_relations(
       visible_accuracy of the best head. Each of `QUANTITIES` has an interval over sentences, {name}_low and
       {name}_high. Where halves choose differently, layer, head, direction and offset are empty.
     """
-    tried = [offset for offset in range(-offsets, offsets + 1) if offset]
-    read = {name: _Part(parts[name], arcs[name], tried) for name in arcs}
-    listed = list(_listed(read[FILE], least))
-    best = [_best_rows(FILE, FILE, _whole(read[FILE], read[FILE]), listed, tried, seed)]
-    if TEST in read:
-        best.append(_best_rows(FILE, TEST, _whole(read[FILE], read[TEST]), listed, tried, seed))
-    else:
-        best.append(_best_rows(HALVES, HALVES, _halves(read[FILE]), listed, tried, seed))
+    read, listed, tried = _read(parts, arcs, least, offsets)
+    best = [_with_intervals(choice, seed) for choice in _choices(read, listed, tried)]
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
     return RelationTables(pd.concat(rows, ignore_index=True), pd.concat(best, ignore_index=True))
+
+
+def best_heads(
+    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int, offsets: int
+) -> list[Choice]:
+    """What stands in the table `best` of `measure_relations`, sentence by sentence, for intervals of other values.
+
+    The arguments are those of `measure_relations`. Of two choices, the first is scored on what it was made on, as in
+    the paper, and the second on other sentences.
+    """
+    return _choices(*_read(parts, arcs, least, offsets))
+
+
+def _read(
+    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], least: int, offsets: int
+) -> tuple[dict[str, _Part], list[tuple[str, str]], list[int]]:
+    tried = [offset for offset in range(-offsets, offsets + 1) if offset]
+    read = {name: _Part(parts[name], arcs[name], tried) for name in arcs}
+    return read, list(_listed(read[FILE], least)), tried
+
+
+def _choices(read: Mapping[str, _Part], listed: list[tuple[str, str]], tried: list[int]) -> list[Choice]:
+    paper = _choice(FILE, FILE, _whole(read[FILE], read[FILE]), listed, tried)
+    if TEST in read:
+        return [paper, _choice(FILE, TEST, _whole(read[FILE], read[TEST]), listed, tried)]
+    return [paper, _choice(HALVES, HALVES, _halves(read[FILE]), listed, tried)]
 
 
 def _listed(part: _Part, least: int) -> Iterator[tuple[str, str]]:
@@ -134,9 +179,9 @@ def _halves(part: _Part):
     return folds
 
 
-def _best_rows(chosen: str, scored: str, folds_of, listed, tried: list[int], seed: int) -> pd.DataFrame:
+def _choice(chosen: str, scored: str, folds_of, listed: list[tuple[str, str]], tried: list[int]) -> Choice:
     """The best head of each relation, of those that have words to choose by and words to score."""
-    rows, values, sentences = [], [], []
+    rows, values, sentences, units = [], [], [], 0
     for annotation, relation in listed:
         folds = folds_of(annotation, relation)
         if all(len(fold.choosing.words) and len(fold.scoring.words) for fold in folds):
@@ -146,7 +191,8 @@ def _best_rows(chosen: str, scored: str, folds_of, listed, tried: list[int], see
             values.append(np.concatenate([scores for _, scores in found], axis=1))
             part = folds[0].scored_on
             sentences.append(np.concatenate([part.sentence[fold.scoring.words] for fold in folds]))
-    return _with_intervals(pd.DataFrame(rows), values, sentences, part.sentences, seed) if rows else pd.DataFrame()
+            units = part.sentences
+    return Choice(rows, values, sentences, units)
 
 
 def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray]:
@@ -183,17 +229,12 @@ def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray]:
     return choice, np.stack([*scores, visible]).astype(float)
 
 
-def _with_intervals(
-    rows: pd.DataFrame, values: list[np.ndarray], sentences: list[np.ndarray], units: int, seed: int
-) -> pd.DataFrame:
-    count = len(QUANTITIES)
-    sums, sizes = np.zeros((2, units, len(values) * count))
-    for number, (scores, sentence) in enumerate(zip(values, sentences, strict=True)):
-        for place in range(count):
-            sums[:, number * count + place] = np.bincount(sentence, np.nan_to_num(scores[place]), units)
-            sizes[:, number * count + place] = np.bincount(sentence, minlength=units)
-    low, high = (100 * bound.reshape(-1, count) for bound in ratio_intervals(sums, sizes, seed=seed))
-    table = rows.assign(words=[scores.shape[1] for scores in values])
+def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:
+    if not choice.rows:
+        return pd.DataFrame()
+    values, count = choice.scores, len(QUANTITIES)
+    low, high = (100 * bound.reshape(-1, count) for bound in ratio_intervals(*choice.sums(), seed=seed))
+    table = pd.DataFrame(choice.rows).assign(words=[scores.shape[1] for scores in values])
     for place, name in enumerate(QUANTITIES):
         means = np.array([100 * scores[place].mean() for scores in values])
         table[name] = means

@@ -1,13 +1,16 @@
 """Our values beside those of Clark et al. 2019, and which of the paper's claims hold."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import pandas as pd
 
 from headtypes.papers import comparison
 from headtypes.papers.claims import join
+from headtypes.papers.clark2019.language.comparison import coreference_values, treebank_values
+from headtypes.papers.clark2019.language.quantities import published_language
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.quantities import Key, published_quantities
+from headtypes.papers.clark2019.rules import About
 from headtypes.papers.clark2019.statistics import WORDS
 from headtypes.papers.clark2019.values import DIGITISED, SurfaceValue
 from headtypes.papers.comparison import (
@@ -26,7 +29,14 @@ from headtypes.papers.quantities import Quantities
 from headtypes.papers.thirds import THIRDS
 
 KEYS = ["model", "task"]
-COLUMNS = [*KEYS, *comparison.COLUMNS, "n_segments"]
+# What a kind of task is measured on, and why a model without such a task has no verdict on the claims about it.
+_UNITS: dict[About, str] = {"text": "n_segments", "treebank": "n_sentences", "coreference": "n_documents"}
+_NOTHING: dict[About, str] = {
+    "text": "the model reads no text",
+    "treebank": "the model reads no treebank",
+    "coreference": "the model reads no documents with mentions",
+}
+COLUMNS = [*KEYS, *comparison.COLUMNS, *_UNITS.values()]
 
 _SINK_WORDS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
 _OURS_ALONE = "sections 3.1 to 3.3"
@@ -34,43 +44,61 @@ _DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"
 
 
 def compare_with_clark(
-    quantities: Mapping[Key, Quantities], beside: Collection[Key], published: Clark2019
+    quantities: Mapping[Key, Quantities], beside: Collection[str], published: Clark2019
 ) -> pd.DataFrame:
     """Set what is published beside ours, and judge the paper's claims.
 
-    quantities: by model and task, as `quantities.collect_quantities` makes them; the order of the result.
-    beside: those beside which the published values stand; the others stand alone, but for what decides a claim.
-    returns the columns `COLUMNS`; for each model and task first the claims in the order of the reference, then values:
-      those that the paper's text gives; means by layer (`layer.{statistic}.{layer}`, from 1), or by thirds of the
-      layers (`third.{statistic}.{third}`) where the model has another number of them than the paper's; and for each
-      layer the kind of token with the most attention (`sink.{layer}`) and its gradient divided by that of all tokens
-      (`sink_gradient.{layer}`). kind: claim or figure. ours, low, high, published, difference (ours less published):
-      shares of attention, nats, percent of heads, or numbers of heads, as `quantity` says; of a claim those of the rule
-      that makes the verdict. basis, p, p_holm, verdict_holm: as `comparison.claim_rows` has them.
+    quantities: by model and task, as `quantities.collect_quantities` and `language.quantities` make them; the order of
+        the result within each model.
+    beside: models beside which the published values stand; the others stand alone, but for what decides a claim.
+    returns the columns `COLUMNS`; for each model and task first the claims about such a task in the order of the
+      reference, then values. Of a text: those that the paper's text gives; means by layer (`layer.{statistic}.{layer}`,
+      from 1), or by thirds of the layers (`third.{statistic}.{third}`) where the model has another number of them than
+      the paper's; and for each layer the kind of token with the most attention (`sink.{layer}`) and its gradient
+      divided by that of all tokens (`sink_gradient.{layer}`). Of a treebank or of coreference: as
+      `language.comparison` has them. Claims about a kind of task that a model does not have follow without a task.
+      kind: claim or figure. ours, low, high, published, difference (ours less published): shares of attention, nats,
+      percent of heads, percent of words, or numbers of heads, as `quantity` says; of a claim those of the rule that
+      makes the verdict. basis, p, p_holm, verdict_holm: as `comparison.claim_rows` has them.
     """
-    theirs, rows = published_quantities(published), []
-    for key, ours in quantities.items():
-        known = theirs if key in beside else Quantities({})
-        same = dict(zip(KEYS, key, strict=True)) | {"n_segments": int(ours["n_segments"].value)}
-        rows += [same | row for row in claim_rows(published.claims, ours, theirs, published)]
-        values = _values(ours, known, key in beside, published)
-        # A remark is about a published value.
-        rows += [same | row | ({} if key in beside else {"remark": ""}) for row in values]
-    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(NUMBERS, float))
+    theirs = Quantities({**published_quantities(published).by_name, **published_language(published).by_name})
+    models, rows = list(dict.fromkeys(model for model, _ in quantities)), []
+    for model in models:
+        of_model = {key: ours for key, ours in quantities.items() if key[0] == model}
+        for key, ours in of_model.items():
+            about = _about(ours)
+            known = theirs if key[0] in beside else Quantities({})
+            same = dict(zip(KEYS, key, strict=True)) | {_UNITS[about]: ours[_UNITS[about]].value}
+            rows += [same | row for row in claim_rows(published.claims_about(about), ours, theirs, published)]
+            # A remark is about a published value.
+            blank = {} if key[0] in beside else {"remark": ""}
+            rows += [same | row | blank for row in _VALUES[about](ours, known, published)]
+        for about in (kind for kind in _UNITS if kind not in map(_about, of_model.values())):
+            claims = published.claims_about(about)
+            missing = {rule.name: _NOTHING[about] for claim in claims for rule in claim.rules}
+            found = claim_rows(claims, Quantities({}, missing=missing), theirs, published)
+            rows += [{"model": model, "task": ""} | row for row in found]
+    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys((*NUMBERS, *_UNITS.values()), float))
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     """The comparison as Markdown: a section per model and task, verdicts first, then the values."""
     broad = next(rule for rule in published.behaviours.rules if rule.name == "broad")
+    data = published.data
     parts = [
-        f"Published: {published.paper}. Its values are for {published.model} on {published.data.segments.source}; they "
-        "stand beside ours for models that name them in the config. Its claims are judged for every model.",
+        f"Published: {published.paper}. Its values are for {published.model}, on {data.segments.source} (texts), on "
+        f"the {data.treebank.source} (treebanks) and on {data.coreference.source} (coreference). They stand beside "
+        "ours for models that name them in the config. Its claims are judged for every model.",
         f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED} "
-        "Intervals are over segments, but for that of layers-alike: 2.5 and 97.5 % of what "
+        "Intervals are over segments, sentences or documents, but for that of layers-alike: 2.5 and 97.5 % of what "
         "permutations of the layers give are taken from the value. Values of gradients have none.",
         "Shares of attention are between 0 and 1. Heads are broad above "
         f"{broad.above / broad.uniform:.2f} of the entropy of uniform attention, as in the released notebook, where "
         f"that is {broad.above:g} nats.",
+        "Accuracies are in percent. Claims are judged on heads and offsets that were chosen on other sentences or "
+        "documents than those they are scored on, and of coreference on guesses among all other words. The values "
+        "below are chosen and scored on the same ones, as in the paper: [Table 1](table1.md), [Table 2](table2.md), "
+        "[Table 3](table3.md).",
         verdict_counts(table, KEYS),
         "## The claims",
         "Where a limit is ours, the last column says how it follows from the paper's words.",
@@ -81,14 +109,25 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
         by_layer = section[start.isin(["layer", "third"]) & (section["kind"] == "figure")]
         sinks = section[start.isin(["sink", "sink_gradient"])]
         rest = section.drop(index=[*by_layer.index, *sinks.index])
-        parts += [f"## {model}, {task}", f"{section['n_segments'].iloc[0]:,} segments.", *subject_parts(rest)]
+        parts += [f"## {model}, {task or 'what it does not read'}", *_counts(section), *subject_parts(rest)]
         parts += _layer_parts(by_layer)
         parts += _sink_parts(sinks)
-    about = [note for note in published.notes if _of_sections_3_and_6(note.figures)]
-    return document("Beside Clark et al. 2019", [*parts, *note_parts(about)])
+    return document("Beside Clark et al. 2019", [*parts, *note_parts(published.notes)])
 
 
-def _values(ours: Quantities, theirs: Quantities, beside: bool, published: Clark2019) -> Iterator[dict]:
+def _about(ours: Quantities) -> About:
+    """The kind of task that the quantities are of."""
+    return next(kind for kind, unit in _UNITS.items() if unit in ours)
+
+
+def _counts(section: pd.DataFrame) -> Iterator[str]:
+    for unit in _UNITS.values():
+        if section[unit].notna().any():
+            yield f"{int(section[unit].iloc[0]):,} {unit.removeprefix('n_')}."
+
+
+def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
+    beside = bool(theirs.by_name)
     for value in published.surface:
         name, words = _named(value)
         if name in ours and value.id != "sep.uniform":
@@ -166,6 +205,8 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
     """For each layer the kind of token with the most attention."""
+    if rows.empty:
+        return
     yield "### The kind of token with the most attention"
     ratios = rows[rows["id"].str.startswith("sink_gradient.")].set_index("id")["ours"]
     lines = []
@@ -177,5 +218,8 @@ def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
     yield markdown_table(pd.DataFrame(lines))
 
 
-def _of_sections_3_and_6(figures: list[str]) -> bool:
-    return not any(figure.partition(".")[0] in ("relation", "coreference", "probe") for figure in figures)
+_VALUES: dict[About, Callable[[Quantities, Quantities, Clark2019], Iterator[dict]]] = {
+    "text": _text_values,
+    "treebank": treebank_values,
+    "coreference": coreference_values,
+}

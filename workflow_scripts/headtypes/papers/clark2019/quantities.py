@@ -52,10 +52,13 @@ def collect_quantities(
     measures = _measures(published, whole)
     measured = dict(_intervals(measures, whole, _resampled(surface, whole, published, seed)))
     measured["n_segments"] = Measured(len(surface.length))
+    missing = _reasons(published, whole)
     if layers is not None and layers["difference"] is not None:
         measured["divergence.within_less_between"] = _permuted(layers)
         measured |= {f"divergence.{name}": Measured(layers[name]) for name in ("within", "between")}
-    return Quantities(measured, missing=_reasons(published, whole))
+    else:
+        missing["divergence.within_less_between"] = "divergences were not measured"
+    return Quantities(measured, missing=missing)
 
 
 def published_quantities(published: Clark2019) -> Quantities:

@@ -3,10 +3,10 @@
 The numbers are no weighted sums of others, so they are measured, with their intervals, where quantities are collected.
 """
 
-from typing import Annotated, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from headtypes.papers.claims import Finding, NoVerdictError, Rule
 from headtypes.papers.clark2019.statistics import WORDS, Statistics, shows
@@ -15,10 +15,14 @@ from headtypes.papers.quantities import Quantities
 from headtypes.papers.thirds import Third
 
 Side = Literal["above", "below"]
+# The kinds of task that claims are about.
+About = Literal["text", "treebank", "coreference"]
 
 
-class StatisticRule(Rule):
-    """A number measured on statistics lies on the claimed side of a limit."""
+class MeasuredRule(Rule):
+    """A number that is measured where quantities are collected lies on the claimed side of a limit."""
+
+    about: ClassVar[About]
 
     @property
     def name(self) -> str:
@@ -30,19 +34,25 @@ class StatisticRule(Rule):
         """The number in words, and on which side of which limit it is claimed to be."""
         raise NotImplementedError
 
-    def measure(self, statistics: Statistics, whole: Statistics, published: PublishedValues) -> np.ndarray:
-        """[...] the number. Raises `NoVerdictError` where statistics do not give it.
-
-        statistics: of resamples, or `whole`, of all segments, by which layers and heads are selected.
-        """
-        raise NotImplementedError
-
     def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
         """The number, as it was measured where quantities were collected."""
         if self.name not in quantities:
             raise NoVerdictError(quantities.missing.get(self.name, "it was not measured"))
         words, side, limit = self.claimed
         return Finding(words, quantities[self.name], side, limit)
+
+
+class StatisticRule(MeasuredRule):
+    """A number measured on statistics of heads and layers."""
+
+    about = "text"
+
+    def measure(self, statistics: Statistics, whole: Statistics, published: PublishedValues) -> np.ndarray:
+        """[...] the number. Raises `NoVerdictError` where statistics do not give it.
+
+        statistics: of resamples, or `whole`, of all segments, by which layers and heads are selected.
+        """
+        raise NotImplementedError
 
 
 class HeadsRule(StatisticRule):
@@ -234,24 +244,29 @@ class RatioRule(StatisticRule):
         return (upper[..., chosen] / lower[..., chosen]).mean(axis=-1)
 
 
-class DistanceRule(Rule):
-    """The mean divergence of pairs of heads of one layer is smaller than that of pairs of two layers."""
+class DistanceRule(MeasuredRule):
+    """The mean divergence of pairs of heads of one layer is smaller than that of pairs of two layers.
+
+    The interval is where the difference would lie by permutations of the layers' labels.
+    """
+
+    about: ClassVar[About] = "text"
 
     kind: Literal["distance"]
     below: float
 
-    def find(self, quantities: Quantities, published: PublishedValues) -> Finding:
-        """The difference, whose interval is where it would lie by permutations of the layers' labels."""
-        name = "divergence.within_less_between"
-        if name not in quantities:
-            raise NoVerdictError(quantities.missing.get(name, "divergences were not measured"))
-        words = "mean divergence (nats a row) of heads within layers less that between layers"
-        return Finding(words, quantities[name], "below", self.below)
+    @property
+    def name(self) -> str:
+        """`divergence.within_less_between`."""
+        return "divergence.within_less_between"
+
+    @property
+    def claimed(self) -> tuple[str, Side, float]:
+        """The difference."""
+        return "mean divergence (nats a row) of heads within layers less that between layers", "below", self.below
 
 
-AnyRule = Annotated[
-    HeadsRule | ShareRule | LayerRule | BehaviourRule | RatioRule | DistanceRule, Field(discriminator="kind")
-]
+TextRule = HeadsRule | ShareRule | LayerRule | BehaviourRule | RatioRule | DistanceRule
 
 
 def _printed(statistic: str, above: float, published: PublishedValues) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import model_validator
+
 from headtypes.papers.published import Data, Published
 
 Direction = Literal["dependent_to_head", "head_to_dependent"]
@@ -129,6 +131,17 @@ class ReleasedRelations(Relations):
     segments_read: int
 
 
+class DerivedRelation(Data):
+    """What stands for a relation of the paper where a treebank has the labels of Universal Dependencies.
+
+    derived: from which labels; differs: what remains different in the annotation, empty where little does.
+    """
+
+    relation: str
+    derived: str
+    differs: str = ""
+
+
 class CoreferenceRow(Data):
     """How often a system selects an antecedent, in percent, of all mentions and by their type."""
 
@@ -203,10 +216,17 @@ class PublishedValues(Published):
     digitised: Digitised
     relations: Relations
     released: ReleasedRelations
+    derived: list[DerivedRelation]
     coreference: Coreference
     probes: Probes
     behaviours: Behaviours
     levels: dict[Literal["much_better", "hardly_better"], Level]
+
+    @model_validator(mode="after")
+    def _derives_every_relation(self) -> "PublishedValues":
+        if [it.relation for it in self.derived] != [row.relation for row in self.relations.rows]:
+            raise ValueError("derived needs the relations of Table 1, in their order")
+        return self
 
     @property
     def rows(self) -> tuple[str, ...]:

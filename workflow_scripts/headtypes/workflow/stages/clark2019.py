@@ -3,7 +3,7 @@
 from headtypes.base.seeds import derive_seed
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.data import encoding_of
-from headtypes.workflow.stages.stage import stage
+from headtypes.workflow.stages.stage import given, stage
 
 
 # Of all samples, it reads one.
@@ -23,7 +23,7 @@ def plot_examples(plan: Plan, model: str, task: str) -> dict:
 @stage()
 def plot_surface(plan: Plan, model: str, task: str) -> dict:
     """Whether the published values are drawn beside ours."""
-    return {"beside": _is_beside(plan, model)}
+    return {"beside": is_beside(plan, model)}
 
 
 @stage()
@@ -42,11 +42,22 @@ def plot_plane(plan: Plan, model: str, task: str) -> dict:
 def compare_with_clark(plan: Plan) -> dict:
     """Which results stand beside the paper's, in the order of the rule's inputs."""
     subjects = [(entry.model, entry.task) for entry in plan.texts]
-    beside = [subject for subject in subjects if _is_beside(plan, subject[0])]
     gradients = [(entry.model, entry.task) for entry in plan.texts if entry in plan.gradients]
-    seed = derive_seed(plan.config.seed, "compare_with_clark")
-    return {"subjects": subjects, "beside": beside, "gradients": gradients, "seed": seed}
+    treebanks, documents = plan.inputs_of("treebank"), plan.inputs_of("coreference")
+    models = [entry.model for entry in (*plan.texts, *treebanks, *documents)]
+    return {
+        "subjects": subjects,
+        "gradients": gradients,
+        "treebanks": [(entry.model, entry.task) for entry in treebanks],
+        "tests": [task for task in plan.tasks_of("treebank") if plan.files.of_test(task)],
+        "probed": [(entry.model, entry.task) for entry in plan.probed],
+        "documents": [(entry.model, entry.task) for entry in documents],
+        "relations": given(plan.config.relations) if treebanks else {},
+        "beside": [model for model in dict.fromkeys(models) if is_beside(plan, model)],
+        "seed": derive_seed(plan.config.seed, "compare_with_clark"),
+    }
 
 
-def _is_beside(plan: Plan, model: str) -> bool:
+def is_beside(plan: Plan, model: str) -> bool:
+    """Whether the paper's values stand beside those of a model."""
     return "clark2019" in plan.config.models[model].published

@@ -14,7 +14,7 @@ from headtypes.workflow.stages import (
     training,
     types,
 )
-from headtypes.workflow.stages.language import coreference, syntax
+from headtypes.workflow.stages.language import coreference, syntax, tables
 from headtypes.workflow.stages.overview import joined, summary
 from headtypes.workflow.stages.stage import Stage
 
@@ -33,6 +33,7 @@ _MODULES = (
     coreference,
     guan2020,
     clark2019,
+    tables,
     joined,
     summary,
 )

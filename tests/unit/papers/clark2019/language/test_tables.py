@@ -1,0 +1,229 @@
+"""Tables 1 to 3 have what a second computation, straight from the guesses, finds; and the paper's values beside it."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.language.coreference.accuracy import measure_coreference, score_mentions
+from headtypes.language.probes.scores import measure_probes, right_words
+from headtypes.language.syntax.arc_files import DIRECTIONS, ArcGuesses
+from headtypes.language.syntax.relations import best_heads, measure_relations
+from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
+from headtypes.papers.clark2019.language.table1 import relations_page, relations_table
+from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table
+from headtypes.papers.clark2019.language.table3 import probes_page, probes_table
+from headtypes.tasks.treebank.records import Sentence
+from headtypes.world.annotation import make_treebank
+from tests.support.language_results import PUBLISHED
+from tests.unit.language.test_antecedents import ANAPHORS, DOCUMENTS, guesses_of
+
+KEY = ("minilm", "told")
+SENTENCES = [Sentence(id=f"s{place}", **columns) for place, columns in enumerate(make_treebank(1, "dev", 60))]
+LAYERS, HEADS = 2, 3
+PLACES = [(layer, head, place) for layer in range(LAYERS) for head in range(HEADS) for place in range(2)]
+OFFSETS = (-3, -2, -1, 1, 2, 3)
+
+
+def guessed() -> ArcGuesses:
+    """Random guesses; head 2-3 guesses right at objects from head to dependent."""
+    rng, guesses = np.random.default_rng(5), []
+    for sentence in SENTENCES:
+        words = len(sentence.words)
+        guess = rng.integers(1, words + 1, (words, LAYERS, HEADS, 2)).astype(np.int16)
+        for word, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
+            if label == "obj":
+                guess[word, 1, 2, 1] = head
+        guesses.append(guess)
+    length = np.array([len(sentence.words) for sentence in SENTENCES], np.int32)
+    visible = np.empty((length.sum(), LAYERS, 2, 2), np.int16)
+    visible[..., 0], visible[..., 1] = 1, np.repeat(length, length)[:, None, None]
+    return ArcGuesses(np.arange(len(SENTENCES), dtype=np.int32), length, np.concatenate(guesses), visible)
+
+
+ARCS = guessed()
+BEST = measure_relations({"file": SENTENCES}, {"file": ARCS}, least=5, offsets=3, seed=1).best
+
+
+def counted(label: str) -> tuple[int, tuple[int, int, int], float, int, float]:
+    """Words of a label, the best head and its accuracy, and the best offset and its accuracy: word by word."""
+    right, of_offset, words, place = Counter(), Counter(), 0, 0
+    for sentence in SENTENCES:
+        for word, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True), start=1):
+            if label in ("all", relation):
+                words += 1
+                for head_place in PLACES:
+                    right[head_place] += ARCS.guess[place][head_place] == head
+                for offset in OFFSETS:
+                    of_offset[offset] += 1 <= word + offset <= len(sentence.words) and word + offset == head
+            place += 1
+    best = max(PLACES, key=lambda it: right[it])
+    offset = max(OFFSETS, key=lambda it: of_offset[it])
+    return words, best, 100 * right[best] / words, offset, 100 * of_offset[offset] / words
+
+
+@pytest.mark.parametrize(("paper", "label"), [("all", "all"), ("det", "det"), ("dobj", "obj"), ("nsubj", "nsubj")])
+def test_table_1_has_the_best_heads_and_offsets_beside_the_papers(paper, label):
+    table = relations_table({KEY: BEST}, {"minilm"}, PUBLISHED)
+    row = table[(table["paper"] == paper) & (table["scored"] == "file")].iloc[0]
+    words, (layer, head, place), accuracy, offset, of_offset = counted(label)
+    assert row["words"] == words
+    assert (row["head"], row["direction"]) == (f"{layer + 1}-{head + 1}", DIRECTIONS[place])
+    assert row["accuracy"] == pytest.approx(accuracy)
+    assert (row["offset"], row["offset_accuracy"]) == (offset, pytest.approx(of_offset))
+    assert row["above_offset"] == pytest.approx(accuracy - of_offset)
+    assert row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
+    theirs = next(it for it in PUBLISHED.relations.rows if it.relation == paper)
+    columns = ["published_head", "published_accuracy", "published_offset", "published_baseline"]
+    assert row[columns].tolist() == [theirs.head, theirs.accuracy, theirs.offset, theirs.baseline]
+    page = relations_page(table, PUBLISHED)
+    ends = f"[{row['accuracy_low']:.1f}, {row['accuracy_high']:.1f}]"
+    assert re.search(rf"^\| {row['relation']} \| {words} \| .* \| {accuracy:.1f} {re.escape(ends)} \|", page, re.M)
+    if paper == "dobj":
+        assert (row["head"], row["direction"], row["accuracy"]) == ("2-3", "head_to_dependent", 100)
+        assert f"| obj | {words} | 2-3 | head to dependent | 100.0 [100.0, 100.0] |" in page
+
+
+def test_table_1_has_both_ways_and_the_papers_order():
+    table = relations_table({KEY: BEST}, set(), PUBLISHED)
+    ways = Counter(zip(table["chosen"], table["scored"], strict=True))
+    assert ways["file", "file"] == ways["halves", "halves"] == len(table) / 2
+    # Beside another model nothing is published.
+    assert table["published_accuracy"].isna().all()
+    order = [row.relation for row in PUBLISHED.relations.rows]
+    named = [name for name in table["paper"] if name][::2]
+    assert named == [name for name in order if name in named]
+    page = relations_page(table, PUBLISHED)
+    assert "### Published" not in page
+    assert "nan" not in page.lower()
+    # Those of the treebank's own labels that are not derived follow by their number of words.
+    own = table[(table["annotation"] == "universal") & (table["scored"] == "file")].iloc[3:]
+    assert own["words"].is_monotonic_decreasing
+
+
+def test_the_comparison_has_the_values_and_the_intervals_of_table_1():
+    choices = best_heads({"file": SENTENCES}, {"file": ARCS}, least=5, offsets=3)
+    quantities = treebank_quantities(choices, None, PUBLISHED, seed=1)
+    rows = BEST.set_index(["relation", "scored"])
+    for relation, ours in (("all", "all"), ("det", "det"), ("dobj", "dobj")):
+        for name, column in (("accuracy", "accuracy"), ("baseline", "offset_accuracy")):
+            measured = quantities[f"relation.{relation}.{name}"]
+            expected = rows.loc[(ours, "file"), [column, f"{column}_low", f"{column}_high"]]
+            first = expected.iloc[0] if isinstance(expected, pd.DataFrame) else expected
+            assert [measured.value, measured.low, measured.high] == pytest.approx(first.tolist())
+    scored = quantities["scored.all.lead"]
+    expected = rows.loc[("all", "halves"), ["above_offset", "above_offset_low", "above_offset_high"]]
+    assert [scored.value, scored.low, scored.high] == pytest.approx(expected.tolist())
+
+
+def antecedents():
+    """A model whose first head looks at the right word for every mention but the last."""
+    last = ANAPHORS[-1][-1]
+    return guesses_of(lambda anaphor: -1 if anaphor == last else min(anaphor.antecedents))
+
+
+def test_table_2_names_the_reading_of_every_number():
+    accuracies = measure_coreference(DOCUMENTS, antecedents(), seed=1)
+    table = coreference_table({KEY: accuracies}, {"minilm"}, PUBLISHED)
+    mentions = sum(map(len, ANAPHORS))
+    best = table[(table["system"] == "best_head") & (table["type"] == "all") & (table["chosen"] == "documents")]
+    assert list(best["candidates"]) == ["words", "words_before", "mentions"]
+    assert best["accuracy"].tolist() == pytest.approx([100 * (mentions - 1) / mentions] * 3)
+    assert set(best["head"]) == {"1-1"}
+    assert best["published"].tolist() == [65, 65, 65]
+    nearest = table[(table["system"] == "nearest") & (table["type"] == "all")].iloc[0]
+    # The nearest candidate of each mention, by hand: Bob, Ann; she, him; she, him; dog; cat.
+    right = [max(it.candidates, key=lambda one: one.head).entity == it.mention.entity for of in ANAPHORS for it in of]
+    assert nearest["accuracy"] == pytest.approx(100 * np.mean(right))
+    assert nearest["published"] == 27
+    neural = table[table["system"] == "neural"].iloc[0]
+    assert (neural["published"], neural["comparable"]) == (83, False)
+    page = coreference_page(table, PUBLISHED)
+    assert "| best head | all other words | as in the paper | 1-1 | 83.3 [" in page
+    assert "not comparable" in page
+    assert f"{mentions} coreferent mentions in 3 documents: " in page
+    assert "nan" not in page.lower()
+    for line in page.splitlines():
+        if line.startswith("| best head"):
+            assert line.split("|")[2].strip() in ("all other words", "the words before", "the head words of candidates")
+
+
+def test_the_comparison_has_the_values_and_the_intervals_of_table_2():
+    guesses = antecedents()
+    table = measure_coreference(DOCUMENTS, guesses, seed=1)
+    quantities = coreference_quantities(*score_mentions(DOCUMENTS, guesses), PUBLISHED, seed=1)
+    for row in table[
+        (table["type"] == "all") & (table["system"] != "head") & (table["chosen"] != "halves")
+    ].itertuples():
+        name = f"coreference.{row.system}.{row.candidates}.all" if row.chosen else f"coreference.{row.system}.all"
+        measured = quantities[name]
+        assert [measured.value, measured.low, measured.high] == pytest.approx([row.accuracy, row.low, row.high])
+    measured = quantities["antecedents.best_head.less_head_match"]
+    row = table[(table["system"] == "best_head") & (table["type"] == "all") & (table["chosen"] == "halves")].iloc[0]
+    expected = row[["above_head_match", "above_head_match_low", "above_head_match_high"]].tolist()
+    assert [measured.value, measured.low, measured.high] == pytest.approx(expected)
+
+
+def probed() -> dict:
+    """Probes from two starts, each of which finds another share of the words."""
+    words = [sum(label != "punct" for label in sentence.relations) for sentence in SENTENCES]
+    shares = {"attention": 0.6, "attention_and_words": 0.8, "distance_and_words": 0.5, "random_network": 0.1}
+    right = {name: [[int(count * share), int(count * share / 2)] for count in words] for name, share in shares.items()}
+    return {
+        "right": {name: np.array(of_probe).T.tolist() for name, of_probe in right.items()},
+        "words": words,
+        "scored": {"read": len(SENTENCES), "left_out": 0},
+        "training": {"read": 40, "left_out": 1},
+        "vectors": {"channels": 3, "known": 0.875},
+    }
+
+
+def test_table_3_has_means_and_ranges_of_the_starts():
+    probes = probed()
+    scores = measure_probes(probes, SENTENCES, ARCS, offsets=3, seed=1)
+    table = probes_table({KEY: scores}, {KEY: probes}, {"minilm"}, PUBLISHED)
+    rows = table.set_index("system")
+    for name, of_start in probes["right"].items():
+        by_start = [100 * sum(of_sentence) / sum(probes["words"]) for of_sentence in of_start]
+        row = rows.loc[name]
+        assert [row["uas"], row["least"], row["most"]] == pytest.approx([np.mean(by_start), *sorted(by_start)])
+        assert row["starts"] == 2
+    branching = sum(
+        head == word + 1 and label != "punct"
+        for sentence in SENTENCES
+        for word, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True), start=1)
+    )
+    assert rows.loc["right_branching", "uas"] == pytest.approx(100 * branching / sum(probes["words"]))
+    assert rows.loc["attention_and_words", "published"] == 77
+    assert list(table["system"])[:2] == ["structural", "right_branching"]
+    assert not rows.loc["structural", "comparable"]
+    page = probes_page(table, PUBLISHED)
+    assert "40 sentences to learn from, 60 scored; 87.5 % of the scored words have a vector." in page
+    row = rows.loc["attention"]
+    shown = f"| attention | {row['uas']:.1f} [{row['low']:.1f}, {row['high']:.1f}] | 2: {row['least']:.2f} to "
+    assert f"{shown}{row['most']:.2f} | 61 |" in page
+    assert "| scores undirected edges: not comparable |" in page
+    assert "nan" not in page.lower()
+    alone = probes_page(probes_table({KEY: scores}, {KEY: probes}, set(), PUBLISHED), PUBLISHED)
+    assert "structural" not in alone
+    assert "| published |" not in alone
+
+
+def test_the_comparison_has_the_values_and_the_intervals_of_table_3():
+    probes = probed()
+    scores = measure_probes(probes, SENTENCES, ARCS, offsets=3, seed=1).set_index(["system", "minus"])
+    choices = best_heads({"file": SENTENCES}, {"file": ARCS}, least=5, offsets=3)
+    right = right_words(probes, SENTENCES, ARCS, 3)
+    quantities = treebank_quantities(choices, right, PUBLISHED, seed=1)
+    for name, key in {
+        "probe.attention": ("attention", ""),
+        "probe.best_head": ("best_head", ""),
+        "probe.attention_and_words.less_random_network": ("attention_and_words", "random_network"),
+        "probe.attention.less_right_branching": ("attention", "right_branching"),
+    }.items():
+        measured = quantities[name]
+        assert [measured.value, measured.low, measured.high] == pytest.approx(
+            scores.loc[key, ["uas", "low", "high"]].tolist()
+        )

@@ -1,0 +1,84 @@
+"""What single heads know of language, from a model to the second paper's tables, its Figure 5 and its claims."""
+
+import pandas as pd
+import yaml
+
+from tests.support.models import tiny_bert
+from tests.support.places import ROOT
+from tests.workflow.conftest import Workdir
+
+
+def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_path):
+    model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
+    model.save_pretrained(tmp_path / "bert")
+    tokenizer.save_pretrained(tmp_path / "bert")
+    workdir = Workdir(tmp_path / "work")
+    workdir.path.mkdir()
+    tasks = {
+        "trees": {"kind": "treebank", "source": {"world": "treebank", "size": 40, "training_size": 20}},
+        "stories": {"kind": "coreference", "source": {"world": "coreference", "size": 8}},
+    }
+    bert = {"source": {"folder": str(tmp_path / "bert")}, "tasks": list(tasks), "published": {"clark2019": "base"}}
+    workdir.configure(
+        {
+            "tasks": tasks,
+            "models": {"bert": bert},
+            "relations": {"least": 20},
+            "probes": {"seeds": 2},
+            "select": {"models": ["bert"], "tasks": list(tasks)},
+        }
+    )
+    workdir.snakemake("--", "language", "results/clark2019/comparison.csv")
+    results = workdir.path / "results/clark2019"
+    for name in ("table1", "table2", "table3", "comparison"):
+        for kind in ("csv", "md", "html"):
+            assert (results / f"{name}.{kind}").stat().st_size > 300
+    for task in tasks:
+        for kind in ("pdf", "png"):
+            assert (results / f"bert/{task}/figure5.{kind}").stat().st_size > 1000
+    table = pd.read_csv(results / "comparison.csv", keep_default_na=False).set_index(["task", "id"])
+    assert table.loc[("trees", "no-head-does-all"), "verdict"] in ("holds", "fails", "open")
+    assert table.loc[("trees", "probe-words"), "verdict"] in ("holds", "fails", "open")
+    assert table.loc[("stories", "coreference-near-rules"), "verdict"] in ("holds", "fails", "open")
+    assert table.loc[("trees", "relation.all.accuracy"), "published"] == "34.5"
+    assert table.loc[("", "sep-middle"), "reason"] == "the model reads no text"
+    # The table and the comparison agree on what both show.
+    relations = pd.read_csv(results / "table1.csv").set_index(["relation", "scored"])
+    for scored, id_ in (("file", "relation.all.accuracy"), ("file", "relation.det.accuracy")):
+        name = id_.split(".")[1]
+        row = relations.loc[[(name, scored)]].query("paper == @name").iloc[0]
+        assert float(table.loc[("trees", id_), "ours"]) == round(row["accuracy"], 7)
+    assert workdir.planned("--", "language", "results/clark2019/comparison.csv") == {}
+
+
+def test_the_experiment_with_files_of_ones_own_is_planned(tmp_path, monkeypatch):
+    for name in ("TEXT", "VECTORS"):
+        (tmp_path / name).write_text("")
+        monkeypatch.setenv(name, str(tmp_path / name))
+    for part in ("dev", "train", "test"):
+        (tmp_path / f"bank-{part}.conllu").write_text("")
+    (tmp_path / "stories").mkdir()
+    (tmp_path / "stories/a.conllu").write_text("")
+    model, tokenizer = tiny_bert(layers=1, heads=2, head_size=4)
+    model.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    for name, path in {"MODEL": "model", "TREEBANK": "bank", "DOCUMENTS": "stories"}.items():
+        monkeypatch.setenv(name, str(tmp_path / path))
+    workdir = Workdir(tmp_path / "work")
+    workdir.path.mkdir()
+    first, second = (
+        yaml.safe_load((ROOT / f"experiments/{name}_local.yaml").read_text()) for name in ("text", "language")
+    )
+    models = {"local": first["models"]["local"] | second["models"]["local"]}
+    workdir.configure(
+        {
+            "tasks": first["tasks"] | second["tasks"],
+            "models": models,
+            "probes": second["probes"],
+            "select": first["select"] | second["select"],
+        }
+    )
+    planned = workdir.planned("--", "language", "clark2019")
+    asked = ("tabulate_relations", "tabulate_coreference", "tabulate_probes", "compare_with_clark", "measure_surface")
+    assert {rule: planned.get(rule) for rule in asked} == dict.fromkeys(asked, 1)
+    assert planned["map_sentences"] == planned["plot_sentences"] == 2

@@ -1,0 +1,58 @@
+"""Results on disk, from which the quantities about treebanks and coreference are collected."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from headtypes.language.coreference.accuracy import score_mentions
+from headtypes.language.coreference.antecedent_files import read_antecedents
+from headtypes.language.probes.scores import read_probes, right_words
+from headtypes.language.syntax.arc_files import read_arcs
+from headtypes.language.syntax.parts import read_parts
+from headtypes.language.syntax.relations import best_heads
+from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
+from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.quantities import Quantities
+from headtypes.tasks.coreference.records import AnnotatedDocument
+from headtypes.tasks.records import read_records
+
+Key = tuple[str, str]
+Paths = Mapping[Key, str | Path]
+
+
+def collect_treebanks(
+    arcs: Paths,
+    rows: Sequence[str | Path],
+    tests: Mapping[str, str | Path],
+    probes: Paths,
+    published: Clark2019,
+    *,
+    least: int,
+    offsets: int,
+    seed: int,
+) -> dict[Key, Quantities]:
+    """What is known of every model on every treebank, in the order of the arcs.
+
+    arcs, probes: files by model and treebank; of probes there may be fewer. rows: the sentences of each, in the order
+        of the arcs; tests: by treebank, where it has such a part.
+    least, offsets: as in `relations.measure_relations`; seed: of the sentences that are drawn for intervals.
+    """
+    found = {}
+    for (key, path), file in zip(arcs.items(), rows, strict=True):
+        guesses, parts = read_arcs(path), read_parts(file, tests.get(key[1]))
+        of_probes = None
+        if key in probes:
+            of_probes = right_words(read_probes(probes[key]), parts["file"], guesses["file"], offsets)
+        choices = best_heads(parts, guesses, least=least, offsets=offsets)
+        found[key] = treebank_quantities(choices, of_probes, published, seed=seed)
+    return found
+
+
+def collect_coreference(
+    antecedents: Paths, rows: Sequence[str | Path], published: Clark2019, *, seed: int
+) -> dict[Key, Quantities]:
+    """What is known of every model on every set of documents; rows: the documents of each, in the same order."""
+    found = {}
+    for (key, path), file in zip(antecedents.items(), rows, strict=True):
+        scores, document = score_mentions(read_records(file, AnnotatedDocument), read_antecedents(path))
+        found[key] = coreference_quantities(scores, document, published, seed=seed)
+    return found

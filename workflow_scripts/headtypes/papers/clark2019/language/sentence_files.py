@@ -1,0 +1,71 @@
+"""Maps of sentences on disk, for Clark's Figure 5: one small HDF5 file per model and task."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from headtypes.base.files import canonical_json, replacing, undamaged
+
+# What the figure shows: relations by the paper's names, and coreference.
+RELATIONS = ("dobj", "det", "poss", "auxpass", "pobj")
+COREFERENCE = "coreference"
+
+
+@dataclass(frozen=True)
+class SentenceMap:
+    """The attention of the best head for a phenomenon, among the words of one sentence or of a few.
+
+    phenomenon:  one of `RELATIONS`, or `COREFERENCE`.
+    layer, head: from 0; direction: as in `arc_files.DIRECTIONS`; accuracy: of the head, in percent.
+    words:       [place] with the special tokens, where they are shown.
+    marked:      places of the words that have the relation, or are head words of mentions.
+    attention:   [place, place] float32.
+    """
+
+    phenomenon: str
+    layer: int
+    head: int
+    direction: str
+    accuracy: float
+    words: list[str]
+    marked: list[int]
+    attention: np.ndarray
+
+
+def write_sentence_maps(path: str | Path, maps: list[SentenceMap], provenance: dict) -> None:
+    """Write maps as a whole file, with their provenance."""
+    # Without times of creation, equal maps give equal bytes.
+    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        for number, shown in enumerate(maps):
+            group = file.create_group(f"{number:03d}", track_order=True)
+            group.create_dataset("attention", data=shown.attention, fletcher32=True, chunks=True, track_times=False)
+            group.create_dataset("word", data=shown.words, dtype=h5py.string_dtype(), track_times=False)
+            group.create_dataset("marked", data=np.array(shown.marked, np.int32), track_times=False)
+            for name in ("phenomenon", "layer", "head", "direction", "accuracy"):
+                group.attrs[name] = getattr(shown, name)
+        file.attrs["provenance"] = canonical_json(provenance)
+
+
+def read_sentence_maps(path: str | Path) -> list[SentenceMap]:
+    """Read what `write_sentence_maps` wrote. Raises `InputError` that names a damaged file."""
+    with undamaged(path, "holds no maps of sentences"), h5py.File(path, "r") as file:
+        # A whole file says what made it, also where no sentence is shown.
+        file.attrs["provenance"]
+        maps = [
+            SentenceMap(
+                group.attrs["phenomenon"],
+                int(group.attrs["layer"]),
+                int(group.attrs["head"]),
+                group.attrs["direction"],
+                float(group.attrs["accuracy"]),
+                group["word"].asstr()[:].tolist(),
+                group["marked"][:].tolist(),
+                group["attention"][:],
+            )
+            for group in file.values()
+        ]
+        if any(shown.attention.shape != 2 * (len(shown.words),) for shown in maps):
+            raise ValueError("its words and its maps differ in length")
+        return maps

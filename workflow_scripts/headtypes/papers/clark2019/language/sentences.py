@@ -1,0 +1,177 @@
+"""Maps of the best heads on a few sentences, for Clark's Figure 5 alone; nothing is measured on them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from headtypes.attention.maps import readable
+from headtypes.attention.one_pass import read_attention
+from headtypes.base.errors import InputError
+from headtypes.base.table_files import read_csv
+from headtypes.language.coreference.accuracy import guessed_mentions
+from headtypes.language.coreference.antecedent_files import CANDIDATES, AntecedentGuesses, read_antecedents
+from headtypes.language.encoding import encode_sentences, special_tokens
+from headtypes.language.settings import Pieces
+from headtypes.language.syntax.arc_files import DIRECTIONS, ArcGuesses, read_arcs
+from headtypes.language.syntax.offsets import FILE
+from headtypes.language.syntax.pairs import sentence_of_word, stanford_pairs
+from headtypes.language.words import WordMaps
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+from headtypes.papers.clark2019.language.quantities import ALL, our_relation
+from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS, SentenceMap
+from headtypes.tasks.coreference.records import AnnotatedDocument
+from headtypes.tasks.records import read_records
+from headtypes.tasks.treebank.records import Sentence
+
+# Sentences of each phenomenon, and how many words they have.
+SHOWN, SHORTEST, LONGEST = 2, 8, 16
+# Words of the longest passage with a mention and its antecedent, where no shorter one has both.
+LONGEST_PASSAGE = 30
+# The relation of which the paper does not show the attention to special tokens.
+_WITHOUT_SPECIAL_TOKENS = "pobj"
+
+
+class Chosen(NamedTuple):
+    """A sentence on which the best head for a phenomenon is right, and which of its words are marked.
+
+    words: all that the model reads; shown: those of them that are shown; marked: from 0 among all. The others are as
+    in `sentence_files.SentenceMap`.
+    """
+
+    phenomenon: str
+    layer: int
+    head: int
+    direction: str
+    accuracy: float
+    words: Sequence[str]
+    shown: range
+    marked: list[int]
+
+
+def read_chosen(kind: str, rows: str | Path, guesses: str | Path, best: str | Path) -> list[Chosen]:
+    """Choose the sentences of a task from results on disk.
+
+    kind: `treebank` or `coreference`; rows: its data; guesses: those of the heads (`arc_files`, `antecedent_files`).
+    best: what `relations.measure_relations` says of the best heads, or what `accuracy.measure_coreference` says.
+    """
+    if kind == "treebank":
+        columns = ("annotation", "relation", "chosen", "scored", "layer", "head", "direction", "accuracy")
+        table = read_csv(best, "holds no best heads", columns)
+        return choose_sentences(read_records(rows, Sentence), read_arcs(guesses)[FILE], table)
+    columns = ("system", "candidates", "type", "chosen", "layer", "head", "accuracy")
+    table = read_csv(best, "holds no accuracies at antecedents", columns)
+    return choose_passages(read_records(rows, AnnotatedDocument), read_antecedents(guesses), table)
+
+
+def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
+    """For each relation the two sentences of 8 to 16 words with the most words of it, if all are guessed right.
+
+    The first on a tie. A relation that the table of best heads lacks, or of which there is no such sentence, is absent.
+    """
+    kept = [sentences[index] for index in arcs.sentence]
+    pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
+    starts = np.cumsum(arcs.length) - arcs.length
+    rows = best[(best["chosen"] == FILE) & (best["scored"] == FILE)].set_index(["annotation", "relation"])
+    chosen = []
+    for relation in RELATIONS:
+        name = our_relation(relation)
+        if name not in rows.index or name[1] not in pairs:
+            continue
+        row, pair = rows.loc[name], pairs[name[1]]
+        layer, head = int(row["layer"]), int(row["head"])
+        right = pair.right(arcs.guess[:, layer, head, DIRECTIONS.index(row["direction"])])
+        of_pair = sentence[pair.words]
+        count = np.bincount(of_pair, minlength=len(kept))
+        fits = (count == np.bincount(of_pair, right, minlength=len(kept))) & (count > 0)
+        fits &= (arcs.length >= SHORTEST) & (arcs.length <= LONGEST)
+        for number in sorted(np.flatnonzero(fits), key=lambda place, count=count: -count[place])[:SHOWN]:
+            marked = (pair.words[of_pair == number] - starts[number]).tolist()
+            words = kept[number].words
+            about = relation, layer, head, row["direction"], float(row["accuracy"])
+            chosen.append(Chosen(*about, words, range(len(words)), marked))
+    return chosen
+
+
+def choose_passages(
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, accuracies: pd.DataFrame
+) -> list[Chosen]:
+    """The two passages, of one or more sentences, with the most mentions whose antecedent is guessed and stands there.
+
+    The best head is that among all other words. A passage has 8 to 16 words or, if no such one has a mention and its
+    antecedent, up to 30. Of passages that overlap, one is taken; of equal ones the shortest, then the first.
+    """
+    best = accuracies[(accuracies["system"] == "best_head") & (accuracies["candidates"] == CANDIDATES[0])]
+    row = best[(best["type"] == ALL) & (best["chosen"] == "documents")].iloc[0]
+    layer, head = int(row["layer"]), int(row["head"])
+    found, _ = guessed_mentions(documents, guesses)
+    links: dict[int, list[tuple[int, int]]] = {}
+    for part, anaphor, guess in zip(guesses.part, found, guesses.guess[:, layer, head, 0], strict=True):
+        if int(guess) in anaphor.antecedents:
+            links.setdefault(int(part), []).append((anaphor.mention.head, int(guess)))
+    passages = []
+    for part, of_part in links.items():
+        for passage in _passages(documents[guesses.document[part]], guesses.start[part], guesses.stop[part]):
+            inside = [link for link in of_part if all(word in passage for word in link)]
+            if inside:
+                order = len(passage) > LONGEST, -len(inside), len(passage), part, passage.start
+                passages.append((order, part, passage, sorted({word for word, _ in inside})))
+    chosen, taken = [], []
+    for _, part, passage, marked in sorted(passages):
+        if len(chosen) < SHOWN and not any(part == one and set(passage) & set(other) for one, other in taken):
+            taken.append((part, passage))
+            words = documents[guesses.document[part]].words[guesses.start[part] : guesses.stop[part]]
+            about = COREFERENCE, layer, head, DIRECTIONS[0], float(row["accuracy"])
+            chosen.append(Chosen(*about, words, passage, marked))
+    return chosen
+
+
+def map_sentences(
+    chosen: Sequence[Chosen], record: ModelRecord, *, task: str, max_seq_length: int, pieces: Pieces, precision: str
+) -> list[SentenceMap]:
+    """Run a model over the chosen sentences, and keep the attention of the head that is shown on each.
+
+    record: the model, as `models.fetching.fetch_model` found it.
+    task:   name of the task, for messages; the others as in `arcs.extract_arcs`.
+    Raises `InputError` where an attention is not finite.
+    """
+    if not chosen:
+        return []
+    tokenizer, model = load_tokenizer(record), load_model(record, precision)
+    what = f"{record.name} on {task}"
+    longest = min(max_seq_length, record.max_length)
+    encoded = encode_sentences([it.words for it in chosen], tokenizer, longest, what, whole=False)
+    if len(encoded.kept) < len(chosen):
+        raise InputError(f"{what}: the guesses are of sentences that the model cannot read; delete them and run again.")
+    (maps,) = read_attention(
+        model, encoded.encoded, [WordMaps(encoded.word_of_token, pieces)], batch_tokens=1, what=what
+    )
+    ends = [[readable(tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(tokenizer)]
+    return [_shown(it, of_sentence[it.layer, it.head], *ends) for it, of_sentence in zip(chosen, maps, strict=True)]
+
+
+def _shown(chosen: Chosen, attention: np.ndarray, before: list[str], behind: list[str]) -> SentenceMap:
+    """The map among the words that are shown; among words alone, rows are divided by their sums."""
+    alone = chosen.phenomenon == _WITHOUT_SPECIAL_TOKENS
+    if alone:
+        before, behind = [], []
+    places = [*[0] * len(before), *(word + 1 for word in chosen.shown), *[len(attention) - 1] * len(behind)]
+    shown = attention[np.ix_(places, places)]
+    if alone:
+        sums = shown.sum(axis=-1, keepdims=True)
+        shown = np.divide(shown, sums, out=np.zeros_like(shown), where=sums > 0)
+    words = [*before, *(chosen.words[word] for word in chosen.shown), *behind]
+    marked = [word - chosen.shown.start + len(before) for word in chosen.marked]
+    return SentenceMap(*chosen[:5], words, marked, shown)
+
+
+def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[range]:
+    """Whole sentences of a part that follow one another, as words of the part."""
+    ends = np.cumsum([0, *(len(sentence.words) for sentence in document.sentences)]) - start
+    inside = [int(end) for end in ends if 0 <= end <= stop - start]
+    for place, first in enumerate(inside):
+        yield from (range(first, end) for end in inside[place + 1 :] if SHORTEST <= end - first <= LONGEST_PASSAGE)

@@ -1,0 +1,141 @@
+"""Clark's Table 1: the best head of each dependency relation, beside the best fixed offset."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import pandas as pd
+
+from headtypes.language.syntax.offsets import FILE
+from headtypes.language.syntax.pairs import TOTALS
+from headtypes.papers.clark2019.language.cells import column_with_ends, head_names, signed
+from headtypes.papers.clark2019.language.quantities import our_relation
+from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.markdown import document, markdown_table
+
+Key = tuple[str, str]
+KEYS = ["model", "task"]
+_VALUES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset")
+# Of what `measure_relations` writes.
+READ = ("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset", *_VALUES)
+COLUMNS = [
+    *KEYS,
+    *("annotation", "relation", "paper", "chosen", "scored", "words", "head", "direction"),
+    *(f"{name}{end}" for name in _VALUES[:2] for end in ("", "_low", "_high")),
+    "offset",
+    *(f"{name}{end}" for name in _VALUES[2:] for end in ("", "_low", "_high")),
+    *(f"published_{name}" for name in ("head", "direction", "accuracy", "offset", "baseline")),
+    *("derived", "differs"),
+]
+_DIRECTIONS = {"dependent_to_head": "dependent to head", "head_to_dependent": "head to dependent"}
+
+
+def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
+    """The best heads of all relations.
+
+    best:   by model and treebank, as `relations.measure_relations` returns them.
+    beside: models beside which the published values stand, on the rows that are chosen and scored as the paper does.
+    returns the columns `COLUMNS`; of each model and treebank first the paper's relations in its order, then the other
+      ones that are derived, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name
+      of the relation; head: counted from 1, empty where halves choose differently; derived, differs: of the paper's
+      relations, from which labels they are derived, and what differs in the annotation.
+    """
+    rows = {our_relation(row.relation): row for row in published.relations.rows}
+    derived = {our_relation(it.relation): it for it in published.derived}
+    tables = [pd.DataFrame(columns=COLUMNS)]
+    for key, read in best.items():
+        names = list(zip(read["annotation"], read["relation"], strict=True))
+        known = [rows.get(name) for name in names]
+        theirs = [derived.get(name) for name in names]
+        shown = [
+            row if key[0] in beside and way == FILE else None for row, way in zip(known, read["scored"], strict=True)
+        ]
+        table = read.assign(
+            **dict(zip(KEYS, key, strict=True)),
+            paper=["" if row is None else row.relation for row in known],
+            head=head_names(read["layer"], read["head"]),
+            derived=["" if it is None else it.derived for it in theirs],
+            differs=["" if it is None else it.differs for it in theirs],
+            **{
+                f"published_{name}": [None if row is None else getattr(row, name) for row in shown]
+                for name in ("head", "direction", "accuracy", "offset", "baseline")
+            },
+            place=[_place(name, list(rows), words) for name, words in zip(names, _counted(read), strict=True)],
+        )
+        tables.append(table.sort_values("place", kind="stable"))
+    return pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)[COLUMNS]
+
+
+def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
+    """The table as Markdown: for each model and treebank the paper's relations, then all others."""
+    parts = [
+        f"Published: {published.paper}, {published.relations.place}: {published.model} on the "
+        f"{published.data.treebank.source}. Accuracies are percent of words whose head in the tree is guessed, with "
+        "95 % intervals over sentences. +1 is the next word. *Lead* is the best head less the best offset.",
+        "Heads and offsets are chosen and scored on the same sentences, as in the paper; under *scored elsewhere* they "
+        "are the same choices on the test part or, without one, choices of each half of the sentences on the other. "
+        "Claims are judged on these.",
+        "Where a treebank has the labels of Universal Dependencies, the paper's relations are derived from them. The "
+        "last columns say from which, and what remains different, so that the values compare in order and size alone.",
+    ]
+    for (model, task), section in table.groupby(KEYS, sort=False):
+        of_paper = section["paper"] != ""
+        parts += [f"## {model}, {task}", "### Relations of the paper", markdown_table(_shown(section[of_paper], True))]
+        if section["published_head"].notna().any():
+            parts += ["### Published", markdown_table(_published(section[of_paper], published))]
+        parts += ["### Other relations", markdown_table(_shown(section[~of_paper], False))]
+    return document("Clark's Table 1: dependency relations", parts)
+
+
+def _counted(read: pd.DataFrame) -> Iterator[int]:
+    """The words of each row's relation where they are scored as in the paper."""
+    same = read[read["scored"] == FILE]
+    words = dict(zip(zip(same["annotation"], same["relation"], strict=True), same["words"], strict=True))
+    return (words.get(name, 0) for name in zip(read["annotation"], read["relation"], strict=True))
+
+
+def _place(name: tuple[str, str], of_paper: list[tuple[str, str]], words: int) -> tuple:
+    """Where a relation stands in the table, among others."""
+    annotation, relation = name
+    if name in of_paper:
+        return 0, of_paper.index(name), ""
+    if annotation == "stanford":
+        return 1, -words, relation
+    return (2, TOTALS.index(relation), "") if relation in TOTALS else (3, -words, relation)
+
+
+def _shown(section: pd.DataFrame, of_paper: bool) -> pd.DataFrame:
+    same, other = section[section["scored"] == FILE], section[section["scored"] != FILE]
+    by_name = other.set_index(["annotation", "relation"])
+    elsewhere = by_name.reindex(pd.MultiIndex.from_frame(same[["annotation", "relation"]]))
+    shown = pd.DataFrame(
+        {
+            "relation": list(same["relation"]),
+            "words": list(same["words"]),
+            "head": list(same["head"]),
+            "direction": [_DIRECTIONS[direction] for direction in same["direction"]],
+            "accuracy": column_with_ends(same, "accuracy"),
+            "offset": [signed(offset) for offset in same["offset"]],
+            "of the offset": column_with_ends(same, "offset_accuracy"),
+            "lead": column_with_ends(same, "above_offset"),
+            "scored elsewhere": column_with_ends(elsewhere, "accuracy"),
+            "of the offset there": column_with_ends(elsewhere, "offset_accuracy"),
+            "lead there": column_with_ends(elsewhere, "above_offset"),
+        }
+    )
+    return shown.assign(**{"from": list(same["derived"]), "differs": list(same["differs"])}) if of_paper else shown
+
+
+def _published(section: pd.DataFrame, published: Clark2019) -> pd.DataFrame:
+    rows = section[section["published_head"].notna()]
+    return pd.DataFrame(
+        {
+            "relation": list(rows["paper"]),
+            "head": list(rows["published_head"]),
+            "direction": [_DIRECTIONS[direction] for direction in rows["published_direction"]],
+            "accuracy": [f"{value:.1f}" for value in rows["published_accuracy"]],
+            "ours": [f"{value:.1f}" for value in rows["accuracy"]],
+            "offset": [signed(offset) for offset in rows["published_offset"]],
+            "of the offset": [f"{value:.1f}" for value in rows["published_baseline"]],
+            "ours, of the offset": [f"{value:.1f}" for value in rows["offset_accuracy"]],
+            "remark": [published.remarks(f"relation.{name}.accuracy") for name in rows["paper"]],
+        }
+    )

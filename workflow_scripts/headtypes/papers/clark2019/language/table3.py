@@ -1,0 +1,108 @@
+"""Clark's Table 3: how well probes on attention maps parse, beside what needs no training."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import pandas as pd
+
+from headtypes.papers.clark2019.language.cells import column_with_ends
+from headtypes.papers.clark2019.language.rules import SYSTEMS
+from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.markdown import document, markdown_table
+
+Key = tuple[str, str]
+KEYS = ["model", "task"]
+# Of what `measure_probes` writes.
+READ = ("system", "minus", "uas", "low", "high", "least", "most")
+COLUMNS = [
+    *KEYS,
+    *("system", "uas", "low", "high", "least", "most", "starts", "published", "comparable"),
+    *("training_sentences", "sentences", "known_words"),
+]
+# From the paper's order; ours alone are the best offset and the best head.
+_ORDER = (
+    "structural",
+    "right_branching",
+    "best_offset",
+    "best_head",
+    "distance_and_words",
+    "random_network",
+    "attention",
+    "attention_and_words",
+)
+_NAMES = {"structural": "structural probe (Hewitt and Manning 2019)", **SYSTEMS}
+
+
+def probes_table(
+    scores: Mapping[Key, pd.DataFrame], probes: Mapping[Key, dict], beside: Collection[str], published: Clark2019
+) -> pd.DataFrame:
+    """The unlabelled attachment scores of probes and baselines.
+
+    scores, probes: by model and treebank, as `scores.measure_probes` and `training.train_probes` return them.
+    beside: models beside which the published values stand.
+    returns the columns `COLUMNS`: uas, low and high: in percent, the mean over the random starts, with its interval
+      over sentences; least, most: of a start; starts: their number, empty where nothing is trained; training_sentences,
+      sentences: that were learnt from, and scored; known_words: percent of the scored words that have a vector.
+    """
+    theirs = {row.probe: row for row in published.probes.rows}
+    rows = []
+    for key, read in scores.items():
+        of_probes = probes[key]
+        own = read[read["minus"].isna() | (read["minus"] == "")].set_index("system")
+        for system in _ORDER:
+            row = theirs.get(system) if key[0] in beside else None
+            if system not in own.index and row is None:
+                continue
+            line = dict(zip(KEYS, key, strict=True)) | {"system": system}
+            if system in own.index:
+                line |= {name: own.loc[system, name] for name in ("uas", "low", "high", "least", "most")}
+            if system in of_probes["right"]:
+                line["starts"] = len(of_probes["right"][system])
+            line |= {
+                "published": None if row is None else row.uas,
+                "comparable": row is None or row.comparable,
+                "training_sentences": of_probes["training"]["read"],
+                "sentences": of_probes["scored"]["read"],
+                "known_words": 100 * of_probes["vectors"]["known"],
+            }
+            rows.append(line)
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"starts": "Int64"})
+
+
+def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
+    """The table as Markdown."""
+    data = published.data.treebank
+    parts = [
+        f"Published: {published.paper}, {published.probes.place}: {published.model} on the {data.source}, "
+        f"{data.training_sentences:,} sentences to learn from and {data.dev_sentences:,} scored. Values are percent of "
+        "words whose head is found (UAS), punctuation left out and roots included; of a probe, the mean over its "
+        "random starts, with a 95 % interval over sentences, and the range of the starts.",
+        "Probes that learn from fewer sentences, or have smaller vectors, score less. The best offset and the best "
+        "head are chosen on the scored sentences.",
+    ]
+    for (model, task), section in table.groupby(KEYS, sort=False):
+        first = section.iloc[0]
+        parts += [
+            f"## {model}, {task}",
+            f"{first['training_sentences']:,} sentences to learn from, {first['sentences']:,} scored; "
+            f"{first['known_words']:.1f} % of the scored words have a vector.",
+            markdown_table(pd.DataFrame(_lines(section, published))),
+        ]
+    parts += [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == "section 5"]
+    return document("Clark's Table 3: probes", parts)
+
+
+def _lines(section: pd.DataFrame, published: Clark2019) -> Iterator[dict]:
+    has_published = section["published"].notna().any()
+    section = section.assign(shown=column_with_ends(section, "uas", "low", "high"))
+    for row in section.itertuples():
+        several = not pd.isna(row.starts) and row.starts > 1
+        line = {
+            "system": _NAMES[row.system],
+            "UAS": row.shown,
+            "starts": f"{row.starts}: {row.least:.2f} to {row.most:.2f}" if several else "",
+        }
+        if has_published:
+            line["published"] = "" if pd.isna(row.published) else f"{row.published:g}"
+            remark = published.remarks(f"probe.{row.system}")
+            line["remark"] = remark if row.comparable else "scores undirected edges: not comparable"
+        yield line

@@ -1,0 +1,18 @@
+from headtypes.base.files import write_text
+from headtypes.base.table_files import read_csv, write_csv
+from headtypes.language.probes.scores import read_probes
+from headtypes.papers.clark2019.language.table3 import READ, probes_page, probes_table
+from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.keys import by_key
+from headtypes.papers.markdown import to_html
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    published = read_clark2019(inputs.reference)
+    scores = by_key(spec["subjects"], (read_csv(path, "holds no scores of probes", READ) for path in inputs.scores))
+    probes = by_key(spec["subjects"], map(read_probes, inputs.probes))
+    table = probes_table(scores, probes, spec["beside"], published)
+    page = probes_page(table, published)
+    write_csv(outputs.csv, table)
+    write_text(outputs.markdown, page)
+    write_text(outputs.html, to_html(page, provenance))

@@ -1,0 +1,16 @@
+from headtypes.base.files import write_text
+from headtypes.base.table_files import read_csv, write_csv
+from headtypes.papers.clark2019.language.table1 import READ, relations_page, relations_table
+from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.keys import by_key
+from headtypes.papers.markdown import to_html
+from headtypes.workflow.job import job
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    published = read_clark2019(inputs.reference)
+    best = by_key(spec["subjects"], (read_csv(path, "holds no best heads", READ) for path in inputs.best))
+    table = relations_table(best, spec["beside"], published)
+    page = relations_page(table, published)
+    write_csv(outputs.csv, table)
+    write_text(outputs.markdown, page)
+    write_text(outputs.html, to_html(page, provenance))
