@@ -9,7 +9,9 @@ rule write_summary:
     input:
         guan=[rules.compare_with_guan.output.csv] if plan.partitions else [],
         clark=[rules.compare_with_clark.output.csv] if plan.texts else [],
-        clark_tables=[],
+        relations=[rules.tabulate_relations.output.csv] if plan.inputs_of("treebank") else [],
+        coreference=[rules.tabulate_coreference.output.csv] if plan.inputs_of("coreference") else [],
+        probes=[rules.tabulate_probes.output.csv] if plan.probed else [],
         types=[rules.tabulate_stability.output.csv] if plan.clustered else [],
         ablations=(
             [rules.tabulate_ablations.output.csv_2, rules.tabulate_ablations.output.csv_3] if plan.ablations else []

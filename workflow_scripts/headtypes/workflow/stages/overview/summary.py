@@ -7,7 +7,7 @@ from headtypes.workflow.stages.stage import stage
 # Each figure's name among the rule's inputs, by what it has wildcards of.
 _OF_PARTITION = ("heads", "projection", "layers", "maps")
 _OF_TEXT = ("examples", "surface_2", "surface_4", "plane")
-_OTHERS = ("guan", "clark", "clark_tables", "types", "ablations", "partition", "joined")
+_OTHERS = ("guan", "clark", "relations", "coreference", "probes", "types", "ablations", "partition", "joined")
 
 
 def shown_partitions(plan: Plan) -> list[PartitionPlan]:
