@@ -8,7 +8,11 @@ CAPTIONS = local(os.path.relpath(ROOT / "report"))
 rule write_summary:
     input:
         guan=[rules.compare_with_guan.output.csv] if plan.partitions else [],
-        clark=[rules.compare_with_clark.output.csv] if plan.texts else [],
+        clark=(
+            [rules.compare_with_clark.output.csv]
+            if plan.texts or plan.inputs_of("treebank") or plan.inputs_of("coreference")
+            else []
+        ),
         relations=[rules.tabulate_relations.output.csv] if plan.inputs_of("treebank") else [],
         coreference=[rules.tabulate_coreference.output.csv] if plan.inputs_of("coreference") else [],
         probes=[rules.tabulate_probes.output.csv] if plan.probed else [],
