@@ -8,8 +8,14 @@ CAPTIONS = local(os.path.relpath(ROOT / "report"))
 rule write_summary:
     input:
         guan=[rules.compare_with_guan.output.csv] if plan.partitions else [],
-        clark=[rules.compare_with_clark.output.csv] if plan.texts else [],
-        clark_tables=[],
+        clark=(
+            [rules.compare_with_clark.output.csv]
+            if plan.texts or plan.inputs_of("treebank") or plan.inputs_of("coreference")
+            else []
+        ),
+        relations=[rules.tabulate_relations.output.csv] if plan.inputs_of("treebank") else [],
+        coreference=[rules.tabulate_coreference.output.csv] if plan.inputs_of("coreference") else [],
+        probes=[rules.tabulate_probes.output.csv] if plan.probed else [],
         types=[rules.tabulate_stability.output.csv] if plan.clustered else [],
         ablations=(
             [rules.tabulate_ablations.output.csv_2, rules.tabulate_ablations.output.csv_3] if plan.ablations else []
@@ -21,18 +27,22 @@ rule write_summary:
         layers=of_each(rules.plot_layers.output.png, summary.shown_partitions(plan)),
         maps=of_each(rules.plot_maps.output.png, summary.shown_partitions(plan)),
         models=expand(rules.plot_models.output.png, clustering=plan.clusterings),
+        confidence=of_each(rules.plot_confidence.output.png, summary.shown_confidence(plan)),
+        controls=of_each(rules.plot_controls.output.png, summary.shown_controls(plan)),
         curves=of_each(rules.plot_curves.output.png, summary.shown_partitions(plan) if plan.curved else []),
         choice=of_each(rules.plot_choice.output.png, summary.shown_partitions(plan)),
         examples=of_each(rules.plot_examples.output.png, summary.shown_texts(plan)),
         surface_2=of_each(rules.plot_surface.output.png_2, summary.shown_texts(plan)),
         surface_4=of_each(rules.plot_surface.output.png_4, summary.shown_texts(plan)),
         gradients=of_each(rules.plot_gradients.output.png, summary.shown_gradients(plan)),
+        sentences=of_each(rules.plot_sentences.output.png, summary.shown_sentences(plan)),
         plane=of_each(rules.plot_plane.output.png, summary.shown_texts(plan)),
         joined_figures=of_each(rules.plot_joined.output.png, summary.shown_joined(plan)),
         captions=expand(
             f"{CAPTIONS}/{{name}}.rst",
             name=[
                 *("figure1", "figure2", "figure3", "figure4", "figure5", "curves", "choice", "joined"),
+                *("confidence", "controls", "clark_figure5"),
                 *("clark_figure1", "clark_figure2", "clark_figure3", "clark_figure4", "clark_figure6"),
             ],
         ),

@@ -139,6 +139,7 @@ ADDED = {
                 "map_sentences": 1,
                 "plot_sentences": 1,
                 "compare_with_clark": 1,
+                "probe_types": 1,
                 **JOINED,
             },
             "spec": {"write_summary": 1},

@@ -32,7 +32,8 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     (folder / "clark2019").mkdir()
     for name in ("comparison", "table1", "table2", "table3"):
         shutil.copy(RESULTS / f"demo/{name}.csv", folder / f"guan2020/{name}.csv")
-    shutil.copy(RESULTS / "clark/comparison.csv", folder / "clark2019/comparison.csv")
+    for name in ("comparison", "table1", "table2", "table3"):
+        shutil.copy(RESULTS / f"clark/{name}.csv", folder / f"clark2019/{name}.csv")
     types = ["dense"] * 33 + ["diagonal"] * 4 + ["dense_vertical"] * 15 + ["vertical"] * 20
     shared = {"cluster": 0, "silhouette": 0.5, "near": 0.2, "special": 0.3, "far": 0.5}
     heads = pd.DataFrame(
@@ -57,7 +58,9 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     files = {
         "guan": ["guan2020/comparison.csv"],
         "clark": ["clark2019/comparison.csv"],
-        "clark_tables": [],
+        "relations": ["clark2019/table1.csv"],
+        "coreference": ["clark2019/table2.csv"],
+        "probes": ["clark2019/table3.csv"],
         "types": ["guan2020/table1.csv"],
         "ablations": ["guan2020/table2.csv", "guan2020/table3.csv"],
         "partition": ["partition.csv"],

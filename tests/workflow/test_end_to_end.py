@@ -39,6 +39,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     absent |= {"plot_examples", "plot_surface", "plot_plane", "compare_with_clark"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
     absent |= {"probe_types", "extract_antecedents", "measure_coreference"}
+    absent |= {"probe_types"}
     absent |= {"extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
     absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
     # Controls are of Table 2 without its baseline.

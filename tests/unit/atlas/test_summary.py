@@ -16,7 +16,7 @@ from headtypes.atlas.summary.cells import Cell, number, probability
 from headtypes.atlas.summary.findings import costs_sentence, joined_sentence, sink_sentence, verdict_sentence
 from headtypes.atlas.summary.made import duration, facts, processor_time
 from headtypes.atlas.summary.pictures import caption_of, picture_of
-from headtypes.atlas.summary.tables import ablation_tables, plain_tables, types_table
+from headtypes.atlas.summary.tables import ablation_tables, types_table
 from headtypes.atlas.summary.verdicts import counted, judged_subjects
 from headtypes.base.errors import InputError
 from tests.support.places import ROOT
@@ -80,7 +80,7 @@ def test_findings_name_the_costliest_type_beside_random_heads(table_2):
 
 def test_findings_name_the_token_that_heads_fall_back_on():
     comparison = pd.read_csv(RESULTS / "clark/comparison.csv")
-    (judged,) = judged_subjects(comparison, "task", "file.csv")
+    judged, *_ = judged_subjects(comparison, "task", "file.csv")
     assert "fall back on is [CLS]: it gets 38% of the attention" in sink_sentence(comparison, judged)
     without = comparison[~comparison["id"].str.startswith("sink.")]
     assert sink_sentence(without, judged) is None
@@ -117,21 +117,16 @@ def test_published_values_stand_only_beside_models_that_are_compared_with_them(t
     assert "paper" not in [column.label for column in types_table(table).columns]
 
 
-def test_other_tables_are_shown_by_model_with_intervals_below_their_values():
-    table = pd.DataFrame(
-        {
-            "model": ["a", "a", "b"],
-            "relation": ["det", "obj", "det"],
-            "accuracy": [50.0, 40.5, 60.0],
-            "accuracy_low": [45.0, 35.0, 50.0],
-            "accuracy_high": [55.0, 45.0, 70.0],
-            "same": 1,
-        }
-    )
-    first, second = plain_tables("Clark's Table 1", table, "table1.csv")
-    assert (first.title, second.title) == ("Clark's Table 1: a", "Clark's Table 1: b")
-    assert [column.label for column in first.columns] == ["relation", "accuracy"]
-    assert first.rows[1][1] == Cell("40.5", 40.5, "35.0 to 45.0")
+def test_the_tables_of_the_second_paper_stand_on_the_page(summary):
+    relations, coreference, probes = summary.papers[1].tables
+    (row,) = [row for row in relations.rows if row[0].text == "det"]
+    assert [cell.text for cell in row[:6]] == ["det", "1817", "3-9", "dependent to head", "80.8", "+1"]
+    assert (row[4].below, row[7].text, row[8].text) == ("79.0 to 82.6", "21.2", "21.1")
+    (row,) = [row for row in coreference.rows if row[1].text == "the words before"]
+    assert [cell.text for cell in row] == ["best head", "the words before", "2-2", "61.6", "63.6", "60.5", "53.7"]
+    assert coreference.about == "255 mentions with an antecedent, in 29 documents."
+    (row,) = [row for row in probes.rows if row[0].text == "attention and words"]
+    assert [cell.text for cell in row] == ["attention and words", "61.4", "3", "61.37", "61.50"]
 
 
 def test_cells_that_are_missing_are_empty_and_sorted_last():

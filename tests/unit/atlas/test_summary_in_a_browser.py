@@ -53,7 +53,7 @@ def column(page, table, place: int) -> list[str]:
 
 def test_a_table_is_sorted_by_mouse_and_by_keyboard(chromium, page_file):
     with opened(chromium, page_file, 1280) as page:
-        table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2")).locator("table")
+        table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2. Types")).locator("table")
         heads = table.get_by_role("button", name="heads", exact=True)
         heads.click()
         numbers = [int(text) for text in column(page, table, 3)]
@@ -96,7 +96,7 @@ def test_the_theme_is_changed_by_its_button(chromium, page_file):
 
 def test_a_row_is_a_block_of_named_lines_on_a_phone(chromium, page_file):
     with opened(chromium, page_file, 390) as page:
-        table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2")).locator("table")
+        table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2. Types")).locator("table")
         cell = table.locator("tbody tr").nth(1).locator("td").nth(3)
         assert cell.evaluate("(it) => getComputedStyle(it, '::before').content") == '"EM"'
         boxes = [table.locator("tbody tr").nth(1).locator("td").nth(place).bounding_box() for place in (1, 2)]

@@ -18,7 +18,10 @@ from headtypes.papers.claims import VERDICTS
 
 @dataclass(frozen=True)
 class Paper:
-    """What the page has of one paper; judged: by subject, the one with the most decided claims first."""
+    """What the page has of one paper; judged: by subject, the one with the most decided claims first.
+
+    headline: on how many of the subjects, from the first, the verdicts stand beside the findings.
+    """
 
     id: str
     short: str
@@ -26,6 +29,7 @@ class Paper:
     judged: Sequence[Judged] = ()
     tables: Sequence[Shown] = ()
     pictures: Sequence[Picture] = ()
+    headline: int = 1
 
 
 @dataclass(frozen=True)

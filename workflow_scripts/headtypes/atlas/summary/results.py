@@ -12,7 +12,8 @@ from headtypes.atlas.summary.cells import Shown
 from headtypes.atlas.summary.made import facts
 from headtypes.atlas.summary.page import Paper, Summary
 from headtypes.atlas.summary.pictures import Picture, caption_of, picture_of
-from headtypes.atlas.summary.tables import ablation_tables, plain_tables, types_table
+from headtypes.atlas.summary.tables import ablation_tables, types_table
+from headtypes.atlas.summary.tables_clark import coreference_tables, probe_tables, relation_tables
 from headtypes.atlas.summary.verdicts import Judged, judged_subjects
 from headtypes.base.table_files import read_csv
 from headtypes.joined.table import read_joined
@@ -37,6 +38,8 @@ _GUAN = (
     Figure("layers", "Figure 3. Types by layer", "figure3"),
     Figure("models", "Figure 4. Types of all models", "figure4"),
     Figure("maps", "Figure 5. The attention of every head", "figure5"),
+    Figure("confidence", "How certain each head's type is", "confidence"),
+    Figure("controls", "What types cost, beside random heads", "controls"),
     Figure("curves", "Heads left out in growing sets", "curves"),
     Figure("choice", "How many types there are", "choice"),
 )
@@ -45,10 +48,12 @@ _CLARK = (
     Figure("surface_2", "Clark's Figure 2. Attention to special tokens and neighbours", "clark_figure2"),
     Figure("gradients", "Clark's Figure 3. Gradients by kind of token", "clark_figure3"),
     Figure("surface_4", "Clark's Figure 4. Entropy of attention", "clark_figure4"),
+    Figure("sentences", "Clark's Figure 5. Heads that find relations or antecedents", "clark_figure5"),
     Figure("plane", "Clark's Figure 6. Heads by their distances", "clark_figure6"),
 )
 _JOINED = Figure("joined_figures", "Types beside random heads", "joined")
 _ALL = (*_GUAN, *_CLARK, _JOINED)
+_CLARK_TABLES = {"relations": relation_tables, "coreference": coreference_tables, "probes": probe_tables}
 _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm")]
 
 
@@ -68,7 +73,8 @@ def collect_summary(
 ) -> Summary:
     """Read what the summary shows.
 
-    inputs:  files by name: guan and clark (comparisons), types, ablations (Tables 2 and 3), clark_tables, partition,
+    inputs:  files by name: guan and clark (comparisons), types, ablations (Tables 2 and 3), relations, coreference and
+             probes (Clark's Tables 1 to 3), partition,
         joined, and those of the figures; each at most as many as there are.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
@@ -104,12 +110,13 @@ def collect_summary(
             of_clark,
             [
                 shown
-                for number, path in enumerate(inputs["clark_tables"], start=1)
-                for shown in plain_tables(
-                    f"Clark's Table {number}", read_csv(path, "is no table", [], rows=0), _relative(path, folder)
-                )
+                for name, tables in _CLARK_TABLES.items()
+                for path in inputs[name]
+                for shown in tables(read_csv(path, "is no such table", ["model", "task"]), _relative(path, folder))
             ],
             pictures(_CLARK),
+            # Its claims are about texts, a treebank and documents: tasks of one model.
+            headline=sum(judged.model == of_clark[0].model for judged in of_clark),
         ),
     ]
     return Summary(
@@ -167,10 +174,11 @@ def _findings(inputs, shown, costs, of_guan, of_clark, clark) -> Iterable[str]:
         yield findings.types_sentence(model, read_partition(path))
     if of_guan:
         yield findings.verdict_sentence("Guan et al.", of_guan[0])
-    if of_clark:
-        yield findings.verdict_sentence("Clark et al.", of_clark[0])
-        if sentence := findings.sink_sentence(clark, of_clark[0]):
-            yield sentence
+    for judged in of_clark:
+        if judged.model == of_clark[0].model:
+            yield findings.verdict_sentence("Clark et al.", judged)
+            if sentence := findings.sink_sentence(clark, judged):
+                yield sentence
     for path, wildcards in zip(inputs["joined"], shown["joined_figures"], strict=True):
         if sentence := findings.joined_sentence(read_joined(path), wildcards["model"]):
             yield sentence
@@ -180,7 +188,7 @@ def _files(inputs: Mapping[str, Paths], folder: Path) -> Iterable[tuple[str, lis
     named = {
         "Values and claims of the papers beside ours": ("guan", "clark"),
         "Guan's tables": ("types", "ablations"),
-        "Clark's tables": ("clark_tables",),
+        "Clark's tables": tuple(_CLARK_TABLES),
         "Types of heads": ("partition",),
         "Types beside random heads": ("joined",),
     }

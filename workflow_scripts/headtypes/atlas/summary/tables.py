@@ -96,31 +96,6 @@ def ablation_tables(table: pd.DataFrame, number_of_table: int, published: set[st
         )
 
 
-def plain_tables(title: str, table: pd.DataFrame, file: str) -> Iterator[Shown]:
-    """Any table, one for each model and task; an interval (columns _low and _high) stands below its value.
-
-    Columns that say the same in every row, and those that are empty, are left out.
-    """
-    keys = [key for key in ("model", "task") if key in table]
-    for subject, rows in table.groupby(keys, sort=False) if keys else [((), table)]:
-        ends = {name for name in table if name.endswith(("_low", "_high"))}
-        names = [name for name in table if name not in {*keys, *ends} and len(rows[name].unique()) > 1]
-        columns = [Column(name.replace("_", " "), pd.api.types.is_numeric_dtype(rows[name])) for name in names]
-        shown = [
-            [_plain(row, name, column.is_number) for name, column in zip(names, columns, strict=True)]
-            for _, row in rows.iterrows()
-        ]
-        yield Shown(": ".join([title, ", ".join(map(str, subject))]) if subject else title, columns, shown, file=file)
-
-
-def _plain(row: pd.Series, name: str, is_number: bool) -> Cell:
-    if not is_number:
-        return words(row[name])
-    value = row[name]
-    digits = 0 if pd.notna(value) and float(value).is_integer() else 1
-    return number(value, digits, row.get(f"{name}_low"), row.get(f"{name}_high"))
-
-
 def _about(rows: pd.DataFrame, random: bool) -> str:
     asked = int(rows["n_questions"].iloc[0])
     parts = [f"Percent and points on {asked:,} questions or pairs; intervals are 95 % over these."]

@@ -26,15 +26,15 @@ def collect_treebanks(
     probes: Paths,
     published: Clark2019,
     *,
-    least: int,
-    offsets: int,
     seed: int,
+    least: int = 0,
+    offsets: int = 0,
 ) -> dict[Key, Quantities]:
     """What is known of every model on every treebank, in the order of the arcs.
 
     arcs, probes: files by model and treebank; of probes there may be fewer. rows: the sentences of each, in the order
         of the arcs; tests: by treebank, where it has such a part.
-    least, offsets: as in `relations.measure_relations`; seed: of the sentences that are drawn for intervals.
+    least, offsets: as in `relations.measure_relations`, needed where there are arcs; seed: of the sentences that are drawn for intervals.
     """
     found = {}
     for (key, path), file in zip(arcs.items(), rows, strict=True):
