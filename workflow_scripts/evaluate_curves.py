@@ -1,5 +1,5 @@
 from headtypes.ablation.curves import evaluate_curves
-from headtypes.ablation.importance import read_importance
+from headtypes.ablation.importance_files import read_importance
 from headtypes.base.table_files import write_csv
 from headtypes.models.records import read_model_record
 from headtypes.tasks.kinds import read_rows

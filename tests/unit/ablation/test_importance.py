@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 import torch
 
-from headtypes.ablation.importance import head_importance, measure_importance, normalise, read_importance
+from headtypes.ablation.importance import head_importance, measure_importance, normalise
+from headtypes.ablation.importance_files import read_importance
 from headtypes.base.errors import InputError
 from headtypes.tasks.examples import EXAMPLES
 from headtypes.tasks.question_answering.examples import answer_positions

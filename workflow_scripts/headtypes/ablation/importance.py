@@ -1,7 +1,5 @@
 """How much the loss depends on each head: the gradient-based importance of Michel et al. 2019."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import torch
@@ -10,8 +8,6 @@ from torch import Tensor
 from headtypes.attention.batches import Batch, rows_of, run_model
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
-from headtypes.base.files import undamaged
-from headtypes.base.table_files import read_csv
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.examples import EXAMPLES
@@ -110,14 +106,3 @@ def normalise(importance: np.ndarray) -> np.ndarray:
     """
     norm = np.linalg.norm(importance, axis=1, keepdims=True)
     return np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
-
-
-def read_importance(path: str | Path) -> np.ndarray:
-    """The normalised importance in a CSV of `measure_importance`'s table: [layer, head].
-
-    Raises `InputError` that names a damaged file.
-    """
-    kinds, otherwise = {"layer": int, "head": int, "normalised": float}, "holds no importance of heads"
-    table = read_csv(path, otherwise, kinds, dtype=kinds).sort_values(["layer", "head"])
-    with undamaged(path, otherwise):
-        return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)

@@ -26,6 +26,7 @@ PLANE_FIT = "results/divergence/{model}/{task}.plane.json"
 GRADIENTS = "results/gradients/{model}/{task}.csv"
 HEAD_OUTPUTS = "results/head_outputs/{model}/{task}.h5"
 MAPS = "results/maps/{model}/{task}.h5"
+SAMPLE_MAPS = "results/maps/{model}/{task}.samples.h5"
 EXAMPLES = "results/examples/{model}/{task}.h5"
 
 PARTITION = "results/partitions/{model}/{partition}.csv"
