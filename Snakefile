@@ -27,6 +27,7 @@ include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
 include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
 include: "rules/clark2019.smk"  # the second paper's figures, and its claims
+include: "rules/atlas.smk"  # a page with every head of a model
 
 
 onstart:
@@ -52,4 +53,5 @@ rule all:
         rules.coreference.input,
         rules.guan2020.input,
         rules.clark2019.input,
+        rules.atlas.input,
     localrule: True

@@ -25,6 +25,7 @@ from headtypes.workflow.jobs import remember_code
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.preview import remember_config
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
+from headtypes.workflow.stages.overview import atlas
 from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:
@@ -155,6 +156,16 @@ def shown_partition(wildcards):
     """The partition whose types Clark's Figure 6 shows, where the model has one on this task."""
     partition = plan.shown_partition(wildcards.model, wildcards.task)
     return [] if partition is None else of_each(paths.PARTITION, [partition])
+
+
+def of_analysis(name, pattern):
+    """An input function: the path for the model on each of its tasks that an analysis is of."""
+    return lambda wildcards: of_each(pattern, plan.analyses_of(wildcards.model)[name])
+
+
+def in_atlas(entries, pattern):
+    """An input function: the path for each entry that the model's atlas shows, from a function of the stage."""
+    return lambda wildcards: of_each(pattern, entries(plan, wildcards.model))
 
 
 def parts_of(whole, shard):

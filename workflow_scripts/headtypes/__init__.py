@@ -14,6 +14,7 @@ ablation    what a model answers when heads are taken away
 language    what single heads know of language: dependency relations, coreference
 figures     the figure style, and figures that belong to no paper
 papers      claims, tables and figures, a folder for each paper
+atlas       the pages that a reader opens
 config      what a configuration may hold
 workflow    what the rules need: plan, stages, resources, provenance, audit
 

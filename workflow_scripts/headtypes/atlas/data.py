@@ -37,7 +37,6 @@ def gather(
     maps: Sequence[tuple[str, Sequence[AttentionMaps]]],
     found: Found,
     *,
-    main: str | None,
     distance_bins: int,
     conditions: Mapping[str, Mapping[str, str]],
 ) -> dict:
@@ -45,24 +44,29 @@ def gather(
 
     maps:  the attention maps of each task's samples, the most important task first. Of each task, as many are kept as
         of any other, up to `SAMPLES` in all and as long as the page stays small.
-    found: files by kind of result: features (of one task), partitions, confidence, surfaces, gradients, divergences,
-        relations, best_heads, coreference, importance, intervals. Any of them may be absent.
-    main:  the partition whose types are shown first.
+    found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
+        confidence, surfaces, gradients, divergences, relations, best_heads, coreference, importance, intervals. Any of
+        them may be absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
     Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)
-    layers, heads = model.layers, model.heads
-    columns = _columns(found, main)
+    columns = _columns(found)
     data = {
-        "model": {"name": model.name, "layers": layers, "heads": heads, "kind": model.model_type, "from": _origin(model)},
-        "main": main,
+        "model": {
+            "name": model.name,
+            "layers": model.layers,
+            "heads": model.heads,
+            "kind": model.model_type,
+            "from": _origin(model),
+        },
+        "main": next((name for name, _ in found.get("partitions", ())), None),
         "columns": [column.as_dict() for column in columns],
         "features": None,
         "divergences": [],
         "samples": samples,
         "costs": [cost for name, path in found.get("intervals", ()) for cost in costs_of(path, name, conditions)],
-        "names": best_heads(found, heads),
+        "names": best_heads(found, model.heads),
         "packed": packed,
     }
     for task, path in found.get("features", ()):
@@ -76,10 +80,9 @@ def gather(
     return data
 
 
-def _columns(found: Found, main: str | None) -> list[Column]:
-    partitions = sorted(found.get("partitions", ()), key=lambda entry: entry[0] != main)
+def _columns(found: Found) -> list[Column]:
     return [
-        *(type_column(name, read_partition(path)) for name, path in partitions),
+        *(type_column(name, read_partition(path)) for name, path in found.get("partitions", ())),
         *(column for name, path in found.get("confidence", ()) for column in confidence_columns(name, path)),
         *(column for task, path in found.get("importance", ()) for column in importance_columns(task, path)),
         *(column for task, path in found.get("surfaces", ()) for column in surface_columns(task, path)),

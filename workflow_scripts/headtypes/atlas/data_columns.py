@@ -64,11 +64,9 @@ class Column:
 
     def as_dict(self) -> dict:
         """As JSON holds it: rounded, and without what is empty."""
-        fields = {
-            **vars(self),
-            **{name: rounded(getattr(self, name)) for name in ("values", "low", "high") if getattr(self, name) is not None},
-        }
-        return {name: value for name, value in fields.items() if value not in (None, "")}
+        numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high")}
+        fields = {**vars(self), **numbers}
+        return {name: value for name, value in fields.items() if value is not None and value != ""}
 
 
 def type_column(name: str, partition: Partition) -> Column:
@@ -121,7 +119,9 @@ def confidence_columns(name: str, path: str | Path) -> list[Column]:
 def importance_columns(task: str, path: str | Path) -> list[Column]:
     """The gradient-based importance of each head on a task."""
     note = "How much the loss depends on the head, by gradients (Michel et al. 2019); each layer's vector has length 1."
-    return [Column(f"importance.{task}", f"importance on {task}", "Importance", read_importance(path).ravel(), note=note)]
+    return [
+        Column(f"importance.{task}", f"importance on {task}", "Importance", read_importance(path).ravel(), note=note)
+    ]
 
 
 def surface_columns(task: str, path: str | Path) -> list[Column]:
@@ -135,7 +135,8 @@ def surface_columns(task: str, path: str | Path) -> list[Column]:
             f"Surface patterns on {task}",
             means[name] * (1 if name in _NATS else 100),
             "nats" if name in _NATS else "%",
-            note="Mean over segments (Clark et al. 2019, section 3)." + (" 0: a single token." if name in _NATS else ""),
+            note="Mean over segments (Clark et al. 2019, section 3)."
+            + (" 0: a single token." if name in _NATS else ""),
         )
         for name, label in _SURFACE.items()
         if not np.isnan(means[name]).all()
@@ -144,12 +145,12 @@ def surface_columns(task: str, path: str | Path) -> list[Column]:
 
 def gradient_columns(task: str, path: str | Path) -> list[Column]:
     """How much the loss depends on each head's attention to each kind of token."""
-    gradients = read_gradients(path)
+    table = read_gradients(path).table()
     note = "Mean of |dLoss/dA| over attention to this kind of token (Clark et al. 2019, section 3.2)."
     return [
-        Column(f"gradient.{task}.{kind}", f"gradient, {_KINDS[kind]}", f"Gradients on {task}", values, note=note)
-        for kind, values in zip(ATTENDED, gradients.values.reshape(-1, len(ATTENDED)).T, strict=True)
-        if not np.isnan(values).all()
+        Column(f"gradient.{task}.{kind}", f"gradient, {_KINDS[kind]}", f"Gradients on {task}", table[kind], note=note)
+        for kind in ATTENDED
+        if table[kind].notna().any()
     ]
 
 
@@ -181,7 +182,9 @@ def coreference_columns(task: str, path: str | Path) -> list[Column]:
     names = ("system", "candidates", "type", "layer", "head", "accuracy")
     table = read_csv(path, "holds no accuracies of coreference", names)
     table = table[(table["system"] == "head") & (table["candidates"] == "mentions")]
-    note = "Percent of mentions whose antecedent the head finds among earlier mentions (Clark et al. 2019, section 4.3)."
+    note = (
+        "Percent of mentions whose antecedent the head finds among earlier mentions (Clark et al. 2019, section 4.3)."
+    )
     return [
         Column(
             f"coreference.{task}.{type_}",

@@ -28,9 +28,7 @@ def costs_of(path: str | Path, partition: str, conditions: Mapping[str, Mapping[
             "partition": partition,
             "condition": row["condition"],
             "operations": dict(conditions[row["condition"]]),
-            "drops": [
-                {"metric": _METRICS[metric], **_interval(row, f"drop_{metric}")} for metric in metrics
-            ],
+            "drops": [{"metric": _METRICS[metric], **_interval(row, f"drop_{metric}")} for metric in metrics],
         }
         for row in table.to_dict("records")
         if conditions.get(row["condition"])

@@ -56,3 +56,5 @@ PROBES = "results/probes/{model}/{task}.json"
 PROBE_SCORES = "results/probes/{model}/{task}.csv"
 ANTECEDENTS = "results/antecedents/{model}/{task}.h5"
 COREFERENCE = "results/coreference/{model}/{task}.csv"
+
+ATLAS = "results/atlas/{model}.html"

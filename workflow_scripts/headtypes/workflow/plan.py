@@ -172,6 +172,18 @@ class Plan:
         partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]
         return next((it for it in partitions if len(it.types) == 4), next(iter(partitions), None))
 
+    def analyses_of(self, model: str) -> dict[str, list[FeaturePlan]]:
+        """What is measured of a model's heads, besides types: by analysis, the model on each of its tasks."""
+        planned = {
+            "surfaces": self.texts,
+            "gradients": self.gradients,
+            "divergences": self.texts,
+            "relations": self.inputs_of("treebank"),
+            "coreference": self.inputs_of("coreference"),
+            "importance": dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.curved),
+        }
+        return {name: [entry for entry in entries if entry.model == model] for name, entries in planned.items()}
+
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts about which nothing is asked."""
         return self.config.tasks[task].kind == Text.name

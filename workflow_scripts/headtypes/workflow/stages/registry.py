@@ -15,6 +15,7 @@ from headtypes.workflow.stages import (
     types,
 )
 from headtypes.workflow.stages.language import coreference, syntax
+from headtypes.workflow.stages.overview import atlas
 from headtypes.workflow.stages.stage import Stage
 
 _MODULES = (
@@ -32,6 +33,7 @@ _MODULES = (
     coreference,
     guan2020,
     clark2019,
+    atlas,
 )
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)

@@ -1,0 +1,1 @@
+"""Rules of what brings the results of all analyses together."""
