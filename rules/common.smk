@@ -158,14 +158,9 @@ def shown_partition(wildcards):
     return [] if partition is None else of_each(paths.PARTITION, [partition])
 
 
-def of_analysis(name, pattern):
-    """An input function: the path for the model on each of its tasks that an analysis is of."""
-    return lambda wildcards: of_each(pattern, plan.analyses_of(wildcards.model)[name])
-
-
-def in_atlas(entries, pattern):
-    """An input function: the path for each entry that the model's atlas shows, from a function of the stage."""
-    return lambda wildcards: of_each(pattern, entries(plan, wildcards.model))
+def in_atlas(kind):
+    """An input function: the paths of a kind of result that the model's atlas shows."""
+    return lambda wildcards: of_each(atlas.RESULTS[kind], atlas.results_of(plan, wildcards.model)[kind])
 
 
 def parts_of(whole, shard):

@@ -38,6 +38,7 @@ SUMMARIES = {
     "compare_with_guan": 1,
     "tabulate_models": 1,
     "plot_models": 1,
+    "write_atlas": 1,
 }
 
 CONFIG = {
@@ -65,14 +66,14 @@ ADDED = {
     "a model": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
         {
-            "new": {"fetch_model": 1, **READ},
+            "new": {"fetch_model": 1, "write_atlas": 1, **READ},
             "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
         },
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED},
+            "new": {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED},
             "spec": of(
                 "tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", "compare_with_guan"
             ),
@@ -83,6 +84,7 @@ ADDED = {
         {
             "new": {
                 "fetch_model": 1,
+                "write_atlas": 1,
                 **READ,
                 "sample_questions": 1,
                 **ANSWERED,
@@ -96,7 +98,7 @@ ADDED = {
     "a model that is made from another": (
         {"models/three": {"source": {"finetuned": {"base": "two", "task": "squad"}}, "tasks": ["squad"]}},
         {
-            "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, **READ},
+            "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, "write_atlas": 1, **READ},
             "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
         },
     ),
@@ -105,7 +107,7 @@ ADDED = {
         {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_atlas"),
         },
     ),
     "a treebank of the world": (
@@ -122,7 +124,8 @@ ADDED = {
                 "measure_relations": 1,
                 "train_probes": 1,
                 "measure_probes": 1,
-            }
+            },
+            "spec": of("write_atlas"),
         },
     ),
     "documents with mentions": (
@@ -130,34 +133,34 @@ ADDED = {
             "tasks/stories": {"kind": "coreference", "source": {"world": "coreference"}},
             "models/two/tasks": ["squad", "stories"],
         },
-        {"new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1}},
+        {"new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1}, "spec": of("write_atlas")},
     ),
     "a task of text": (
         {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ, **SINGLE_HEADS, "compare_with_clark": 1},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_atlas"),
         },
     ),
     "a condition": (
         {"conditions/uniform-dense": {"dense": "uniform"}},
         {
             "new": {"evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a condition without a control": (
         {"conditions/drop-diagonal": {"diagonal": "drop_inter"}},
         {
             "new": {"evaluate_condition": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a condition of one head's mean": (
         {"conditions/mean-head": {"1-2": "mean"}},
         {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a reading": (
@@ -165,7 +168,7 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1, "tabulate_readings": 1},
             "spec": of("measure_intervals"),
-            "follow": of("tabulate_ablations", "compare_with_guan"),
+            "follow": of("tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a reading that no condition depends on": (
@@ -176,26 +179,26 @@ ADDED = {
         {"clustering": {"k": [4, 5]}},
         {
             "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models")},
-            "spec": of("tabulate_stability", "compare_with_guan"),
+            "spec": {**of("tabulate_stability", "compare_with_guan"), "write_atlas": 2},
         },
     ),
     "a method": (
         {"clustering": {"methods": ["kmeans", "gmm"]}},
         {
             "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models")},
-            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan"),
+            "spec": {**of("tabulate_stability", "tabulate_ablations", "compare_with_guan"), "write_atlas": 2},
         },
     ),
     "an imported partition": (
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
             "new": {"import_partition": 1, **EVALUATED, **FIGURES},
-            "spec": of("tabulate_ablations", "compare_with_guan"),
+            "spec": of("tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "an imported partition without types that a condition names": (
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
-        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan")},
+        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan", "write_atlas")},
     ),
 }
 CHANGED = {
@@ -216,6 +219,7 @@ CHANGED = {
                     },
                 ),
                 **of("compare_with_guan"),
+                "write_atlas": 2,
             },
             "follow": {
                 "plot_projection": 3,
@@ -263,6 +267,7 @@ CHANGED = {
                 "plot_curves": 1,
                 "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_models", "plot_models"),
+                "write_atlas": 2,
             },
         },
     ),
@@ -278,15 +283,15 @@ CHANGED = {
         {"curves": {"orders": 4}},
         {"spec": {"evaluate_curves": 1}, "follow": {"plot_curves": 1}},
     ),
-    "curves that are taken away": ({"curves": {"orders": 0}}, {}),
+    "curves that are taken away": ({"curves": {"orders": 0}}, {"spec": of("write_atlas")}),
     "more samples for gradients": (
         {"gradients": {"samples": 300}},
-        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1}},
+        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1, "write_atlas": 1}},
     ),
-    "gradients that are taken away": ({"gradients": {"samples": 0}}, {}),
+    "gradients that are taken away": ({"gradients": {"samples": 0}}, {"spec": of("write_atlas")}),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
-        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan")},
+        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas")},
     ),
     "a model that is not selected": (
         {"select": {"models": ["one"]}},

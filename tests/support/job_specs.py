@@ -56,6 +56,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("embed_heads", *name) for name in plan.partitions),
         *((f"plot_{what}", *name) for name in plan.partitions for what in ("heads", "projection", "layers", "maps")),
         *((rule, clustering) for clustering in plan.clusterings for rule in ("tabulate_models", "plot_models")),
+        *(("write_atlas", model) for model in dict.fromkeys(each.model for each in plan.features)),
         ("tabulate_stability",),
         ("tabulate_ablations",),
         ("tabulate_readings",),

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from headtypes.atlas.data_columns import (
     Column,
     confidence_columns,
@@ -53,6 +55,7 @@ def gather(
     samples, packed = _samples(maps)
     columns = _columns(found)
     data = {
+        "title": f"Heads of {model.name}",
         "model": {
             "name": model.name,
             "layers": model.layers,
@@ -71,7 +74,7 @@ def gather(
     }
     for task, path in found.get("features", ()):
         values, _ = read_head_features(path, distance_bins)
-        data["features"] = {"task": task, "labels": _labels(distance_bins), "values": rounded(values)}
+        data["features"] = numbers_on(task, values, distance_bins)
     for task, path in found.get("divergences", ()):
         divergence = read_divergence(path)
         text, largest = pack_divergence(divergence.of_a_row)
@@ -116,8 +119,10 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
     return about, [text for _, _, text in kept]
 
 
-def _labels(distance_bins: int) -> list[str]:
-    return [*map(str, range(1, distance_bins + 1)), *SELF_AND_SPECIAL]
+def numbers_on(task: str, features: np.ndarray, distance_bins: int) -> dict:
+    """The distance features of every head, [head, distance_bins + 5], and what each is called."""
+    labels = [*map(str, range(1, distance_bins + 1)), *SELF_AND_SPECIAL]
+    return {"task": task, "labels": labels, "values": rounded(features)}
 
 
 def _origin(model: ModelRecord) -> str:

@@ -33,7 +33,7 @@ def page_of(data: Mapping, provenance: Mapping) -> str:
     parts = {
         "style-digest": _digest(style),
         "script-digest": _digest(script),
-        "title": escape(f"Heads of {data['model']['name']}"),
+        "title": escape(data["title"]),
         "provenance": escape(canonical_json(dict(provenance))),
         "style": style,
         "data": _json(shown),

@@ -1,5 +1,5 @@
 function makeControls() {
-  byId("title").append(`Heads of ${data.model.name}`);
+  byId("title").append(data.title);
   byId("about").append(aboutModel());
   const by = byId("by"), from = byId("from"), sample = byId("sample"), add = byId("add-filter");
   add.append(element("option", { value: "" }, "add a filter …"));
