@@ -84,7 +84,10 @@ def _found(plan: Plan, model: str) -> dict[str, list[tuple[str, Path]]]:
     """The results of the model that are there."""
     names = atlas.names_of(plan, model)
     planned = {
-        kind: [(name, Path(atlas.RESULTS[kind].format(**entry.wildcards))) for name, entry in zip(names[kind], entries)]
+        kind: [
+            (name, Path(atlas.RESULTS[kind].format(**entry.wildcards)))
+            for name, entry in zip(names[kind], entries, strict=True)
+        ]
         for kind, entries in atlas.results_of(plan, model).items()
         if kind not in ("features", "intervals")
     }

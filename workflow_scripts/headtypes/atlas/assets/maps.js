@@ -74,7 +74,8 @@ function drawLines(canvas, sides, maps, head) {
   canvas.height = height * dense;
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
-  pen.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--line-ink");
+  const paper = themeColour("--paper"), line = themeColour("--accent");
+  pen.strokeStyle = cssOf(line);
   const row = height / length;
   for (const side of ["from", "to"]) {
     sides[side].forEach((button, place) => {
@@ -83,7 +84,7 @@ function drawLines(canvas, sides, maps, head) {
         : word.side === "from" ? maps.value(head, word.place, place) : maps.value(head, place, word.place);
       button.classList.toggle("chosen", Boolean(chosen));
       button.setAttribute("aria-pressed", String(Boolean(state.token && state.token.side === side && state.token.place === place)));
-      button.style.setProperty("--weight", value === null ? 0 : Math.sqrt(value) * 0.45);
+      button.style.backgroundColor = value ? cssOf(between(paper, line, Math.sqrt(value) * 0.45)) : "";
       button.lastChild.textContent = value !== null && value >= 0.01 ? percent(value) : "";
     });
   }
