@@ -38,9 +38,13 @@ function colourOf(column, head, range) {
   return alongScale(range[1] > range[0] ? (value - range[0]) / (range[1] - range[0]) : 0.5);
 }
 
-function themeColour(name) {
-  return rgbOf(getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+// Colours of the theme, read once: to ask for a style makes the browser lay out the page.
+const theme = {};
+function readTheme() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["paper", "ink", "accent"]) theme[name] = rgbOf(style.getPropertyValue(`--${name}`).trim());
 }
+readTheme();
 
 function format(value, unit = "") {
   if (value === null || value === undefined) return "none";

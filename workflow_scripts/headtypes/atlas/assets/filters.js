@@ -11,7 +11,7 @@ function makeControls() {
     option.title = `${id}${cut ? ", cut" : ""}`;
     sample.append(option);
   });
-  byId("sample-label").hidden = byId("show").hidden = !data.samples.length;
+  byId("sample-control").hidden = byId("show").hidden = !data.samples.length;
   by.addEventListener("change", () => change({ by: by.value }));
   from.addEventListener("change", () => change({ from: Number(from.value) }));
   sample.addEventListener("change", () => change({ sample: Number(sample.value) }));
@@ -48,7 +48,7 @@ function drawControls() {
   byId("by").value = state.by;
   byId("from").value = state.from;
   byId("sample").value = state.sample;
-  byId("from-label").hidden = !columnOf(state.by) || columnOf(state.by).packed === undefined;
+  byId("from-control").hidden = !columnOf(state.by) || columnOf(state.by).packed === undefined;
   for (const button of byId("show").querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.dataset.show === state.show));
   }

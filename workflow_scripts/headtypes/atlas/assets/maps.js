@@ -67,6 +67,7 @@ function linesOf(maps, head) {
   return { box, draw };
 }
 
+const LEVELS = 20;
 function drawLines(canvas, sides, maps, head) {
   const word = shownWord(), length = maps.length;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight], dense = devicePixelRatio || 1;
@@ -74,7 +75,7 @@ function drawLines(canvas, sides, maps, head) {
   canvas.height = height * dense;
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
-  const paper = themeColour("--paper"), line = themeColour("--accent");
+  const paper = theme.paper, line = theme.accent;
   pen.strokeStyle = cssOf(line);
   const row = height / length;
   for (const side of ["from", "to"]) {
@@ -88,20 +89,26 @@ function drawLines(canvas, sides, maps, head) {
       button.lastChild.textContent = value !== null && value >= 0.01 ? percent(value) : "";
     });
   }
+  // Lines of about the same weight are one path, since each path takes its time.
+  const paths = Array.from({ length: LEVELS }, () => new Path2D());
   for (let query = 0; query < length; query++) {
     if (word && word.side === "from" && word.place !== query) continue;
     for (let key = 0; key < length; key++) {
       if (word && word.side === "to" && word.place !== key) continue;
       const value = maps.value(head, query, key);
       if (value < 0.01) continue;
-      pen.globalAlpha = Math.min(1, word ? 0.25 + 0.75 * value : 0.04 + 0.96 * value);
-      pen.lineWidth = word ? 0.5 + 3.5 * value : 0.5 + 1.5 * value;
-      pen.beginPath();
-      pen.moveTo(0, (query + 0.5) * row);
-      pen.bezierCurveTo(width / 2, (query + 0.5) * row, width / 2, (key + 0.5) * row, width, (key + 0.5) * row);
-      pen.stroke();
+      const path = paths[Math.min(Math.floor(value * LEVELS), LEVELS - 1)];
+      const [start, end] = [(query + 0.5) * row, (key + 0.5) * row];
+      path.moveTo(0, start);
+      path.bezierCurveTo(width / 2, start, width / 2, end, width, end);
     }
   }
+  paths.forEach((path, level) => {
+    const value = (level + 0.5) / LEVELS;
+    pen.globalAlpha = word ? 0.25 + 0.75 * value : 0.04 + 0.96 * value;
+    pen.lineWidth = word ? 0.5 + 3.5 * value : 0.5 + 1.5 * value;
+    pen.stroke(path);
+  });
 }
 
 function matrixOf(maps, head) {
@@ -136,7 +143,7 @@ function drawMatrix(canvas, maps, head, place) {
   canvas.drawnWith = { cell, margin };
   canvas.style.width = canvas.style.height = `${size}px`;
   canvas.width = canvas.height = size * dense;
-  const pen = canvas.getContext("2d"), paper = themeColour("--paper"), ink = themeColour("--ink");
+  const pen = canvas.getContext("2d"), paper = theme.paper, ink = theme.ink;
   const image = new ImageData(length, length);
   for (let query = 0, at = 0; query < length; query++) {
     for (let key = 0; key < length; key++, at += 4) {
@@ -150,7 +157,7 @@ function drawMatrix(canvas, maps, head, place) {
   pen.drawImage(small, margin, margin, cell * length, cell * length);
   pen.strokeStyle = cssOf(between(paper, ink, 0.25));
   pen.strokeRect(margin - 0.5, margin - 0.5, cell * length + 1, cell * length + 1);
-  pen.strokeStyle = cssOf(themeColour("--accent"));
+  pen.strokeStyle = cssOf(theme.accent);
   pen.lineWidth = 1.5;
   const query = word && word.side === "from" ? word.place : null;
   const key = place ? place.key : word && word.side === "to" ? word.place : null;
@@ -163,7 +170,7 @@ function drawMatrix(canvas, maps, head, place) {
       if (margin < 64) continue;
       pen.save();
       pen.font = `${chosen ? "bold " : ""}${chosen ? 11 : font}px system-ui, sans-serif`;
-      pen.fillStyle = cssOf(chosen ? themeColour("--accent") : ink);
+      pen.fillStyle = cssOf(chosen ? theme.accent : ink);
       if (isRow) pen.translate(margin - 4, margin + (index + 0.5) * cell);
       else {
         pen.translate(margin + (index + 0.5) * cell, margin - 4);

@@ -10,5 +10,8 @@ for (const event of ["popstate", "hashchange"]) {
     draw(null);
   });
 }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(null));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  readTheme();
+  draw(null);
+});
 if (data.samples.length) mapsOf(state.sample).catch(() => {});

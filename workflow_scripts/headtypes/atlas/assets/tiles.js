@@ -55,7 +55,12 @@ function moveByKey(event) {
   }
 }
 
+// What of the state the tiles show, besides which of them are opened.
+const shownByTiles = ["by", "from", "only", "show", "sample"];
+
 async function drawTiles(before) {
+  tiles.forEach((tile, head) => tile.setAttribute("aria-pressed", String(state.heads.includes(head))));
+  if (before && shownByTiles.every((name) => before[name] === state[name])) return;
   const column = columnOf(state.by), key = `${state.by} ${state.from}`;
   if (column && column.packed !== undefined && column.from !== state.from) {
     await fillDivergences(column, state.from);
@@ -70,7 +75,6 @@ async function drawTiles(before) {
     tile.style.color = colour ? inkOn(colour) : "";
     tile.classList.toggle("none", !colour);
     tile.classList.toggle("out", !shown);
-    tile.setAttribute("aria-pressed", String(state.heads.includes(head)));
     tile.setAttribute("aria-label",
       `${longNameOf(head)}${column ? `: ${labelOf(column)} ${inWords(column, head)}` : ""}${shown ? "" : ", filtered out"}`);
     tile.title = tile.getAttribute("aria-label");
@@ -83,7 +87,7 @@ async function drawTiles(before) {
 
 // Attention from the page's colour to the type's, or to that of text; of its square root, so that small values show.
 async function drawThumbnails(column) {
-  const sample = state.sample, maps = await mapsOf(sample), paper = themeColour("--paper"), ink = themeColour("--ink");
+  const sample = state.sample, maps = await mapsOf(sample), paper = theme.paper, ink = theme.ink;
   if (sample !== state.sample || state.show !== "maps") return;
   const { length } = maps, image = new ImageData(length, length);
   for (let head = 0; head < headCount; head++) {

@@ -1,0 +1,88 @@
+"""Debian's Chromium without a window, to see pages as a reader does."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+CHROMIUM = Path("/usr/bin/chromium")
+
+
+@contextmanager
+def browser() -> Iterator:
+    """A browser of the driver `playwright`; the test is skipped where there is no Chromium, but fails if CI=true."""
+    if not CHROMIUM.exists():
+        assert os.environ.get("CI") != "true", "install Debian's package chromium"
+        pytest.skip("needs /usr/bin/chromium")
+    with sync_playwright() as driver:
+        # Root, as in containers, has no sandbox.
+        opened = driver.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+@contextmanager
+def opened(browser, path: Path, width: int, *, dark: bool = False) -> Iterator:
+    """A page in a window of a width in pixels; fails where it asks for anything beyond itself, or logs an error."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", has_touch=width < 700
+    )
+    page = context.new_page()
+    asked, errors = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(path.as_uri())
+    try:
+        yield page
+        assert [url for url in asked if not url.startswith(("data:", path.as_uri()))] == []
+        assert errors == []
+    finally:
+        context.close()
+
+
+# The text of a page whose contrast with what is behind it is below a limit (WCAG 2.2, 1.4.3).
+LOW_CONTRAST = """(least) => {
+  const channels = (text) => text.match(/[0-9.]+/g).map(Number);
+  const light = (rgb) => {
+    const linear = (it) => (it <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = rgb.map((it) => linear(it / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    for (let it = element; it; it = it.parentElement) {
+      const found = channels(getComputedStyle(it).backgroundColor);
+      if (found.length === 3 || found[3] === 1) return found.slice(0, 3);
+    }
+    return [255, 255, 255];
+  };
+  const low = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    const empty = !walker.currentNode.textContent.trim() || element.closest("script, style");
+    if (empty || !element.checkVisibility()) continue;
+    const [one, other] = [channels(getComputedStyle(element).color).slice(0, 3), ground(element)].map(light);
+    const [dark, bright] = one < other ? [one, other] : [other, one];
+    const contrast = (bright + 0.05) / (dark + 0.05);
+    if (contrast < least) low.push(`${walker.currentNode.textContent.trim().slice(0, 40)}: ${contrast.toFixed(2)}`);
+  }
+  return low;
+}"""
+
+# What reaches beyond the right edge of the window, or can be scrolled sideways inside.
+BEYOND_THE_EDGE = """() => [...document.querySelectorAll("main, main *, header, header *, table, .scroll")]
+  .filter((it) => it.checkVisibility() && (it.getBoundingClientRect().right > innerWidth + 1
+    || (it.scrollWidth > it.clientWidth + 1 && it.clientWidth > 0 && getComputedStyle(it).display !== "inline")))
+  .map((it) => `${it.tagName} ${it.className} ${it.textContent.trim().slice(0, 40)}`)"""
+
+# Controls without a name that a screen reader could say.
+NAMELESS = """() => [...document.querySelectorAll("a, button, summary, input, select")]
+  .filter((it) => !it.textContent.trim() && !it.getAttribute("aria-label"))
+  .filter((it) => !it.querySelector("img[alt]:not([alt=''])"))
+  .map((it) => it.outerHTML.slice(0, 80))"""
