@@ -131,15 +131,15 @@ def test_pointing_at_a_word_says_what_it_looks_at(chromium, page_file):
         most = int(attention[3].argmax())
         share = 100 * attention[3, most]
         said = page.locator(".said").inner_text()
-        assert said.startswith(f"house looks at: {WORDS[most]} {share:.0f} %")
+        assert said.startswith(f"“house” looks at: {WORDS[most]} {share:.0f} %")
         page.get_by_role("group", name="Words looked at").get_by_role("button", name="##side").hover()
         most = int(attention[:, 5].argmax())
-        assert page.locator(".said").inner_text().startswith(f"##side is looked at by: {WORDS[most]}")
+        assert page.locator(".said").inner_text().startswith(f"“##side” is looked at by: {WORDS[most]}")
         page.get_by_role("button", name="matrix").click()
         box = page.locator(".matrix canvas").bounding_box()
         cell = (box["width"] - 65) / len(WORDS)
         page.mouse.move(box["x"] + 64 + 2.5 * cell, box["y"] + 64 + 3.5 * cell)
-        assert page.locator(".said").inner_text().startswith(f"house → old: {100 * attention[3, 2]:.0f}")
+        assert page.locator(".said").inner_text().startswith(f"“house” → “old”: {100 * attention[3, 2]:.0f}")
 
 
 def test_by_keyboard(chromium, page_file):
@@ -176,7 +176,7 @@ def test_two_heads_stand_side_by_side_and_share_the_word(chromium, page_file):
         one, other = page.locator(".panel").all()
         assert one.bounding_box()["y"] == other.bounding_box()["y"]
         one.get_by_role("group", name="Words that look").get_by_role("button", name="old").hover()
-        assert other.locator(".said").inner_text().startswith("old looks at")
+        assert other.locator(".said").inner_text().startswith("“old” looks at")
         page.get_by_role("button", name="Close head 1-1").click()
         assert page.locator(".panel").count() == 1
 
@@ -228,7 +228,7 @@ def test_by_touch_on_a_phone(chromium, page_file):
         # What is covered cannot be reached.
         assert page.locator("#all").evaluate("it => it.inert")
         page.get_by_role("group", name="Words that look").get_by_role("button", name="house").tap()
-        assert page.locator(".said").inner_text().startswith("house looks at")
+        assert page.locator(".said").inner_text().startswith("“house” looks at")
         sizes = page.locator(".tile, .word, .panel button").evaluate_all(
             "all => all.map((it) => Math.min(it.getBoundingClientRect().width, it.getBoundingClientRect().height))"
         )

@@ -23,7 +23,7 @@ function saidOf(maps, head, word) {
   const places = maps.tokens.map((_, place) => place), from = word.side === "from";
   const value = (place) => (from ? maps.value(head, word.place, place) : maps.value(head, place, word.place));
   const most = places.sort((a, b) => value(b) - value(a)).slice(0, 4).map((place) => `${maps.tokens[place]} ${percent(value(place))}`);
-  return `${maps.tokens[word.place]} ${from ? "looks at" : "is looked at by"}: ${most.join(", ")}`;
+  return `“${maps.tokens[word.place]}” ${from ? "looks at" : "is looked at by"}: ${most.join(", ")}`;
 }
 
 function linesOf(maps, head) {
@@ -121,7 +121,7 @@ function matrixOf(maps, head) {
     const inside = key >= 0 && query >= 0 && key < maps.length && query < maps.length;
     place = inside ? { query, key } : null;
     if (inside) box.parentElement.querySelector(".said").textContent =
-      `${maps.tokens[query]} → ${maps.tokens[key]}: ${percent(maps.value(head, query, key))}`;
+      `“${maps.tokens[query]}” → “${maps.tokens[key]}”: ${percent(maps.value(head, query, key))}`;
     pointAt(inside ? { side: "from", place: query } : null);
     draw();
   });

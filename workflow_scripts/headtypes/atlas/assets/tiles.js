@@ -59,7 +59,9 @@ function moveByKey(event) {
 const shownByTiles = ["by", "from", "only", "show", "sample"];
 
 async function drawTiles(before) {
-  tiles.forEach((tile, head) => tile.setAttribute("aria-pressed", String(state.heads.includes(head))));
+  for (const head of before ? [...before.heads, ...state.heads] : tiles.keys()) {
+    tiles[head].setAttribute("aria-pressed", String(state.heads.includes(head)));
+  }
   if (before && shownByTiles.every((name) => before[name] === state[name])) return;
   const column = columnOf(state.by), key = `${state.by} ${state.from}`;
   if (column && column.packed !== undefined && column.from !== state.from) {
