@@ -82,16 +82,13 @@ def _record(plan: Plan, model: str) -> ModelRecord:
 
 def _found(plan: Plan, model: str) -> dict[str, list[tuple[str, Path]]]:
     """The results of the model that are there."""
-    names = atlas.names_of(plan, model)
-    planned = {
-        kind: [
-            (name, Path(atlas.RESULTS[kind].format(**entry.wildcards)))
-            for name, entry in zip(names[kind], entries, strict=True)
-        ]
-        for kind, entries in atlas.results_of(plan, model).items()
-        if kind not in ("features", "intervals")
-    }
-    return {kind: [(name, path) for name, path in entries if path.exists()] for kind, entries in planned.items()}
+    names, found = STAGES["write_atlas"](plan, model)["found"], {}
+    for kind, entries in atlas.results_of(plan, model).items():
+        # The distance features shown are those of the text, and conditions are about other texts.
+        if kind not in ("features", "intervals"):
+            files = (Path(atlas.RESULTS[kind].format(**entry.wildcards)) for entry in entries)
+            found[kind] = [(name, file) for name, file in zip(names[kind], files, strict=True) if file.exists()]
+    return found
 
 
 if __name__ == "__main__":

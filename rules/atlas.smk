@@ -43,5 +43,5 @@ rule write_atlas:
 
 rule atlas:
     input:
-        of_each(paths.ATLAS, atlas.models_with_maps(plan)),
+        expand(paths.ATLAS, model=dict.fromkeys(entry.model for entry in plan.features)),
     localrule: True
