@@ -38,6 +38,15 @@ def maps_of(layers: int, heads: int, tokens: list[str], seed: int) -> AttentionM
     return AttentionMaps(attention, tokens, f"sample {seed}", False)
 
 
+def write_types(path: Path, layers: int, heads: int) -> np.ndarray:
+    """A partition into four types in turn, of which vertical is doubtful; returns the type of each head."""
+    types = np.array([TYPES[place % 4] for place in range(layers * heads)], dtype=object)
+    shares = np.random.default_rng(0).dirichlet(np.ones(21), len(types))
+    columns = {"cluster": np.arange(len(types)) % 4, "types": types, "silhouette": np.zeros(len(types))}
+    write_partition(path, build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns))
+    return types
+
+
 def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, Path]]]:
     """Results of every kind that an atlas shows, but those of language."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,12 +56,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     features = rng.dirichlet(np.ones(69), (3, layers, heads)).astype(np.float32)
     ids, length = ["a", "b", "c"], np.full(3, 9, np.int32)
     write_features(folder / "features.h5", Features(features, length, np.zeros(3, bool), ids), {})
-    types = np.array([TYPES[place % 4] for place in range(count)], dtype=object)
-    shares = rng.dirichlet(np.ones(21), count)
-    columns = {"cluster": np.arange(count) % 4, "types": types, "silhouette": np.zeros(count)}
-    write_partition(
-        folder / "types.csv", build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns)
-    )
+    types = write_types(folder / "types.csv", layers, heads)
     groups = {f"{name}{end}": rng.random(count) for name in ("near", "special", "far") for end in ("", "_low", "_high")}
     keeps = {"keeps_type_samples": np.arange(count) % 101, "keeps_type_seeds": np.nan}
     write_csv(folder / "confidence.csv", table.assign(type=types, **groups, **keeps))

@@ -1,12 +1,9 @@
 """The atlas of a model on a text that somebody has typed."""
 
-import numpy as np
-
 from headtypes.atlas.data import Found, gather, numbers_on
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.attention.maps import Maps, readable
 from headtypes.attention.one_pass import read_attention
-from headtypes.base.errors import InputError
 from headtypes.features.columns import head_features
 from headtypes.features.distance import DistanceFeatures
 from headtypes.models.fetching import load_tokenizer
@@ -25,15 +22,13 @@ def look_at(record: ModelRecord, sample: Sample, found: Found, *, precision: str
 
     sample: its id stands for a task's name; the distance features shown are those on this text alone.
     found:  results of the model, as in `data.gather`; there may be none.
-    Raises `InputError` where an attention is not finite.
+    Raises `InputError` where a head's attention is not finite, or does not sum to one.
     """
     tokenizer = load_tokenizer(record)
     encoded = encode_samples([sample], tokenizer, SentencePair.name, min(record.max_length, LONGEST))
     reducers = [Maps(), DistanceFeatures(encoded.kinds)]
     model = load_model(record, precision)
     attention, (distance,) = read_attention(model, encoded, reducers, batch_tokens=1, what=record.name)
-    if not np.isfinite(attention).all():
-        raise InputError(f"{record.name}: an attention is not finite; the model's weights are damaged.")
     tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
     maps = AttentionMaps(attention, tokens, sample.id, bool(encoded.truncated[0]))
     data = gather(record, [(sample.id, [maps])], found, distance_bins=distance_bins, conditions={})

@@ -28,6 +28,7 @@ HEAD_OUTPUTS = "results/head_outputs/{model}/{task}.h5"
 MAPS = "results/maps/{model}/{task}.h5"
 SAMPLE_MAPS = "results/maps/{model}/{task}.samples.h5"
 EXAMPLES = "results/examples/{model}/{task}.h5"
+ATLAS = "results/atlas/{model}.html"
 
 PARTITION = "results/partitions/{model}/{partition}.csv"
 NAMING = "results/partitions/{model}/{partition}.naming.json"
@@ -56,5 +57,3 @@ PROBES = "results/probes/{model}/{task}.json"
 PROBE_SCORES = "results/probes/{model}/{task}.csv"
 ANTECEDENTS = "results/antecedents/{model}/{task}.h5"
 COREFERENCE = "results/coreference/{model}/{task}.csv"
-
-ATLAS = "results/atlas/{model}.html"
