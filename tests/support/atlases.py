@@ -17,6 +17,7 @@ from headtypes.types.partitions import build_partition, write_partition
 MARKUP = [
     "<script>document.title='run'</script>",
     "</script><b>bold</b>",
+    "<!-- <script>",
     "<img src=x onerror=alert(1)>",
     "\u2028",
     "&amp;",

@@ -282,6 +282,7 @@ def test_the_policy_lets_nothing_else_run_or_be_fetched(chromium, page_file):
 def test_nothing_of_the_data_can_end_its_element(tmp_path):
     page = page_of(atlas(tmp_path, 1, 1, [MARKUP]), {"rule": "</script>"})
     assert page.count("</script>") == 2 + 2
+    assert "<" not in page.partition('id="data">')[2].partition("</script>")[0]
     assert "\u2028" not in page
     assert "default-src 'none'" in page
 

@@ -208,7 +208,9 @@ def test_equal_maps_give_equal_bytes_at_another_time(tmp_path):
     digests = set()
     for name in ("a.h5", "b.h5"):
         write_maps(tmp_path / name, planted(), {"rule": "map_attention"})
-        digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
+        write_sample_maps(tmp_path / f"samples {name}", [planted(), planted(3)], {"rule": "map_attention"})
+        files = (tmp_path / name, tmp_path / f"samples {name}")
+        digests.add(tuple(hashlib.sha256(file.read_bytes()).hexdigest() for file in files))
         time.sleep(1.1)  # HDF5 counts times in seconds.
     assert len(digests) == 1
 
