@@ -31,6 +31,7 @@ include: "rules/clark2019.smk"  # the second paper's figures, and its claims
 include: "rules/language.smk"  # its tables, and its figure of what heads find
 include: "rules/joined.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
+include: "rules/atlas.smk"  # a page with every head of a model
 
 
 onstart:
@@ -60,4 +61,5 @@ rule all:
         rules.language.input,
         rules.joined.input,
         rules.summary.input,
+        rules.atlas.input,
     localrule: True

@@ -1,4 +1,4 @@
-# What is stored of attention itself: the maps of one sample, and the mean output of each head.
+# What is stored of attention itself: the maps of a few samples, and the mean output of each head.
 
 
 rule map_attention:
@@ -7,6 +7,7 @@ rule map_attention:
         samples=paths.SAMPLES,
     output:
         maps=paths.MAPS,
+        samples=paths.SAMPLE_MAPS,
     log:
         "logs/map_attention/{model}/{task}.log",
     benchmark:

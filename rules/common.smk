@@ -26,6 +26,7 @@ from headtypes.workflow.history import remember_code, remember_config
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
 from headtypes.workflow.stages.overview import summary
+from headtypes.workflow.stages.overview import atlas
 from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:
@@ -192,6 +193,11 @@ def of_analysis(name, pattern):
 def of_left_out(pattern):
     """An input function: the path for each condition of one type that a partition has random heads for."""
     return lambda wildcards: of_each(pattern, plan.left_out(wildcards.model, wildcards.partition))
+
+
+def in_atlas(kind):
+    """An input function: the paths of a kind of result that the model's atlas shows."""
+    return lambda wildcards: of_each(atlas.RESULTS[kind], atlas.results_of(plan, wildcards.model)[kind])
 
 
 def parts_of(whole, shard):

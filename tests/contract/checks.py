@@ -59,8 +59,10 @@ def modules(root: Path) -> list[str]:
 
 
 def files(root: Path) -> list[str]:
-    """Next to the modules lie no data, which no digest would cover."""
-    unseen = [file for file in _code(root).rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc")]
+    """Next to the modules lie no data, which no digest would cover, but what is an input of a rule."""
+    others = [file for file in _code(root).rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc")]
+    read = {(root / file).resolve() for job in planned_jobs(root) for file in job.inputs}
+    unseen = [file for file in others if file.resolve() not in read]
     return [f"{file.relative_to(_code(root))}: is no Python, and no digest covers it" for file in unseen]
 
 

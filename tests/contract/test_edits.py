@@ -171,6 +171,7 @@ def test_touched_inputs_schedule_nothing(place):
         "inputs/mine.csv": {"import_partition": 1},
         # compare_with_guan reads it too, and follows the tables anyway.
         "reference/guan2020.yaml": {"tabulate_stability": 1, "tabulate_ablations": 1, "tabulate_readings": 1},
+        "workflow_scripts/headtypes/atlas/assets/tiles.js": {"write_atlas": 6},
     }.items(),
 )
 def test_a_changed_input_schedules_its_readers(place, name, readers):
@@ -212,6 +213,7 @@ SWAPS = {
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
         "compare_with_guan": 1,
+        "write_atlas": 3,
     },
     ("conditions/mixed/dense", "conditions/mixed/2-3"): {
         "evaluate_condition": 6,
@@ -219,6 +221,7 @@ SWAPS = {
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
         "compare_with_guan": 1,
+        "write_atlas": 3,
     },
     ("conditions/baseline", "conditions/drop-near"): {
         "evaluate_condition": 2,
@@ -226,6 +229,7 @@ SWAPS = {
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
         "compare_with_guan": 1,
+        "write_atlas": 3,
     },
     ("controls/draws", "controls/questions"): {"evaluate_controls": 6, "tabulate_ablations": 1},
     ("controls/questions", "curves/questions"): {"evaluate_controls": 6, "evaluate_curves": 4, "tabulate_ablations": 1},

@@ -45,6 +45,7 @@ SUMMARIES = {
     "join_types": 1,
     "plot_joined": 1,
     "write_summary": 1,
+    "write_atlas": 1,
 }
 
 CONFIG = {
@@ -74,12 +75,15 @@ ADDED = {
         {
             "new": {"fetch_model": 1, **READ},
             "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
+            "new": {"fetch_model": 1, "write_atlas": 1, **READ},
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
         },
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
             "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED, **JOINED},
+            "new": {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED},
             "spec": of(
                 "tabulate_stability",
                 "tabulate_ablations",
@@ -94,6 +98,14 @@ ADDED = {
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["pairs"], "evaluate": "pairs"}},
         {
             "new": {"fetch_model": 1, **READ, "sample_questions": 1, **ANSWERED, **EVALUATED, **JOINED},
+            "new": {
+                "fetch_model": 1,
+                "write_atlas": 1,
+                **READ,
+                "sample_questions": 1,
+                **ANSWERED,
+                **EVALUATED,
+            },
             "spec": of(
                 "tabulate_stability",
                 "tabulate_ablations",
@@ -109,6 +121,8 @@ ADDED = {
         {
             "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, **READ},
             "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
+            "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, "write_atlas": 1, **READ},
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
         },
     ),
     "a task that no model reads": ({"tasks/news": {"source": {"hub": "some/news"}}}, {}),
@@ -117,6 +131,7 @@ ADDED = {
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
             "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_atlas"),
         },
     ),
     "a treebank of the world": (
@@ -143,6 +158,8 @@ ADDED = {
                 **JOINED,
             },
             "spec": {"write_summary": 1},
+            },
+            "spec": of("write_atlas"),
         },
     ),
     "documents with mentions": (
@@ -163,6 +180,7 @@ ADDED = {
             },
             "spec": {"write_summary": 1},
         },
+        {"new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1}, "spec": of("write_atlas")},
     ),
     "a task of text": (
         {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
@@ -176,6 +194,8 @@ ADDED = {
                 **times(2, JOINED),
             },
             "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
+            "new": {"fetch_task": 1, "sample_inputs": 1, **READ, **SINGLE_HEADS, "compare_with_clark": 1},
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_atlas"),
         },
     ),
     "a condition": (
@@ -184,6 +204,7 @@ ADDED = {
             "new": {"evaluate_condition": 1, "evaluate_controls": 1},
             "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan", "join_types"),
             "follow": {"plot_joined": 1, "write_summary": 1},
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a condition without a control": (
@@ -192,6 +213,7 @@ ADDED = {
             "new": {"evaluate_condition": 1},
             "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
             "follow": {"write_summary": 1},
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a condition of one head's mean": (
@@ -200,6 +222,7 @@ ADDED = {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
             "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
             "follow": {"write_summary": 1},
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a reading": (
@@ -208,6 +231,7 @@ ADDED = {
             "new": {"evaluate_condition": 1, "tabulate_readings": 1},
             "spec": of("measure_intervals"),
             "follow": of("tabulate_ablations", "compare_with_guan", "write_summary"),
+            "follow": of("tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a reading that no condition depends on": (
@@ -219,6 +243,8 @@ ADDED = {
         {
             "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models"), **times(2, JOINED)},
             "spec": of("tabulate_stability", "compare_with_guan", "write_summary"),
+            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models")},
+            "spec": {**of("tabulate_stability", "compare_with_guan"), "write_atlas": 2},
         },
     ),
     "a method": (
@@ -226,6 +252,8 @@ ADDED = {
         {
             "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models"), **times(2, JOINED)},
             "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan", "write_summary"),
+            "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models")},
+            "spec": {**of("tabulate_stability", "tabulate_ablations", "compare_with_guan"), "write_atlas": 2},
         },
     ),
     "an imported partition": (
@@ -233,6 +261,8 @@ ADDED = {
         {
             "new": {"import_partition": 1, **EVALUATED, **FIGURES, **JOINED},
             "spec": of("tabulate_ablations", "compare_with_guan", "write_summary"),
+            "new": {"import_partition": 1, **EVALUATED, **FIGURES},
+            "spec": of("tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "an imported partition without types that a condition names": (
@@ -242,6 +272,7 @@ ADDED = {
     "a decoder whose cache is to be shortened": (
         {"export": {"full_attention": ["one"]}},
         {"new": {"measure_reach": 2, "export_full_attention": 2}},
+        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan", "write_atlas")},
     ),
 }
 CHANGED = {
@@ -262,6 +293,7 @@ CHANGED = {
                     },
                 ),
                 **of("compare_with_guan"),
+                "write_atlas": 2,
             },
             "follow": {
                 "plot_confidence": 3,
@@ -319,6 +351,7 @@ CHANGED = {
                 "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_models", "plot_models"),
                 "plot_joined": 2,
+                "write_atlas": 2,
             },
         },
     ),
@@ -358,6 +391,15 @@ CHANGED = {
             "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
             "follow": {"plot_joined": 1, "write_summary": 1},
         },
+    "curves that are taken away": ({"curves": {"orders": 0}}, {"spec": of("write_atlas")}),
+    "more samples for gradients": (
+        {"gradients": {"samples": 300}},
+        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1, "write_atlas": 1}},
+    ),
+    "gradients that are taken away": ({"gradients": {"samples": 0}}, {"spec": of("write_atlas")}),
+    "conditions that are taken away": (
+        {"conditions": {"baseline": {}}},
+        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas")},
     ),
     "a model that is not selected": (
         {"select": {"models": ["one"]}},

@@ -19,7 +19,7 @@ from headtypes.ablation.evaluation import read_parts
 from headtypes.ablation.head_output_files import read_head_outputs, write_head_outputs
 from headtypes.ablation.importance_files import read_importance
 from headtypes.ablation.intervals import read_intervals, read_scores
-from headtypes.attention.map_files import read_maps, write_maps
+from headtypes.attention.map_files import read_maps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.attention.maps import AttentionMaps
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json_lines, write_json, write_json_lines
@@ -133,6 +133,11 @@ def maps(path: Path) -> None:
     write_maps(path, AttentionMaps(np.full((2, 4, 3, 3), 1 / 3), ["a", "b", "c"], "s", False), {"rule": "x"})
 
 
+def sample_maps(path: Path) -> None:
+    samples = [AttentionMaps(np.full((2, 4, 3, 3), 1 / 3), ["a", "b", "c"], name, False) for name in "st"]
+    write_sample_maps(path, samples, {"rule": "x"})
+
+
 def scores(path: Path) -> None:
     table = {"id": IDS, "article": ["a"] * 5, "exact_match": np.zeros(5), "f1": np.linspace(0, 100, 5)}
     write_scores(path, pd.DataFrame(table), {"rule": "x"})
@@ -243,6 +248,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "plane.json": (plane_fit, read_plane_fit),
     "windows.h5": (windows, read_windows),
     "maps.h5": (maps, read_maps),
+    "samples.h5": (sample_maps, read_sample_maps),
     "examples.h5": (examples, read_examples),
     "sentences.h5": (sentence_maps, read_sentence_maps),
     "head_outputs.h5": (lambda path: write_head_outputs(path, np.ones((2, 4, 3), np.float32), {}), read_head_outputs),

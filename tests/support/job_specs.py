@@ -67,6 +67,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *((f"plot_{what}", *name) for name in plan.partitions for what in ("heads", "projection", "layers", "maps")),
         *((rule, clustering) for clustering in plan.clusterings for rule in ("tabulate_models", "plot_models")),
         *((rule, each.model, each.name) for each in plan.joined for rule in ("join_types", "plot_joined")),
+        *(("write_atlas", model) for model in dict.fromkeys(each.model for each in plan.features)),
         ("tabulate_stability",),
         ("tabulate_ablations",),
         ("tabulate_readings",),

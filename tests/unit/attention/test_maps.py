@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from headtypes.attention import maps as attention_maps
-from headtypes.attention.map_files import AttentionMaps, read_maps, write_maps
-from headtypes.attention.maps import choose_sample, map_attention
+from headtypes.attention.map_files import AttentionMaps, read_maps, read_sample_maps, write_maps, write_sample_maps
+from headtypes.attention.maps import choose_sample, choose_samples, map_attention, map_samples
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import fetch_model
 from headtypes.tasks.encoding import encode_samples
@@ -89,6 +89,42 @@ def test_a_sample_whose_question_leaves_no_room_is_passed_over():
     assert (sample.id, encoded.lengths) == ("long", [27])
 
 
+@pytest.mark.parametrize(
+    ("lengths", "count", "chosen", "found"),
+    [
+        ((30, 12, 24, 40), 8, ["1:12", "2:24", "0:30", "3:40"], [12, 24, 24, 24]),  # Uncut first, as drawn.
+        ((30, 12, 24, 22), 2, ["1:12", "2:24"], [12, 24]),
+        ((12, 9), 8, ["0:12", "1:9"], [12, 9]),
+    ],
+)
+def test_samples_that_need_no_cut_come_first(lengths, count, chosen, found):
+    tokenizer = bert_tokenizer(["where", "cat"])
+    samples, encoded = choose_samples(pairs(*lengths), tokenizer, "question_answering", 64, 24, count)
+    assert [sample.id for sample in samples] == chosen
+    assert encoded.lengths == found
+
+
+def test_samples_whose_questions_leave_no_room_are_passed_over():
+    tokenizer = bert_tokenizer(["where", "cat"])
+    long_question = Sample("long", " ".join(["where"] * 21), "cat cat cat")
+    samples, encoded = choose_samples([long_question, *pairs(40)], tokenizer, "question_answering", 64, 20, 8)
+    assert [sample.id for sample in samples] == ["0:40"]
+    samples, encoded = choose_samples([long_question], tokenizer, "question_answering", 64, 20, 8)
+    assert ([sample.id for sample in samples], encoded.lengths) == (["long"], [27])
+
+
+def test_maps_of_several_samples_are_those_of_each(monkeypatch):
+    model, tokenizer = tiny_bert()
+    loads(monkeypatch, model, tokenizer)
+    how = {"task": "squad", "kind": "question_answering", "precision": "float32", "tokens": 64}
+    found = map_samples(SAMPLES, described("tiny", max_length=64), **how)
+    assert [maps.sample_id for maps in found] == [sample.id for sample in SAMPLES]
+    for sample, maps in zip(SAMPLES, found, strict=True):
+        encoded = encode_samples([sample], tokenizer, "question_answering", 64)
+        assert len(maps.tokens) == encoded.lengths[0]
+        np.testing.assert_array_equal(maps.attention, maps_of(model, encoded))
+
+
 def loads(monkeypatch, model, tokenizer):
     monkeypatch.setattr(attention_maps, "load_tokenizer", lambda record: tokenizer)
     monkeypatch.setattr(attention_maps, "load_model", lambda record, precision: model)
@@ -137,15 +173,10 @@ def test_weights_that_are_not_finite_are_named(monkeypatch):
     with torch.no_grad():
         model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
     loads(monkeypatch, model, tokenizer)
-    with pytest.raises(InputError, match=r"tiny on squad: an attention is not finite"):
-        map_attention(
-            SAMPLES,
-            described("tiny", max_length=64),
-            task="squad",
-            kind="question_answering",
-            precision="float32",
-            tokens=30,
-        )
+    how = {"task": "squad", "kind": "question_answering", "precision": "float32", "tokens": 30}
+    for read in (map_attention, map_samples):
+        with pytest.raises(InputError, match=r"tiny on squad: an attention is not finite"):
+            read(SAMPLES, described("tiny", max_length=64), **how)
 
 
 def planted(tokens: int = 6) -> AttentionMaps:
@@ -161,11 +192,25 @@ def test_maps_come_back_in_half_precision(tmp_path):
     assert (read.tokens, read.sample_id, read.truncated) == (planted().tokens, "id 1", True)
 
 
+def test_maps_of_several_samples_come_back_in_their_order(tmp_path):
+    samples = [planted(tokens) for tokens in (6, 3, 5)]
+    write_sample_maps(tmp_path / "maps.h5", samples, {"rule": "map_attention"})
+    read = read_sample_maps(tmp_path / "maps.h5")
+    assert [maps.tokens for maps in read] == [maps.tokens for maps in samples]
+    for maps, expected in zip(read, samples, strict=True):
+        np.testing.assert_allclose(maps.attention, expected.attention, rtol=2**-11)
+    write_maps(tmp_path / "one.h5", planted(), {})
+    with pytest.raises(InputError, match=r"one\.h5 is damaged or holds no attention maps of samples"):
+        read_sample_maps(tmp_path / "one.h5")
+
+
 def test_equal_maps_give_equal_bytes_at_another_time(tmp_path):
     digests = set()
     for name in ("a.h5", "b.h5"):
         write_maps(tmp_path / name, planted(), {"rule": "map_attention"})
-        digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
+        write_sample_maps(tmp_path / f"samples {name}", [planted(), planted(3)], {"rule": "map_attention"})
+        files = (tmp_path / name, tmp_path / f"samples {name}")
+        digests.add(tuple(hashlib.sha256(file.read_bytes()).hexdigest() for file in files))
         time.sleep(1.1)  # HDF5 counts times in seconds.
     assert len(digests) == 1
 

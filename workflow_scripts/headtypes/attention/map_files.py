@@ -1,5 +1,6 @@
-"""Attention maps on disk: one small HDF5 file per model and task."""
+"""Attention maps on disk: small HDF5 files per model and task, of one sample or of several."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,17 +46,53 @@ def write_maps(path: str | Path, maps: AttentionMaps, provenance: dict) -> None:
             "provenance": canonical_json(provenance),
         }.items():
             file.attrs[name] = value
+    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        _write(file, maps)
+        file.attrs["provenance"] = canonical_json(provenance)
 
 
 def read_maps(path: str | Path) -> AttentionMaps:
     """Read what `write_maps` wrote. Raises `InputError` that names a damaged file."""
     with undamaged(path, "holds no attention maps"), h5py.File(path, "r") as file:
-        maps = AttentionMaps(
-            attention=file["attention"][:].astype(np.float32),
-            tokens=file["token"].asstr()[:].tolist(),
-            sample_id=file.attrs["sample_id"],
-            truncated=bool(file.attrs["truncated"]),
-        )
-        if maps.attention.shape[2:] != 2 * (len(maps.tokens),):
-            raise ValueError("its tokens and its maps differ in length")
-        return maps
+        return _read(file)
+
+
+def write_sample_maps(path: str | Path, samples: Sequence[AttentionMaps], provenance: dict) -> None:
+    """Write the attention maps of several samples as a whole HDF5 file, in half precision, and what made them."""
+    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        for number, maps in enumerate(samples):
+            _write(file.create_group(str(number), track_order=True), maps)
+        file.attrs["provenance"] = canonical_json(provenance)
+
+
+def read_sample_maps(path: str | Path) -> list[AttentionMaps]:
+    """Read what `write_sample_maps` wrote. Raises `InputError` that names a damaged file."""
+    with undamaged(path, "holds no attention maps of samples"), h5py.File(path, "r") as file:
+        return [_read(file[str(number)]) for number in range(max(1, len(file)))]
+
+
+def _write(group: h5py.Group, maps: AttentionMaps) -> None:
+    group.create_dataset(
+        "attention",
+        data=maps.attention.astype(np.float16),
+        chunks=(1, *maps.attention.shape[1:]),
+        compression="gzip",
+        shuffle=True,
+        fletcher32=True,
+        track_times=False,
+    )
+    group.create_dataset("token", data=maps.tokens, dtype=h5py.string_dtype(), track_times=False)
+    group.attrs["sample_id"] = maps.sample_id
+    group.attrs["truncated"] = maps.truncated
+
+
+def _read(group: h5py.Group) -> AttentionMaps:
+    maps = AttentionMaps(
+        attention=group["attention"][:].astype(np.float32),
+        tokens=group["token"].asstr()[:].tolist(),
+        sample_id=group.attrs["sample_id"],
+        truncated=bool(group.attrs["truncated"]),
+    )
+    if maps.attention.shape[2:] != 2 * (len(maps.tokens),):
+        raise ValueError("its tokens and its maps differ in length")
+    return maps

@@ -1,4 +1,6 @@
-"""Whole attention maps of one short sample, for figures only; everything measured is reduced while the model runs."""
+"""Whole attention maps of a few short samples, to be looked at; everything measured is reduced while the model runs."""
+
+from contextlib import suppress
 
 import numpy as np
 import torch
@@ -6,7 +8,7 @@ from jaxtyping import Float
 
 from headtypes.attention.batches import Batch
 from headtypes.attention.map_files import AttentionMaps
-from headtypes.attention.one_pass import Block, Reducer, read_attention
+from headtypes.attention.one_pass import Block, Pass, Reducer, read_attention
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
@@ -40,8 +42,34 @@ class Maps(Reducer):
         return torch.stack(layers).numpy()
 
 
+class EachMaps(Maps):
+    """A reducer that keeps the whole attention of each sample, one after the other in batches of one.
+
+    Its result is a list with [layer, head, query, key] float32 for each sample, in their order.
+    """
+
+    def begin(self, about: Pass) -> None:
+        """Begin with no samples."""
+        self._of_samples: dict[int, np.ndarray] = {}
+
+    def start(self, batch: Batch) -> None:
+        """Begin with no layers of this sample."""
+        super().start(batch)
+        (self._sample,) = batch.samples
+
+    def finish(self) -> None:
+        """Keep the sample."""
+        self._of_samples[self._sample] = super().result()
+
+    def result(self) -> list[np.ndarray]:
+        """The attention maps of each sample."""
+        return [self._of_samples[sample] for sample in sorted(self._of_samples)]
+
+
 # The most tokens that a figure as wide as a page can label.
 LEGIBLE_TOKENS = 24
+# How many samples a reader can choose from where all heads are shown, and the most tokens of each.
+SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 
 
 def map_attention(
@@ -66,15 +94,47 @@ def map_attention(
     tokenizer = load_tokenizer(record)
     max_length = min(record.max_length, max_seq_length or record.max_length)
     sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens)
-    model = load_model(record, precision)
-    (attention,) = read_attention(model, encoded, [Maps()], batch_tokens=1, what=f"{record.name} on {task}")
+    model, what = load_model(record, precision), f"{record.name} on {task}"
+    (attention,) = read_attention(model, encoded, [Maps()], batch_tokens=1, what=what)
+    return _maps_of(attention, encoded, 0, sample, tokenizer, what)
+
+
+def map_samples(
+    samples: list[Sample],
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    precision: str,
+    max_seq_length: int | None = None,
+    tokens: int = SHOWN_TOKENS,
+    count: int = SHOWN_SAMPLES,
+) -> list[AttentionMaps]:
+    """Run a model over a few samples, and keep the attention of each.
+
+    tokens: the most tokens of a sample, as far as its question allows; count: how many samples, if there are as many.
+    Other arguments as in `map_attention`. Raises `InputError` where an attention is not finite.
+    """
+    tokenizer, what = load_tokenizer(record), f"{record.name} on {task}"
+    max_length = min(record.max_length, max_seq_length or record.max_length)
+    chosen, encoded = choose_samples(samples, tokenizer, kind, max_length, tokens, count)
+    (attentions,) = read_attention(load_model(record, precision), encoded, [EachMaps()], batch_tokens=1, what=what)
+    return [
+        _maps_of(attention, encoded, place, sample, tokenizer, what)
+        for place, (attention, sample) in enumerate(zip(attentions, chosen, strict=True))
+    ]
+
+
+def _maps_of(
+    attention: np.ndarray, encoded: Encoded, place: int, sample: Sample, tokenizer, what: str
+) -> AttentionMaps:
     if not np.isfinite(attention).all():
         raise InputError(
-            f"{record.name} on {task}: an attention is not finite; the model's weights are damaged, or its numbers "
-            "overflow in this precision."
+            f"{what}: an attention is not finite; the model's weights are damaged, or its numbers overflow in this "
+            "precision."
         )
-    labels = [readable(tokenizer, token) for token in encoded.input_ids[0]]
-    return AttentionMaps(attention, labels, sample.id, bool(encoded.truncated[0]))
+    labels = [readable(tokenizer, token) for token in encoded.input_ids[place]]
+    return AttentionMaps(attention, labels, sample.id, bool(encoded.truncated[place]))
 
 
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
@@ -94,6 +154,29 @@ def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, 
         except InputError:
             continue
     return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens)
+
+
+def choose_samples(
+    samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int
+) -> tuple[list[Sample], Encoded]:
+    """A few samples, those drawn first, and their encoding, each cut to the wanted length if it is longer.
+
+    Arguments as in `choose_sample`; count: how many samples, if there are as many.
+    Those that need no cut come first. A sample whose question alone would fill the wanted length is skipped. If all are
+    skipped, it is the one sample that `choose_sample` finds.
+    """
+    tokens, chosen = min(tokens, max_length), []
+    lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
+    for index in sorted(range(len(samples)), key=lambda index: lengths[index] > tokens):
+        with suppress(InputError):
+            encode_samples([samples[index]], tokenizer, kind, tokens)
+            chosen.append(samples[index])
+        if len(chosen) == count:
+            break
+    if not chosen:
+        sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens)
+        return [sample], encoded
+    return chosen, encode_samples(chosen, tokenizer, kind, tokens)
 
 
 def readable(tokenizer, token_id: int) -> str:

@@ -6,10 +6,10 @@ from headtypes.workflow.stages.features import extract_features
 from headtypes.workflow.stages.stage import stage
 
 
-# Of all samples, it reads one.
+# Of all samples, it reads a few.
 @stage("forward", reads="samples", passes=lambda plan, wildcards, rows: 0)
 def map_attention(plan: Plan, model: str, task: str) -> dict:
-    """How the sample is cut, and the arithmetic."""
+    """How samples are cut, and the arithmetic."""
     return {"task": task, **encoding_of(plan, task), "precision": plan.config.compute.precision}
 
 

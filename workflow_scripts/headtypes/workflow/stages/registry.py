@@ -15,7 +15,7 @@ from headtypes.workflow.stages import (
     types,
 )
 from headtypes.workflow.stages.language import coreference, syntax, tables
-from headtypes.workflow.stages.overview import joined, summary
+from headtypes.workflow.stages.overview import atlas, joined, summary
 from headtypes.workflow.stages.stage import Stage
 
 _MODULES = (
@@ -36,6 +36,7 @@ _MODULES = (
     tables,
     joined,
     summary,
+    atlas,
 )
 STAGES: dict[str, Stage] = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)

@@ -1,0 +1,98 @@
+"""Where does each head of a model look, in a sentence of yours? Writes the page of the model's atlas for this text.
+
+python commands/look.py --model NAME [--configfile FILE ...] [--directory FOLDER] [--output FILE] TEXT [SECOND TEXT]
+
+The model is one of the configuration's. What the results hold of it, such as types, is shown as well.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import yaml
+from planning import SCRIPTS
+from snakemake.utils import update_config
+
+from headtypes.atlas.look import look_at
+from headtypes.atlas.page import write_page
+from headtypes.base.errors import InputError
+from headtypes.config.files import in_order_of_files
+from headtypes.config.schema import read_config
+from headtypes.models.fetching import fetch_model
+from headtypes.models.records import ModelRecord, read_model_record
+from headtypes.tasks.records import Sample
+from headtypes.workflow import paths
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.overview import atlas
+from headtypes.workflow.stages.registry import STAGES
+
+NAME = "your text"
+
+
+def main(arguments: list[str]) -> None:
+    """Write the page, and print where it is."""
+    asked = _parser().parse_args(arguments)
+    files = [SCRIPTS.parent / "config.yaml", *(file.resolve() for file in asked.configfile)]
+    os.chdir(asked.directory)
+    plan = Plan(read_config(in_order_of_files(_merged(files), files)))
+    if asked.model not in plan.models:
+        raise InputError(f"--model: there is no {asked.model}; the configuration has {', '.join(plan.models)}.")
+    output = asked.output or Path("results", "look", f"{asked.model}.html")
+    data = look_at(
+        _record(plan, asked.model),
+        Sample(NAME, asked.text, asked.second),
+        _found(plan, asked.model),
+        precision=plan.config.compute.precision,
+        distance_bins=plan.config.clustering.distance_bins,
+    )
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_page(output, data, {"model": asked.model, "text": [asked.text, asked.second]})
+    print(output)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, help="a model of the configuration")
+    parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
+    parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")
+    parser.add_argument("--output", type=Path, help="the page; by default results/look/NAME.html")
+    parser.add_argument("text")
+    parser.add_argument("second", nargs="?", help="the second text of a pair")
+    return parser
+
+
+def _merged(files: list[Path]) -> dict:
+    """The configuration, laid over one another as Snakemake does it."""
+    config: dict = {}
+    for file in files:
+        update_config(config, yaml.safe_load(file.read_text(encoding="utf-8")) or {})
+    return config
+
+
+def _record(plan: Plan, model: str) -> ModelRecord:
+    """The model as the results have it; else as it is found now."""
+    record = Path(paths.MODEL.format(model=model))
+    if record.exists():
+        return read_model_record(record)
+    if plan.finetuned(model):
+        raise InputError(f"{model} is made by the workflow, and {record} is not there; run snakemake {record} first.")
+    return fetch_model(**STAGES["fetch_model"](plan, model))
+
+
+def _found(plan: Plan, model: str) -> dict[str, list[tuple[str, Path]]]:
+    """The results of the model that are there."""
+    names, found = STAGES["write_atlas"](plan, model)["found"], {}
+    for kind, entries in atlas.results_of(plan, model).items():
+        # The distance features shown are those of the text, and conditions are about other texts.
+        if kind not in ("features", "intervals"):
+            files = (Path(atlas.RESULTS[kind].format(**entry.wildcards)) for entry in entries)
+            found[kind] = [(name, file) for name, file in zip(names[kind], files, strict=True) if file.exists()]
+    return found
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except (InputError, OSError) as error:
+        sys.exit(str(error))

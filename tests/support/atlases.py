@@ -1,0 +1,100 @@
+"""The results of a made-up model of any size, from which an atlas can be made."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from headtypes.atlas.data import gather
+from headtypes.attention.map_files import AttentionMaps
+from headtypes.base.table_files import write_csv
+from headtypes.features.divergence_files import Divergence, write_divergence
+from headtypes.features.feature_files import Features, write_features
+from headtypes.features.surface_files import COLUMNS, Surface, write_surface
+from headtypes.models.records import ModelRecord
+from headtypes.types.partitions import build_partition, write_partition
+
+MARKUP = [
+    "<script>document.title='run'</script>",
+    "</script><b>bold</b>",
+    "<!-- <script>",
+    "<img src=x onerror=alert(1)>",
+    "\u2028",
+    "&amp;",
+]
+TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
+
+
+def made_up(layers: int, heads: int) -> ModelRecord:
+    shape = {"layers": layers, "heads": heads, "width": 64, "max_length": 512, "parameters": 1}
+    return ModelRecord(
+        name="made-up", folder=".", weights={}, files={}, pickle=False, model_type="bert", architectures=None, **shape
+    )
+
+
+def maps_of(layers: int, heads: int, tokens: list[str], seed: int) -> AttentionMaps:
+    """Attention that no compression makes small."""
+    rng = np.random.default_rng(seed)
+    attention = rng.dirichlet(np.full(len(tokens), 0.3), (layers, heads, len(tokens))).astype(np.float32)
+    return AttentionMaps(attention, tokens, f"sample {seed}", False)
+
+
+def write_types(path: Path, layers: int, heads: int) -> np.ndarray:
+    """A partition into four types in turn, of which vertical is doubtful; returns the type of each head."""
+    types = np.array([TYPES[place % 4] for place in range(layers * heads)], dtype=object)
+    shares = np.random.default_rng(0).dirichlet(np.ones(21), len(types))
+    columns = {"cluster": np.arange(len(types)) % 4, "types": types, "silhouette": np.zeros(len(types))}
+    write_partition(path, build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns))
+    return types
+
+
+def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, Path]]]:
+    """Results of every kind that an atlas shows, but those of language."""
+    folder.mkdir(parents=True, exist_ok=True)
+    count, rng = layers * heads, np.random.default_rng(0)
+    layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+    table = pd.DataFrame({"layer": layer, "head": head})
+    features = rng.dirichlet(np.ones(69), (3, layers, heads)).astype(np.float32)
+    ids, length = ["a", "b", "c"], np.full(3, 9, np.int32)
+    write_features(folder / "features.h5", Features(features, length, np.zeros(3, bool), ids), {})
+    types = write_types(folder / "types.csv", layers, heads)
+    groups = {f"{name}{end}": rng.random(count) for name in ("near", "special", "far") for end in ("", "_low", "_high")}
+    keeps = {"keeps_type_samples": np.arange(count) % 101, "keeps_type_seeds": np.nan}
+    write_csv(folder / "confidence.csv", table.assign(type=types, **groups, **keeps))
+    write_csv(folder / "importance.csv", table.assign(importance=0.5, normalised=np.arange(count) / count))
+    write_csv(
+        folder / "gradients.csv",
+        table.assign(
+            sep=1e-5, cls=0.2, punctuation=np.nan, other=0.1, all=0.1, loss="masked_words", samples=3, reason=None
+        ),
+    )
+    patterns = rng.random((3, layers, heads, len(COLUMNS))).astype(np.float32)
+    write_surface(folder / "surface.h5", Surface(patterns, np.ones((3, layers), np.float32), length, ids), {})
+    total = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(float)
+    write_divergence(folder / "divergence.h5", Divergence(total, 2 * count, layers, ids), {})
+    rows = [("baseline", 0, 0, 0), ("zero-dense", 7.25, 5, 9.5), ("one-head", 0.5, -1, 2)]
+    write_csv(
+        folder / "intervals.csv",
+        pd.DataFrame(rows, columns=["condition", "drop_f1", "drop_f1_low", "drop_f1_high"]).assign(f1=90),
+    )
+    return {
+        "features": [("qa", folder / "features.h5")],
+        "partitions": [("qa-kmeans-k4", folder / "types.csv")],
+        "confidence": [("qa-kmeans-k4", folder / "confidence.csv")],
+        "importance": [("qa", folder / "importance.csv")],
+        "surfaces": [("text", folder / "surface.h5")],
+        "gradients": [("text", folder / "gradients.csv")],
+        "divergences": [("text", folder / "divergence.h5")],
+        "intervals": [("qa-kmeans-k4", folder / "intervals.csv")],
+    }
+
+
+CONDITIONS = {"baseline": {}, "zero-dense": {"dense": "zero"}, "one-head": {"1-2": "zero"}}
+
+
+def atlas(folder: Path, layers: int, heads: int, samples: list[list[str]]) -> dict:
+    """The data of the page of a made-up model, with attention on samples of these tokens."""
+    maps = [maps_of(layers, heads, tokens, seed) for seed, tokens in enumerate(samples)]
+    return gather(
+        made_up(layers, heads), [("qa", maps)], results(folder, layers, heads), distance_bins=16, conditions=CONDITIONS
+    )

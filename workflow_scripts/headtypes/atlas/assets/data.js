@@ -1,0 +1,83 @@
+const data = JSON.parse(document.getElementById("data").textContent);
+const layers = data.model.layers, headsOfLayer = data.model.heads, headCount = layers * headsOfLayer;
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+// Whatever is data becomes text, never markup.
+function element(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// A head is its place, layer by layer; people read layer and head, counted from 1.
+function nameOf(head) {
+  return `${Math.floor(head / headsOfLayer) + 1}-${(head % headsOfLayer) + 1}`;
+}
+
+function longNameOf(head) {
+  return `Layer ${Math.floor(head / headsOfLayer) + 1}, head ${(head % headsOfLayer) + 1}`;
+}
+
+function headOf(name) {
+  const match = /^([0-9]+)-([0-9]+)$/.exec(name || "");
+  const [layer, head] = match ? [match[1] - 1, match[2] - 1] : [-1, -1];
+  return layer >= 0 && layer < layers && head >= 0 && head < headsOfLayer ? layer * headsOfLayer + head : null;
+}
+
+async function unpacked(place) {
+  const text = atob(byId(`packed-${place}`).textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+// The attention of every head on a sample; unpacked when it is first looked at.
+const unpackedMaps = new Map();
+function mapsOf(sample) {
+  if (!unpackedMaps.has(sample)) unpackedMaps.set(sample, unpackMaps(data.samples[sample]));
+  return unpackedMaps.get(sample);
+}
+
+async function unpackMaps(sample) {
+  const length = sample.tokens.length, rows = headCount * length;
+  const buffer = await unpacked(sample.packed);
+  const scale = new Uint16Array(buffer, 0, rows), levels = new Uint8Array(buffer, 2 * rows);
+  return {
+    length,
+    tokens: sample.tokens,
+    value(head, query, key) {
+      const row = head * length + query;
+      return (scale[row] / 65535) * (levels[row * length + key] / 255);
+    },
+  };
+}
+
+const columns = data.columns.map((column) => ({ unit: "", note: "", ...column }));
+for (const { task, packed, largest } of data.divergences) {
+  columns.push({
+    key: `divergence.${task}`,
+    label: "divergence from a head",
+    group: `Divergence on ${task}`,
+    unit: "nats",
+    note: "Mean Jensen-Shannon divergence of the rows of two heads: 0 if they are the same, ln 2 if they share no token.",
+    values: Array(headCount).fill(null),
+    packed,
+    largest,
+  });
+}
+const columnOf = (key) => columns.find((column) => column.key === key) || null;
+
+// A column of divergences has values once the head they are from is chosen.
+async function fillDivergences(column, from) {
+  if (!column.matrix) column.matrix = new Uint16Array(await unpacked(column.packed));
+  column.from = from;
+  column.values = Array.from({ length: headCount }, (_, head) =>
+    (column.matrix[from * headCount + head] / 65535) * column.largest);
+}

@@ -1,0 +1,123 @@
+function makeControls() {
+  byId("title").append(data.title);
+  byId("about").append(aboutModel());
+  const by = byId("by"), from = byId("from"), sample = byId("sample"), add = byId("add-filter");
+  add.append(element("option", { value: "" }, "add a filter …"));
+  for (const select of [by, add]) addColumns(select);
+  for (let head = 0; head < headCount; head++) from.append(element("option", { value: head }, nameOf(head)));
+  data.samples.forEach(({ task, id, tokens, cut }, place) => {
+    const text = tokens.slice(1).join(" ").replaceAll(" ##", "");
+    const option = element("option", { value: place }, `${task}: ${text.length > 60 ? `${text.slice(0, 60)} …` : text}`);
+    option.title = `${id}${cut ? ", cut" : ""}`;
+    sample.append(option);
+  });
+  byId("sample-control").hidden = byId("show").hidden = !data.samples.length;
+  by.addEventListener("change", () => change({ by: by.value }));
+  from.addEventListener("change", () => change({ from: Number(from.value) }));
+  sample.addEventListener("change", () => change({ sample: Number(sample.value) }));
+  add.addEventListener("change", () => {
+    const column = columnOf(add.value);
+    add.value = "";
+    if (!column || state.only.some((filter) => filter.key === column.key)) return;
+    const every = column.categories ? column.categories.map((_, place) => place) : null;
+    change({ only: [...state.only, every ? { key: column.key, kept: every } : { key: column.key, low: null, high: null }] });
+    byId("filters").lastElementChild.querySelector("input").focus();
+  });
+  for (const button of byId("show").querySelectorAll("button")) {
+    button.addEventListener("click", () => change({ show: button.dataset.show }));
+  }
+  drawn.push(drawControls, drawFilters, drawLegend, drawCount);
+}
+
+function aboutModel() {
+  const types = data.main ? ` · types of ${data.main}` : "";
+  const from = data.model.from ? ` · ${data.model.from}` : "";
+  return `${data.model.kind} · ${layers} layers of ${headsOfLayer} heads${types}${from}`;
+}
+
+function addColumns(select) {
+  const groups = new Map();
+  for (const column of columns) {
+    if (!groups.has(column.group)) groups.set(column.group, element("optgroup", { label: column.group }));
+    groups.get(column.group).append(element("option", { value: column.key }, column.label));
+  }
+  select.append(...groups.values());
+}
+
+function drawControls() {
+  byId("by").value = state.by;
+  byId("from").value = state.from;
+  byId("sample").value = state.sample;
+  byId("from-control").hidden = !columnOf(state.by) || columnOf(state.by).packed === undefined;
+  for (const button of byId("show").querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(button.dataset.show === state.show));
+  }
+}
+
+function drawFilters(before) {
+  const keys = (filters) => filters.map((filter) => filter.key).join(" ");
+  if (before && keys(before.only) === keys(state.only)) return;
+  byId("filters").replaceChildren(...state.only.map((filter) => filterBox(columnOf(filter.key))));
+}
+
+function filterBox(column) {
+  const box = element("fieldset", { class: "filter" }, element("legend", {}, `${column.group}: ${column.label}`));
+  const current = () => state.only.find((filter) => filter.key === column.key);
+  const put = (changes) => change({ only: state.only.map((it) => (it.key === column.key ? { ...it, ...changes } : it)) });
+  if (column.categories) {
+    column.categories.forEach((category, place) => {
+      const input = element("input", { type: "checkbox", checked: current().kept.includes(place) });
+      input.addEventListener("change", () => {
+        const kept = new Set(current().kept);
+        if (input.checked) kept.add(place);
+        else kept.delete(place);
+        put({ kept: [...kept].sort((a, b) => a - b) });
+      });
+      box.append(element("label", {}, input, ` ${category.name}`));
+    });
+  } else {
+    const [least, most] = rangeOf(column);
+    for (const [end, placeholder] of [["low", least], ["high", most]]) {
+      const words = end === "low" ? "at least" : "at most";
+      const input = element("input", { type: "number", step: "any", value: current()[end], placeholder: format(placeholder) });
+      input.addEventListener("input", () => put({ [end]: input.value === "" ? null : Number(input.value) }));
+      box.append(element("label", {}, `${words} `, input, end === "high" && column.unit ? ` ${column.unit}` : ""));
+    }
+  }
+  const remove = element("button", { type: "button", "aria-label": `Remove the filter by ${column.label}` }, "Remove");
+  remove.addEventListener("click", () => {
+    change({ only: state.only.filter((filter) => filter.key !== column.key) });
+    byId("add-filter").focus();
+  });
+  box.append(remove);
+  return box;
+}
+
+function drawLegend() {
+  const column = columnOf(state.by), legend = byId("legend");
+  if (!column) return legend.replaceChildren();
+  const parts = [];
+  if (column.categories) {
+    column.categories.forEach((category, place) => {
+      const number = column.values.filter((value) => value === place).length;
+      const swatch = element("span", { class: "swatch", "aria-hidden": "true" }, category.short);
+      swatch.style.backgroundColor = category.colour;
+      swatch.style.color = inkOn(rgbOf(category.colour));
+      const name = category.doubtful ? `${category.name} (doubtful)` : category.name;
+      parts.push(element("span", { class: "category" }, swatch, ` ${name} `, element("span", { class: "quiet" }, String(number))));
+    });
+    const missing = column.values.filter((value) => value === null).length;
+    if (missing) parts.push(element("span", { class: "category quiet" }, `– none ${missing}`));
+  } else {
+    const [least, most] = rangeOf(column);
+    const bar = element("span", { class: "scale", "aria-hidden": "true" });
+    bar.style.backgroundImage = `linear-gradient(to right, ${VIRIDIS.join(", ")})`;
+    parts.push(format(least, column.unit), bar, format(most, column.unit));
+  }
+  legend.replaceChildren(element("div", { class: "key" }, ...parts), element("p", { class: "quiet" }, column.note));
+}
+
+function drawCount() {
+  const shown = tiles.filter((_, head) => isShown(head)).length;
+  byId("count").textContent = state.only.length ? `${shown} of ${headCount} heads pass the filters.` : `${headCount} heads`;
+}

@@ -1,0 +1,184 @@
+// The word that is pointed at, in all opened heads: which side of the lines it is on, and its place.
+let pointed = null;
+const pointing = [];
+
+function pointAt(word) {
+  if (word === pointed || (word && pointed && word.side === pointed.side && word.place === pointed.place)) return;
+  pointed = word;
+  for (const each of pointing) each();
+}
+
+const shownWord = () => pointed || state.token;
+
+function pinOrFree(word) {
+  const same = state.token && state.token.side === word.side && state.token.place === word.place;
+  change({ token: same ? null : word });
+}
+
+const percent = (value) => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
+
+// What the pointed word looks at most, or what looks at it most, in words.
+function saidOf(maps, head, word) {
+  if (!word) return "Point at a word to see what it looks at.";
+  const places = maps.tokens.map((_, place) => place), from = word.side === "from";
+  const value = (place) => (from ? maps.value(head, word.place, place) : maps.value(head, place, word.place));
+  const most = places.sort((a, b) => value(b) - value(a)).slice(0, 4).map((place) => `${maps.tokens[place]} ${percent(value(place))}`);
+  return `“${maps.tokens[word.place]}” ${from ? "looks at" : "is looked at by"}: ${most.join(", ")}`;
+}
+
+function linesOf(maps, head) {
+  const canvas = element("canvas", { "aria-hidden": "true" });
+  const sides = { from: [], to: [] };
+  const lists = ["from", "to"].map((side) => {
+    const list = element("div", { class: `words ${side}`, role: "group", "aria-label": side === "from" ? "Words that look" : "Words looked at" });
+    maps.tokens.forEach((token, place) => {
+      const word = element("button", { type: "button", class: "word", tabindex: place ? "-1" : "0", "data-side": side, "data-place": place },
+        element("span", { class: "text" }, token), element("span", { class: "weight" }));
+      sides[side].push(word);
+      list.append(word);
+    });
+    return list;
+  });
+  const box = element("div", { class: "lines" }, lists[0], canvas, lists[1]);
+  const wordOf = (target) => {
+    const word = target.closest(".word");
+    return word && { side: word.dataset.side, place: Number(word.dataset.place) };
+  };
+  box.addEventListener("pointerover", (event) => event.pointerType === "mouse" && pointAt(wordOf(event.target)));
+  box.addEventListener("pointerleave", () => pointAt(null));
+  box.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && pointAt(wordOf(event.target)));
+  box.addEventListener("focusout", () => pointAt(null));
+  box.addEventListener("click", (event) => {
+    const word = wordOf(event.target);
+    if (word) pinOrFree(word);
+  });
+  box.addEventListener("keydown", (event) => {
+    const word = wordOf(event.target);
+    const step = { ArrowDown: [0, 1], ArrowUp: [0, -1], ArrowRight: [1, 0], ArrowLeft: [-1, 0] }[event.key];
+    if (!word || !step) return;
+    event.preventDefault();
+    const side = step[0] ? (step[0] > 0 ? "to" : "from") : word.side;
+    const next = sides[side][word.place + step[1]];
+    if (!next) return;
+    for (const each of sides[side]) each.tabIndex = each === next ? 0 : -1;
+    next.focus();
+  });
+  const draw = () => drawLines(canvas, sides, maps, head);
+  return { box, draw };
+}
+
+const LEVELS = 20;
+function drawLines(canvas, sides, maps, head) {
+  const word = shownWord(), length = maps.length;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight], dense = devicePixelRatio || 1;
+  canvas.width = width * dense;
+  canvas.height = height * dense;
+  const pen = canvas.getContext("2d");
+  pen.scale(dense, dense);
+  const paper = theme.paper, line = theme.accent;
+  pen.strokeStyle = cssOf(line);
+  const row = height / length;
+  for (const side of ["from", "to"]) {
+    sides[side].forEach((button, place) => {
+      const chosen = word && word.side === side && word.place === place;
+      const value = !word || word.side === side ? null
+        : word.side === "from" ? maps.value(head, word.place, place) : maps.value(head, place, word.place);
+      button.classList.toggle("chosen", Boolean(chosen));
+      button.setAttribute("aria-pressed", String(Boolean(state.token && state.token.side === side && state.token.place === place)));
+      button.style.backgroundColor = value ? cssOf(between(paper, line, Math.sqrt(value) * 0.45)) : "";
+      button.lastChild.textContent = value !== null && value >= 0.01 ? percent(value) : "";
+    });
+  }
+  // Lines of about the same weight are one path, since each path takes its time.
+  const paths = Array.from({ length: LEVELS }, () => new Path2D());
+  for (let query = 0; query < length; query++) {
+    if (word && word.side === "from" && word.place !== query) continue;
+    for (let key = 0; key < length; key++) {
+      if (word && word.side === "to" && word.place !== key) continue;
+      const value = maps.value(head, query, key);
+      if (value < 0.01) continue;
+      const path = paths[Math.min(Math.floor(value * LEVELS), LEVELS - 1)];
+      const [start, end] = [(query + 0.5) * row, (key + 0.5) * row];
+      path.moveTo(0, start);
+      path.bezierCurveTo(width / 2, start, width / 2, end, width, end);
+    }
+  }
+  paths.forEach((path, level) => {
+    const value = (level + 0.5) / LEVELS;
+    pen.globalAlpha = word ? 0.25 + 0.75 * value : 0.04 + 0.96 * value;
+    pen.lineWidth = word ? 0.5 + 3.5 * value : 0.5 + 1.5 * value;
+    pen.stroke(path);
+  });
+}
+
+function matrixOf(maps, head) {
+  const canvas = element("canvas", { role: "img", "aria-label": `Attention matrix of ${longNameOf(head)}: rows look, columns are looked at` });
+  const box = element("div", { class: "matrix" }, canvas);
+  let place = null;
+  canvas.addEventListener("pointermove", (event) => {
+    const { cell, margin } = canvas.drawnWith || {};
+    const [key, query] = [event.offsetX, event.offsetY].map((at) => Math.floor((at - margin) / cell));
+    const inside = key >= 0 && query >= 0 && key < maps.length && query < maps.length;
+    place = inside ? { query, key } : null;
+    if (inside) box.parentElement.querySelector(".said").textContent =
+      `“${maps.tokens[query]}” → “${maps.tokens[key]}”: ${percent(maps.value(head, query, key))}`;
+    pointAt(inside ? { side: "from", place: query } : null);
+    draw();
+  });
+  canvas.addEventListener("pointerleave", () => {
+    place = null;
+    pointAt(null);
+    draw();
+  });
+  canvas.addEventListener("click", () => place && pinOrFree({ side: "from", place: place.query }));
+  const draw = () => drawMatrix(canvas, maps, head, place);
+  return { box, draw, isPointed: () => place !== null };
+}
+
+function drawMatrix(canvas, maps, head, place) {
+  const { length, tokens } = maps, word = shownWord(), dense = devicePixelRatio || 1, width = canvas.parentElement.clientWidth - 2;
+  // Where cells are too small for lettering, the line above says which words they are of.
+  const margin = (width - 64) / length >= 8.5 ? 64 : 1;
+  const cell = Math.max(3, Math.min(18, (width - margin) / length)), size = margin + cell * length + 1;
+  canvas.drawnWith = { cell, margin };
+  canvas.style.width = canvas.style.height = `${size}px`;
+  canvas.width = canvas.height = size * dense;
+  const pen = canvas.getContext("2d"), paper = theme.paper, ink = theme.ink;
+  const image = new ImageData(length, length);
+  for (let query = 0, at = 0; query < length; query++) {
+    for (let key = 0; key < length; key++, at += 4) {
+      image.data.set([...between(paper, ink, Math.sqrt(maps.value(head, query, key))), 255], at);
+    }
+  }
+  const small = element("canvas", { width: length, height: length });
+  small.getContext("2d").putImageData(image, 0, 0);
+  pen.scale(dense, dense);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(small, margin, margin, cell * length, cell * length);
+  pen.strokeStyle = cssOf(between(paper, ink, 0.25));
+  pen.strokeRect(margin - 0.5, margin - 0.5, cell * length + 1, cell * length + 1);
+  pen.strokeStyle = cssOf(theme.accent);
+  pen.lineWidth = 1.5;
+  const query = word && word.side === "from" ? word.place : null;
+  const key = place ? place.key : word && word.side === "to" ? word.place : null;
+  if (query !== null) pen.strokeRect(margin, margin + query * cell, cell * length, cell);
+  if (key !== null) pen.strokeRect(margin + key * cell, margin, cell, cell * length);
+  const font = Math.min(11, Math.max(9, cell));
+  pen.textBaseline = "middle";
+  for (let index = 0; index < length; index++) {
+    for (const [isRow, chosen] of [[true, query === index], [false, key === index]]) {
+      if (margin < 64) continue;
+      pen.save();
+      pen.font = `${chosen ? "bold " : ""}${chosen ? 11 : font}px system-ui, sans-serif`;
+      pen.fillStyle = cssOf(chosen ? theme.accent : ink);
+      if (isRow) pen.translate(margin - 4, margin + (index + 0.5) * cell);
+      else {
+        pen.translate(margin + (index + 0.5) * cell, margin - 4);
+        pen.rotate(-Math.PI / 2);
+      }
+      pen.textAlign = isRow ? "right" : "left";
+      pen.fillText(tokens[index], 0, 0, margin - 6);
+      pen.restore();
+    }
+  }
+}

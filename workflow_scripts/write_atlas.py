@@ -1,0 +1,11 @@
+from headtypes.workflow.job import job
+from headtypes.atlas.data import gather
+from headtypes.atlas.page import write_page
+from headtypes.attention.map_files import read_sample_maps
+from headtypes.models.records import read_model_record
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    maps = [(task, read_sample_maps(path)) for task, path in zip(spec.pop("maps"), inputs.maps, strict=True)]
+    names = spec.pop("found")
+    found = {kind: list(zip(names[kind], getattr(inputs, kind), strict=True)) for kind in names}
+    write_page(outputs.page, gather(read_model_record(inputs.model), maps, found, **spec), provenance)
