@@ -73,17 +73,14 @@ ADDED = {
     "a model": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
         {
-            "new": {"fetch_model": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
             "new": {"fetch_model": 1, "write_atlas": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"fetch_model": 1, **READ, **ANSWERED, **EVALUATED, **JOINED},
-            "new": {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED},
+            "new": {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED, **JOINED},
             "spec": of(
                 "tabulate_stability",
                 "tabulate_ablations",
@@ -97,7 +94,6 @@ ADDED = {
     "a model that is evaluated on pairs": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["pairs"], "evaluate": "pairs"}},
         {
-            "new": {"fetch_model": 1, **READ, "sample_questions": 1, **ANSWERED, **EVALUATED, **JOINED},
             "new": {
                 "fetch_model": 1,
                 "write_atlas": 1,
@@ -105,6 +101,7 @@ ADDED = {
                 "sample_questions": 1,
                 **ANSWERED,
                 **EVALUATED,
+                **JOINED,
             },
             "spec": of(
                 "tabulate_stability",
@@ -119,10 +116,8 @@ ADDED = {
     "a model that is made from another": (
         {"models/three": {"source": {"finetuned": {"base": "two", "task": "squad"}}, "tasks": ["squad"]}},
         {
-            "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
             "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, "write_atlas": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan"),
+            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
         },
     ),
     "a task that no model reads": ({"tasks/news": {"source": {"hub": "some/news"}}}, {}),
@@ -130,8 +125,14 @@ ADDED = {
         {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_atlas"),
+            "spec": of(
+                "tabulate_stability",
+                "tabulate_models",
+                "plot_models",
+                "compare_with_guan",
+                "write_summary",
+                "write_atlas",
+            ),
         },
     ),
     "a treebank of the world": (
@@ -154,12 +155,9 @@ ADDED = {
                 "map_sentences": 1,
                 "plot_sentences": 1,
                 "compare_with_clark": 1,
-                "probe_types": 1,
                 **JOINED,
             },
-            "spec": {"write_summary": 1},
-            },
-            "spec": of("write_atlas"),
+            "spec": of("write_summary", "write_atlas"),
         },
     ),
     "documents with mentions": (
@@ -178,9 +176,8 @@ ADDED = {
                 "compare_with_clark": 1,
                 **JOINED,
             },
-            "spec": {"write_summary": 1},
+            "spec": of("write_summary", "write_atlas"),
         },
-        {"new": {"fetch_task": 1, "extract_antecedents": 1, "measure_coreference": 1}, "spec": of("write_atlas")},
     ),
     "a task of text": (
         {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
@@ -193,36 +190,45 @@ ADDED = {
                 "compare_with_clark": 1,
                 **times(2, JOINED),
             },
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_summary"),
-            "new": {"fetch_task": 1, "sample_inputs": 1, **READ, **SINGLE_HEADS, "compare_with_clark": 1},
-            "spec": of("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan", "write_atlas"),
+            "spec": of(
+                "tabulate_stability",
+                "tabulate_models",
+                "plot_models",
+                "compare_with_guan",
+                "write_summary",
+                "write_atlas",
+            ),
         },
     ),
     "a condition": (
         {"conditions/uniform-dense": {"dense": "uniform"}},
         {
             "new": {"evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan", "join_types"),
+            "spec": of(
+                "measure_intervals",
+                "plot_controls",
+                "tabulate_ablations",
+                "compare_with_guan",
+                "join_types",
+                "write_atlas",
+            ),
             "follow": {"plot_joined": 1, "write_summary": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a condition without a control": (
         {"conditions/drop-diagonal": {"diagonal": "drop_inter"}},
         {
             "new": {"evaluate_condition": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
-            "follow": {"write_summary": 1},
             "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
+            "follow": {"write_summary": 1},
         },
     ),
     "a condition of one head's mean": (
         {"conditions/mean-head": {"1-2": "mean"}},
         {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
-            "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
+            "spec": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan", "write_atlas"),
             "follow": {"write_summary": 1},
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
         },
     ),
     "a reading": (
@@ -230,8 +236,7 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1, "tabulate_readings": 1},
             "spec": of("measure_intervals"),
-            "follow": of("tabulate_ablations", "compare_with_guan", "write_summary"),
-            "follow": of("tabulate_ablations", "compare_with_guan", "write_atlas"),
+            "follow": of("tabulate_ablations", "compare_with_guan", "write_summary", "write_atlas"),
         },
     ),
     "a reading that no condition depends on": (
@@ -242,37 +247,33 @@ ADDED = {
         {"clustering": {"k": [4, 5]}},
         {
             "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models"), **times(2, JOINED)},
-            "spec": of("tabulate_stability", "compare_with_guan", "write_summary"),
-            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models")},
-            "spec": {**of("tabulate_stability", "compare_with_guan"), "write_atlas": 2},
+            "spec": {**of("tabulate_stability", "compare_with_guan", "write_summary"), "write_atlas": 2},
         },
     ),
     "a method": (
         {"clustering": {"methods": ["kmeans", "gmm"]}},
         {
             "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models"), **times(2, JOINED)},
-            "spec": of("tabulate_stability", "tabulate_ablations", "compare_with_guan", "write_summary"),
-            "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models")},
-            "spec": {**of("tabulate_stability", "tabulate_ablations", "compare_with_guan"), "write_atlas": 2},
+            "spec": {
+                **of("tabulate_stability", "tabulate_ablations", "compare_with_guan", "write_summary"),
+                "write_atlas": 2,
+            },
         },
     ),
     "an imported partition": (
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
             "new": {"import_partition": 1, **EVALUATED, **FIGURES, **JOINED},
-            "spec": of("tabulate_ablations", "compare_with_guan", "write_summary"),
-            "new": {"import_partition": 1, **EVALUATED, **FIGURES},
-            "spec": of("tabulate_ablations", "compare_with_guan", "write_atlas"),
+            "spec": of("tabulate_ablations", "compare_with_guan", "write_summary", "write_atlas"),
         },
     ),
     "an imported partition without types that a condition names": (
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
-        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan", "write_summary")},
+        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan", "write_summary", "write_atlas")},
     ),
     "a decoder whose cache is to be shortened": (
         {"export": {"full_attention": ["one"]}},
         {"new": {"measure_reach": 2, "export_full_attention": 2}},
-        {"new": {"import_partition": 1, **FIGURES}, "spec": of("compare_with_guan", "write_atlas")},
     ),
 }
 CHANGED = {
@@ -327,7 +328,6 @@ CHANGED = {
                 "evaluate_curves": 1,
                 "measure_gradients": 1,
                 **of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
-                **of("measure_intervals", "tabulate_ablations", "compare_with_guan"),
                 "join_types": 2,
                 "write_summary": 1,
             },
@@ -375,31 +375,25 @@ CHANGED = {
     ),
     "curves that are taken away": (
         {"curves": {"orders": 0}},
-        {"follow": {"plot_joined": 2}, "spec": {"join_types": 2, "write_summary": 1}},
+        {"follow": {"plot_joined": 2}, "spec": {"join_types": 2, **of("write_summary", "write_atlas")}},
     ),
     "more samples for gradients": (
         {"gradients": {"samples": 300}},
-        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1, **times(2, JOINED), "write_summary": 1}},
+        {
+            "spec": {"measure_gradients": 1},
+            "follow": {"plot_gradients": 1, **times(2, JOINED), **of("write_summary", "write_atlas")},
+        },
     ),
     "gradients that are taken away": (
         {"gradients": {"samples": 0}},
-        {"follow": {"plot_joined": 2, "write_summary": 1}, "spec": {"join_types": 2}},
+        {"follow": {"plot_joined": 2, "write_summary": 1}, "spec": {"join_types": 2, "write_atlas": 1}},
     ),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
         {
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types", "write_atlas"),
             "follow": {"plot_joined": 1, "write_summary": 1},
         },
-    "curves that are taken away": ({"curves": {"orders": 0}}, {"spec": of("write_atlas")}),
-    "more samples for gradients": (
-        {"gradients": {"samples": 300}},
-        {"spec": {"measure_gradients": 1}, "follow": {"plot_gradients": 1, "write_atlas": 1}},
-    ),
-    "gradients that are taken away": ({"gradients": {"samples": 0}}, {"spec": of("write_atlas")}),
-    "conditions that are taken away": (
-        {"conditions": {"baseline": {}}},
-        {"spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas")},
     ),
     "a model that is not selected": (
         {"select": {"models": ["one"]}},

@@ -30,23 +30,6 @@ def write_maps(path: str | Path, maps: AttentionMaps, provenance: dict) -> None:
     """Write attention maps as a whole HDF5 file, in half precision, and what made them."""
     # Without times of creation, equal maps give equal bytes.
     with new_hdf5(path, track_order=True) as file:
-        file.create_dataset(
-            "attention",
-            data=maps.attention.astype(np.float16),
-            chunks=(1, *maps.attention.shape[1:]),
-            compression="gzip",
-            shuffle=True,
-            fletcher32=True,
-            track_times=False,
-        )
-        file.create_dataset("token", data=maps.tokens, dtype=h5py.string_dtype(), track_times=False)
-        for name, value in {
-            "sample_id": maps.sample_id,
-            "truncated": maps.truncated,
-            "provenance": canonical_json(provenance),
-        }.items():
-            file.attrs[name] = value
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
         _write(file, maps)
         file.attrs["provenance"] = canonical_json(provenance)
 
@@ -59,7 +42,7 @@ def read_maps(path: str | Path) -> AttentionMaps:
 
 def write_sample_maps(path: str | Path, samples: Sequence[AttentionMaps], provenance: dict) -> None:
     """Write the attention maps of several samples as a whole HDF5 file, in half precision, and what made them."""
-    with replacing(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(path, track_order=True) as file:
         for number, maps in enumerate(samples):
             _write(file.create_group(str(number), track_order=True), maps)
         file.attrs["provenance"] = canonical_json(provenance)
