@@ -211,6 +211,8 @@ SWAPS = {
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
         "compare_with_guan": 1,
+        "join_types": 4,
+        "plot_controls": 3,
     },
     ("conditions/mixed/dense", "conditions/mixed/2-3"): {
         "evaluate_condition": 6,
@@ -218,6 +220,7 @@ SWAPS = {
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
         "compare_with_guan": 1,
+        "plot_controls": 3,
     },
     ("conditions/baseline", "conditions/drop-near"): {
         "evaluate_condition": 2,

@@ -324,8 +324,8 @@ CHANGED = {
     "controls that are taken away": (
         {"controls": {"draws": 0}},
         {
-            "spec": of("tabulate_ablations", "join_types"),
-            "follow": of("compare_with_guan", "plot_joined", "write_summary"),
+            "spec": of("tabulate_ablations", "join_types", "write_summary"),
+            "follow": of("compare_with_guan", "plot_joined"),
         },
     ),
     "the orders of the curves": (
@@ -347,8 +347,8 @@ CHANGED = {
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
         {
-            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
-            "follow": {"plot_joined": 1, "write_summary": 1},
+            "spec": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types", "write_summary"),
+            "follow": {"plot_joined": 1},
         },
     ),
     "a model that is not selected": (

@@ -34,7 +34,8 @@ def collect_treebanks(
 
     arcs, probes: files by model and treebank; of probes there may be fewer. rows: the sentences of each, in the order
         of the arcs; tests: by treebank, where it has such a part.
-    least, offsets: as in `relations.measure_relations`, needed where there are arcs; seed: of the sentences that are drawn for intervals.
+    least, offsets: as in `relations.measure_relations`, needed where there are arcs; seed: of the sentences that are
+        drawn for intervals.
     """
     found = {}
     for (key, path), file in zip(arcs.items(), rows, strict=True):
