@@ -22,6 +22,9 @@ JOINING = {"extract_features", "evaluate_condition", "measure_divergence"}
 UNCOUNTED = {
     "huggingface_hub": "carries files, whose revision is recorded",
     "markdown_it": "lays out pages whose numbers are made before",
+    "jinja2": "lays out a page, as markupsafe does",
+    "markupsafe": "escapes its text",
+    "PIL": "packs figures for that page",
     "jaxtyping": "names the dimensions of arrays in signatures",
     "pydantic": "checks the configuration, before any rule",
     "threadpoolctl": "sets the number of threads",

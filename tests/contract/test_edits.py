@@ -214,6 +214,8 @@ SWAPS = {
         "tabulate_readings": 1,
         "compare_with_guan": 1,
         "write_atlas": 3,
+        "join_types": 4,
+        "plot_controls": 3,
     },
     ("conditions/mixed/dense", "conditions/mixed/2-3"): {
         "evaluate_condition": 6,
@@ -222,6 +224,7 @@ SWAPS = {
         "tabulate_readings": 1,
         "compare_with_guan": 1,
         "write_atlas": 3,
+        "plot_controls": 3,
     },
     ("conditions/baseline", "conditions/drop-near"): {
         "evaluate_condition": 2,
