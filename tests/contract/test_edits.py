@@ -95,7 +95,9 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
                 "compare_with_guan": 1,
                 "tabulate_models": 2,
                 "plot_models": 2,
-            }
+            },
+            # It reads the intervals.
+            "follow": {"write_atlas": 3},
         }
         assert by_reason(place.scheduled()) == expected
 

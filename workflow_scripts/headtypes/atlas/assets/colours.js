@@ -1,5 +1,7 @@
 // Viridis (van der Walt and Smith 2015): equal steps of value look like equal steps, to colour-blind eyes too.
-const VIRIDIS = ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
+const VIRIDIS = [
+  "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
+];
 
 function rgbOf(colour) {
   return [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16));
@@ -10,7 +12,8 @@ const cssOf = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;
 const stops = VIRIDIS.map(rgbOf);
 
 function alongScale(share) {
-  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1), stop = Math.min(Math.floor(place), stops.length - 2);
+  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const stop = Math.min(Math.floor(place), stops.length - 2);
   return between(stops[stop], stops[stop + 1], place - stop);
 }
 
@@ -84,7 +87,8 @@ for (const column of columns.filter((each) => each.categories)) {
   for (const category of column.categories) {
     const parts = category.name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
     const candidates = [KNOWN_SIGNS[category.name], category.name.length <= 4 ? category.name : null,
-      /^type-[0-9]+$/.test(category.name) ? category.name.slice(5) : null, category.name.slice(0, 3), parts.join("").slice(0, 4)];
+      /^type-[0-9]+$/.test(category.name) ? category.name.slice(5) : null,
+      category.name.slice(0, 3), parts.join("").slice(0, 4)];
     category.short = candidates.find((sign) => sign && !used.has(sign)) || String(used.size + 1);
     used.add(category.short);
   }

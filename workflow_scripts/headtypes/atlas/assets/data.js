@@ -66,7 +66,7 @@ for (const { task, packed, largest } of data.divergences) {
     label: "divergence from a head",
     group: `Divergence on ${task}`,
     unit: "nats",
-    note: "Mean Jensen-Shannon divergence of the rows of two heads: 0 if they are the same, ln 2 if they share no token.",
+    note: "Mean Jensen-Shannon divergence of two heads' rows: 0 if they are the same, ln 2 if they share no token.",
     values: Array(headCount).fill(null),
     packed,
     largest,

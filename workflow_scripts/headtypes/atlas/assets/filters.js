@@ -7,7 +7,8 @@ function makeControls() {
   for (let head = 0; head < headCount; head++) from.append(element("option", { value: head }, nameOf(head)));
   data.samples.forEach(({ task, id, tokens, cut }, place) => {
     const text = tokens.slice(1).join(" ").replaceAll(" ##", "");
-    const option = element("option", { value: place }, `${task}: ${text.length > 60 ? `${text.slice(0, 60)} …` : text}`);
+    const start = text.length > 60 ? `${text.slice(0, 60)} …` : text;
+    const option = element("option", { value: place }, `${task}: ${start}`);
     option.title = `${id}${cut ? ", cut" : ""}`;
     sample.append(option);
   });
@@ -19,8 +20,8 @@ function makeControls() {
     const column = columnOf(add.value);
     add.value = "";
     if (!column || state.only.some((filter) => filter.key === column.key)) return;
-    const every = column.categories ? column.categories.map((_, place) => place) : null;
-    change({ only: [...state.only, every ? { key: column.key, kept: every } : { key: column.key, low: null, high: null }] });
+    const every = column.categories ? { kept: column.categories.map((_, place) => place) } : { low: null, high: null };
+    change({ only: [...state.only, { key: column.key, ...every }] });
     byId("filters").lastElementChild.querySelector("input").focus();
   });
   for (const button of byId("show").querySelectorAll("button")) {
@@ -63,7 +64,8 @@ function drawFilters(before) {
 function filterBox(column) {
   const box = element("fieldset", { class: "filter" }, element("legend", {}, `${column.group}: ${column.label}`));
   const current = () => state.only.find((filter) => filter.key === column.key);
-  const put = (changes) => change({ only: state.only.map((it) => (it.key === column.key ? { ...it, ...changes } : it)) });
+  const put = (changes) =>
+    change({ only: state.only.map((it) => (it.key === column.key ? { ...it, ...changes } : it)) });
   if (column.categories) {
     column.categories.forEach((category, place) => {
       const input = element("input", { type: "checkbox", checked: current().kept.includes(place) });
@@ -79,7 +81,8 @@ function filterBox(column) {
     const [least, most] = rangeOf(column);
     for (const [end, placeholder] of [["low", least], ["high", most]]) {
       const words = end === "low" ? "at least" : "at most";
-      const input = element("input", { type: "number", step: "any", value: current()[end], placeholder: format(placeholder) });
+      const shown = { value: current()[end], placeholder: format(placeholder) };
+      const input = element("input", { type: "number", step: "any", ...shown });
       input.addEventListener("input", () => put({ [end]: input.value === "" ? null : Number(input.value) }));
       box.append(element("label", {}, `${words} `, input, end === "high" && column.unit ? ` ${column.unit}` : ""));
     }
@@ -104,7 +107,8 @@ function drawLegend() {
       swatch.style.backgroundColor = category.colour;
       swatch.style.color = inkOn(rgbOf(category.colour));
       const name = category.doubtful ? `${category.name} (doubtful)` : category.name;
-      parts.push(element("span", { class: "category" }, swatch, ` ${name} `, element("span", { class: "quiet" }, String(number))));
+      const count = element("span", { class: "quiet" }, String(number));
+      parts.push(element("span", { class: "category" }, swatch, ` ${name} `, count));
     });
     const missing = column.values.filter((value) => value === null).length;
     if (missing) parts.push(element("span", { class: "category quiet" }, `– none ${missing}`));
@@ -119,5 +123,7 @@ function drawLegend() {
 
 function drawCount() {
   const shown = tiles.filter((_, head) => isShown(head)).length;
-  byId("count").textContent = state.only.length ? `${shown} of ${headCount} heads pass the filters.` : `${headCount} heads`;
+  byId("count").textContent = state.only.length
+    ? `${shown} of ${headCount} heads pass the filters.`
+    : `${headCount} heads`;
 }

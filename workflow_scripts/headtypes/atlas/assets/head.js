@@ -54,7 +54,8 @@ function makePanels() {
 }
 
 function drawPanels(before) {
-  const same = before && before.sample === state.sample && before.map === state.map && String(before.heads) === String(state.heads);
+  const same = before && before.sample === state.sample && before.map === state.map
+    && String(before.heads) === String(state.heads);
   byId("opened").hidden = !state.heads.length;
   document.body.classList.toggle("open", state.heads.length > 0);
   document.body.classList.toggle("pair", state.heads.length > 1);
@@ -88,7 +89,8 @@ function panelOf(head) {
     close.addEventListener("click", () => closeHead(head));
     bar.append(close);
   }
-  const facts = element("div", { class: "facts" }, ...[numbersOf(head), namesOf(head), costsOf(head), valuesOf(head)].filter(Boolean));
+  const sections = [numbersOf(head), namesOf(head), costsOf(head), valuesOf(head)].filter(Boolean);
+  const facts = element("div", { class: "facts" }, ...sections);
   const panel = element("article", { class: `panel ${state.map}`, "aria-label": longNameOf(head) }, bar);
   if (data.samples.length) panel.append(mapOf(head));
   panel.append(facts);
@@ -143,15 +145,18 @@ function numbersOf(head) {
       element("td", { class: "bar-cell" }, bar), element("td", {}, percent(value))));
   });
   return section(`Its ${labels.length} numbers on ${task}`,
-    element("p", { class: "quiet" }, `Shares of attention by ${bins} bins of distance, to itself and to four special tokens.`),
+    element("p", { class: "quiet" },
+      `Shares of attention by ${bins} bins of distance, to itself and to four special tokens.`),
     element("table", { class: "numbers" }, body));
 }
 
 function namesOf(head) {
   const names = data.names.filter((name) => name.head === head);
   if (!names.length) return null;
-  return section("What it is best at", element("ul", {}, ...names.map(({ name, value, above }) => element("li", {},
-    `${name}: ${format(value, "%")}${above === null ? "" : `, ${format(above)} points above the best fixed offset`}`))));
+  return section("What it is best at", element("ul", {}, ...names.map(({ name, value, above }) => {
+    const farther = above === null ? "" : `, ${format(above)} points above the best fixed offset`;
+    return element("li", {}, `${name}: ${format(value, "%")}${farther}`);
+  })));
 }
 
 function rankOf(column, head) {
@@ -171,7 +176,8 @@ function valuesOf(head) {
   for (const [group, of] of groups) {
     const body = element("tbody");
     for (const column of of) {
-      const button = element("button", { type: "button", class: "link", "aria-label": `Colour the tiles by ${column.label}` }, column.label);
+      const label = `Colour the tiles by ${column.label}`;
+      const button = element("button", { type: "button", class: "link", "aria-label": label }, column.label);
       button.addEventListener("click", () => change({ by: column.key }));
       const interval = column.low && column.low[head] !== null
         ? element("span", { class: "quiet" }, ` ${format(column.low[head])} to ${format(column.high[head])}`) : "";
@@ -189,27 +195,32 @@ function costsOf(head) {
   for (const { partition, condition, operations, drops } of data.costs) {
     const type = columnOf(`type.${partition}`);
     const own = type && type.categories[type.values[head]].name, name = nameOf(head);
-    const named = Object.keys(operations).find((target) => target === name) || Object.keys(operations).find((target) => target === own);
+    // What is said of a single head takes precedence over what is said of its type.
+    const named = [name, own].find((target) => target in operations);
     if (!named) continue;
     const number = Object.keys(operations).length;
-    const whose = named === name ? "this head" : `all ${type.values.filter((value) => value === type.values[head]).length} ${own} heads`;
+    const ofType = type ? type.values.filter((value) => value === type.values[head]).length : 0;
+    const whose = named === name ? "this head" : `all ${ofType} ${own} heads`;
     const what = `${operations[named]}: ${whose}${number > 1 ? " and others" : ""}`;
     rows.push({ order: (named === name ? 0 : 2) + (number > 1 ? 1 : 0), condition, what, drops });
   }
   if (!rows.length) return null;
   rows.sort((a, b) => a.order - b.order);
   const metrics = [...new Set(rows.flatMap(({ drops }) => drops.map(({ metric }) => metric)))];
-  const heading = element("thead", {}, element("tr", {}, ...["condition", ...metrics].map((text) => element("th", { scope: "col" }, text))));
+  const titles = ["condition", ...metrics].map((text) => element("th", { scope: "col" }, text));
+  const heading = element("thead", {}, element("tr", {}, ...titles));
   const body = element("tbody");
   for (const { condition, what, drops } of rows) {
     const cells = metrics.map((metric) => {
       const found = drops.find((drop) => drop.metric === metric);
       if (!found) return element("td");
-      const range = found.low === null ? "" : element("div", { class: "quiet" }, `${found.low.toFixed(1)} to ${found.high.toFixed(1)}`);
-      return element("td", {}, found.drop.toFixed(1), range);
+      const range = found.low === null ? "" : `${found.low.toFixed(1)} to ${found.high.toFixed(1)}`;
+      return element("td", {}, found.drop.toFixed(1), element("div", { class: "quiet" }, range));
     });
-    body.append(element("tr", {}, element("th", { scope: "row" }, condition, element("div", { class: "quiet" }, what)), ...cells));
+    const first = element("th", { scope: "row" }, condition, element("div", { class: "quiet" }, what));
+    body.append(element("tr", {}, first, ...cells));
   }
-  return section("What changing it costs", element("p", { class: "quiet" }, "Points lost under each condition that changes this head, with 95 % intervals."),
-    element("table", { class: "costs" }, heading, body));
+  const note = "Points lost under each condition that changes this head, with 95 % intervals.";
+  const table = element("table", { class: "costs" }, heading, body);
+  return section("What changing it costs", element("p", { class: "quiet" }, note), table);
 }

@@ -22,7 +22,8 @@ function saidOf(maps, head, word) {
   if (!word) return "Point at a word to see what it looks at.";
   const places = maps.tokens.map((_, place) => place), from = word.side === "from";
   const value = (place) => (from ? maps.value(head, word.place, place) : maps.value(head, place, word.place));
-  const most = places.sort((a, b) => value(b) - value(a)).slice(0, 4).map((place) => `${maps.tokens[place]} ${percent(value(place))}`);
+  const first = places.sort((a, b) => value(b) - value(a)).slice(0, 4);
+  const most = first.map((place) => `${maps.tokens[place]} ${percent(value(place))}`);
   return `“${maps.tokens[word.place]}” ${from ? "looks at" : "is looked at by"}: ${most.join(", ")}`;
 }
 
@@ -30,9 +31,11 @@ function linesOf(maps, head) {
   const canvas = element("canvas", { "aria-hidden": "true" });
   const sides = { from: [], to: [] };
   const lists = ["from", "to"].map((side) => {
-    const list = element("div", { class: `words ${side}`, role: "group", "aria-label": side === "from" ? "Words that look" : "Words looked at" });
+    const title = side === "from" ? "Words that look" : "Words looked at";
+    const list = element("div", { class: `words ${side}`, role: "group", "aria-label": title });
     maps.tokens.forEach((token, place) => {
-      const word = element("button", { type: "button", class: "word", tabindex: place ? "-1" : "0", "data-side": side, "data-place": place },
+      const which = { "data-side": side, "data-place": place };
+      const word = element("button", { type: "button", class: "word", tabindex: place ? "-1" : "0", ...which },
         element("span", { class: "text" }, token), element("span", { class: "weight" }));
       sides[side].push(word);
       list.append(word);
@@ -84,7 +87,8 @@ function drawLines(canvas, sides, maps, head) {
       const value = !word || word.side === side ? null
         : word.side === "from" ? maps.value(head, word.place, place) : maps.value(head, place, word.place);
       button.classList.toggle("chosen", Boolean(chosen));
-      button.setAttribute("aria-pressed", String(Boolean(state.token && state.token.side === side && state.token.place === place)));
+      const kept = state.token && state.token.side === side && state.token.place === place;
+      button.setAttribute("aria-pressed", String(Boolean(kept)));
       button.style.backgroundColor = value ? cssOf(between(paper, line, Math.sqrt(value) * 0.45)) : "";
       button.lastChild.textContent = value !== null && value >= 0.01 ? percent(value) : "";
     });
@@ -112,7 +116,8 @@ function drawLines(canvas, sides, maps, head) {
 }
 
 function matrixOf(maps, head) {
-  const canvas = element("canvas", { role: "img", "aria-label": `Attention matrix of ${longNameOf(head)}: rows look, columns are looked at` });
+  const label = `Attention matrix of ${longNameOf(head)}: rows look, columns are looked at`;
+  const canvas = element("canvas", { role: "img", "aria-label": label });
   const box = element("div", { class: "matrix" }, canvas);
   let place = null;
   canvas.addEventListener("pointermove", (event) => {
@@ -136,7 +141,8 @@ function matrixOf(maps, head) {
 }
 
 function drawMatrix(canvas, maps, head, place) {
-  const { length, tokens } = maps, word = shownWord(), dense = devicePixelRatio || 1, width = canvas.parentElement.clientWidth - 2;
+  const { length, tokens } = maps, word = shownWord(), dense = devicePixelRatio || 1;
+  const width = canvas.parentElement.clientWidth - 2;
   // Where cells are too small for lettering, the line above says which words they are of.
   const margin = (width - 64) / length >= 8.5 ? 64 : 1;
   const cell = Math.max(3, Math.min(18, (width - margin) / length)), size = margin + cell * length + 1;

@@ -17,7 +17,9 @@ function readAddress() {
     map: given.get("map") === "matrix" ? "matrix" : "lines",
   });
   const [, side, number] = /^(from|to)-([0-9]+)$/.exec(given.get("word") || "") || [];
-  if (side && data.samples.length && number - 1 in data.samples[state.sample].tokens) state.token = { side, place: number - 1 };
+  if (side && data.samples.length && number - 1 in data.samples[state.sample].tokens) {
+    state.token = { side, place: number - 1 };
+  }
 }
 
 function address() {
@@ -78,7 +80,8 @@ function passes(filter, head) {
   const value = columnOf(filter.key).values[head];
   if (filter.kept) return filter.kept.includes(value);
   if (filter.low === null && filter.high === null) return true;
-  return value !== null && (filter.low === null || value >= filter.low) && (filter.high === null || value <= filter.high);
+  if (value === null) return false;
+  return (filter.low === null || value >= filter.low) && (filter.high === null || value <= filter.high);
 }
 
 const isShown = (head) => state.only.every((filter) => passes(filter, head));

@@ -6,7 +6,8 @@ function makeTiles() {
   grid.style.setProperty("--heads", headsOfLayer);
   grid.setAttribute("aria-rowcount", layers + 1);
   grid.setAttribute("aria-colcount", headsOfLayer + 1);
-  const top = element("div", { role: "row", class: "row" }, element("span", { role: "columnheader", class: "corner" }, "layer"));
+  const corner = element("span", { role: "columnheader", class: "corner" }, "layer");
+  const top = element("div", { role: "row", class: "row" }, corner);
   for (let head = 0; head < headsOfLayer; head++) {
     top.append(element("span", { role: "columnheader", "aria-label": `head ${head + 1}` }, String(head + 1)));
   }
@@ -77,8 +78,8 @@ async function drawTiles(before) {
     tile.style.color = colour ? inkOn(colour) : "";
     tile.classList.toggle("none", !colour);
     tile.classList.toggle("out", !shown);
-    tile.setAttribute("aria-label",
-      `${longNameOf(head)}${column ? `: ${labelOf(column)} ${inWords(column, head)}` : ""}${shown ? "" : ", filtered out"}`);
+    const value = column ? `: ${labelOf(column)} ${inWords(column, head)}` : "";
+    tile.setAttribute("aria-label", `${longNameOf(head)}${value}${shown ? "" : ", filtered out"}`);
     tile.title = tile.getAttribute("aria-label");
     if (state.show === "values") tile.replaceChildren(column ? shortly(column, head, range) : "");
   }
@@ -97,7 +98,9 @@ async function drawThumbnails(column) {
     for (let query = 0, place = 0; query < length; query++) {
       for (let key = 0; key < length; key++, place += 4) {
         const share = Math.sqrt(maps.value(head, query, key));
-        for (let part = 0; part < 3; part++) image.data[place + part] = paper[part] + (colour[part] - paper[part]) * share;
+        for (let part = 0; part < 3; part++) {
+          image.data[place + part] = paper[part] + (colour[part] - paper[part]) * share;
+        }
         image.data[place + 3] = 255;
       }
     }
