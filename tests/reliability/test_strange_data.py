@@ -49,6 +49,8 @@ def conll(name: str, part: str) -> str:
     return f"#begin document ({name}); part {part}\na 0 0 the DT * - - - - (1)\n\n#end document\n"
 
 
+# Kinds of tasks that read JSON, and names of files.
+JSON = (("question_answering", "x.json"), ("text", "x.json"), ("text", "x.jsonl"), ("sentence_pair", "x.jsonl"))
 # Kind of task, name of the file, what is in it, and words of the sentence.
 CASES = {
     **{
@@ -90,23 +92,10 @@ CASES = {
     ),
     "NUL in the id of a tree": ("treebank", "x.conllu", tree("a\0"), "the id of row 1 holds a NUL"),
     "NUL in the id of a document": ("coreference", "x.conllu", mentions("a\0"), "the id of row 1 holds a NUL"),
-    **{
-        f"depth in {kind} of {name}": (kind, name, f'{{"id": {DEEP}}}\n', "nested too deeply")
-        for kind, name in {
-            ("question_answering", "x.json"),
-            ("text", "x.json"),
-            ("text", "x.jsonl"),
-            ("sentence_pair", "x.jsonl"),
-        }
-    },
+    **{f"depth in {kind} of {name}": (kind, name, f'{{"id": {DEEP}}}\n', "nested too deeply") for kind, name in JSON},
     **{
         f"digits in {kind} of {name}": (kind, name, f'{{"id": {DIGITS}, "paragraphs": []}}\n', "too many digits")
-        for kind, name in {
-            ("question_answering", "x.json"),
-            ("text", "x.json"),
-            ("text", "x.jsonl"),
-            ("sentence_pair", "x.jsonl"),
-        }
+        for kind, name in JSON
     },
     "digits in the head of a word": ("treebank", "x.conllu", tree("1", DIGITS), "line 2: the head '999"),
     "digits in the number of a part": ("coreference", "x.conll", conll("a", DIGITS), "line 1: a document begins with"),

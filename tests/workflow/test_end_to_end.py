@@ -284,14 +284,15 @@ def test_the_second_papers_experiment_is_planned_without_network(workdir):
 
 
 def test_its_second_half_is_planned_with_a_treebank_and_documents_of_the_user_s(workdir, monkeypatch):
-    for variable in ("TREEBANK", "STORIES"):
-        monkeypatch.setenv(variable, str(workdir.path / variable))
-        (workdir.path / variable).mkdir()
-    for part in ("dev", "train", "test"):
-        (workdir.path / f"TREEBANK/en_ewt-ud-{part}.conllu").write_text("")
-    (workdir.path / "STORIES/one.conllu").write_text("")
-    monkeypatch.setenv("VECTORS", str(workdir.path / "vectors.txt"))
-    (workdir.path / "vectors.txt").write_text("")
+    for variable, name in {"TREEBANK": "en_ewt-ud", "DOCUMENTS": "stories", "VECTORS": "vectors.txt"}.items():
+        monkeypatch.setenv(variable, str(workdir.path / name))
+    (workdir.path / "stories").mkdir()
+    for name in (
+        *(f"en_ewt-ud-{part}.conllu" for part in ("dev", "train", "test")),
+        "stories/one.conllu",
+        "vectors.txt",
+    ):
+        (workdir.path / name).write_text("")
     config = yaml.safe_load((ROOT / "experiments/clark.yaml").read_text())
     update_config(config, yaml.safe_load((ROOT / "experiments/clark_language.yaml").read_text()))
     workdir.configure(config)
