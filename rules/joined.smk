@@ -10,6 +10,10 @@ rule join_types:
         relations=of_analysis("relations", paths.RELATIONS),
         coreference=of_analysis("coreference", paths.COREFERENCE),
         importance=of_analysis("importance", paths.IMPORTANCE),
+        probes=lambda wildcards: of_each(
+            paths.PROBES_OF_TYPES,
+            plan.probed_types_of(wildcards.model, wildcards.partition),
+        ),
         controls=of_left_out(paths.CONTROLS),
         scores=of_left_out(paths.SCORES),
         baselines=lambda wildcards: of_each(

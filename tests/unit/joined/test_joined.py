@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from headtypes.base.errors import InputError
+from headtypes.base.files import write_json
 from headtypes.base.table_files import write_csv, write_parquet
 from headtypes.features.divergence_files import Divergence, write_divergence
 from headtypes.features.gradient_files import ATTENDED, Gradients
@@ -22,7 +23,15 @@ LAYERS, HEADS, SAMPLES = 3, 4, 6
 EVERY = list(itertools.product(range(LAYERS), range(HEADS)))
 _NAMES = ["dense", "dense", "vertical", "vertical", "diagonal", "dense", "vertical", "dense", *["vertical"] * 4]
 TYPES = dict(zip(EVERY, _NAMES, strict=True))
-NONE = {"surfaces": {}, "gradients": {}, "divergences": {}, "relations": {}, "coreference": {}, "importance": {}}
+NONE = {
+    "surfaces": {},
+    "gradients": {},
+    "divergences": {},
+    "relations": {},
+    "coreference": {},
+    "importance": {},
+    "probes": {},
+}
 
 
 def partition(doubtful: bool = False):
@@ -85,6 +94,14 @@ def mentions() -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame([baseline])])
 
 
+def type_probes() -> dict:
+    """The words that probes find in two sentences: dense heads more, and diagonal heads fewer, than random heads."""
+    random = [[1, 2], [2, 3], [1, 3], [1, 1], [2, 2]]
+    right = {"dense": [[4, 5], [4, 5]], "diagonal": [[0, 0], [1, 0]], "vertical": [[1, 3], [1, 3]]}
+    types = {name: {"heads": 1, "right": found, "random": random} for name, found in right.items()}
+    return {"types": types, "words": [4, 6]}
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, dict]:
     folder = tmp_path_factory.mktemp("results")
@@ -97,6 +114,7 @@ def files(tmp_path_factory) -> dict[str, dict]:
     layer, head = np.array(EVERY).T
     importance = np.random.default_rng(5).random(len(EVERY))
     write_csv(folder / "importance.csv", pd.DataFrame({"layer": layer, "head": head, "normalised": importance}))
+    write_json(folder / "probes.json", type_probes())
     return {
         "surfaces": {"text": folder / "surface.h5"},
         "gradients": {"text": folder / "gradients.csv"},
@@ -104,6 +122,7 @@ def files(tmp_path_factory) -> dict[str, dict]:
         "relations": {"bank": folder / "relations.csv"},
         "coreference": {"stories": folder / "mentions.csv"},
         "importance": {"qa": folder / "importance.csv"},
+        "probes": {"bank": folder / "probes.json"},
     }
 
 
@@ -212,6 +231,17 @@ def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_pa
     assert found["p"] == pytest.approx(2 / 4)
     assert found["low"] < 60 < found["high"]
     assert found["overlap"] == 0.25
+
+
+def test_probes_of_a_type_stand_beside_those_of_their_random_heads(joined):
+    found = {
+        name: row_of(joined, name, "uas", "attention of these heads") for name in ("dense", "diagonal", "vertical")
+    }
+    assert [found[name]["value"] for name in found] == pytest.approx([90, 5, 40])
+    assert [found[name]["rank"] for name in found] == [1, 6, 4]
+    assert all(row["random"] == pytest.approx(36) and row["draws"] == 5 for row in found.values())
+    assert found["dense"]["p"] == pytest.approx(2 / 6)
+    assert found["dense"]["low"] < 90 < found["dense"]["high"]
 
 
 def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):

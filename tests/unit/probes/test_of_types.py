@@ -70,12 +70,12 @@ def test_a_planted_type_parses_and_random_heads_of_its_layer_seldom_do(tmp_path,
         "blind": types.size - 1,
         "parser": 1,
     }
-    scores = score_type_probes(found, seed=1).set_index("type")
-    assert scores.uas["parser"] > 95
-    assert scores.uas["blind"] < 70
+    scores = score_type_probes(found, seed=1)
+    assert scores["parser"].uas > 95
+    assert scores["blind"].uas < 70
     # Of layer 2's heads, each draw has one; of the draws of all heads but one, most have the parser among them.
-    assert scores.random["parser"] < scores.uas["parser"]
-    assert scores.random_high["blind"] > 95
+    assert scores["parser"].draws.mean() < scores["parser"].uas
+    assert scores["blind"].draws.max() > 95
 
 
 def test_probes_of_types_are_the_same_each_time_and_say_what_was_read(tmp_path):
@@ -104,16 +104,16 @@ def test_a_partition_of_another_model_is_refused(tmp_path):
         probe_types(SENTENCES, SENTENCES, record, partition_of([["a"] * 9]), **HOW, **PROBES)
 
 
-def test_scores_are_means_with_intervals_over_sentences_and_ranges_over_draws():
+def test_scores_are_means_with_intervals_over_sentences_and_those_of_each_draw():
     right, random = [[1, 2], [1, 4]], [[0, 1], [1, 1], [2, 4]]
     scores = score_type_probes(
         {"words": [2, 4], "types": {"a": {"heads": 3, "right": right, "random": random}}}, seed=0
     )
-    row = scores.iloc[0]
-    assert row.uas == pytest.approx(100 * 4 / 6)
-    assert (row.random_low, row.random, row.random_high) == pytest.approx((100 / 6, 50, 100))
-    assert row.low == pytest.approx(50)
-    assert row.high == pytest.approx(75)
+    assert list(scores) == ["a"]
+    assert scores["a"].uas == pytest.approx(100 * 4 / 6)
+    assert scores["a"].draws == pytest.approx([100 / 6, 200 / 6, 100])
+    assert scores["a"].low == pytest.approx(50)
+    assert scores["a"].high == pytest.approx(75)
 
 
 def test_probes_of_types_on_disk_are_read_if_whole(tmp_path):

@@ -35,6 +35,7 @@ _TITLES = {
     "ablation": "drop without the heads (points)",
     "relations": "relations: best head (% correct)",
     "coreference": "antecedents: best head (% correct)",
+    "probes": "probe of these heads alone (% correct)",
 }
 # Columns of surface patterns that say the same as others do.
 _LEFT_OUT = ("first", "special")
@@ -56,7 +57,7 @@ class _Group(NamedTuple):
 
     @property
     def of_language(self) -> bool:
-        return self.analysis in ("relations", "coreference")
+        return self.analysis in ("relations", "coreference", "probes")
 
 
 @styled
@@ -116,6 +117,8 @@ def _name(analysis: str, quantity: str, statistic: str) -> str:
         return f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}"
     if statistic == "best head here":
         return "number of best heads"
+    if analysis == "probes":
+        return "syntactic heads"
     return quantity.replace(" (stanford)", "").replace(" (universal)", "").replace("_", " ")
 
 

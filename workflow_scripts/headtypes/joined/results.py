@@ -14,6 +14,7 @@ from headtypes.features.surface_files import read_surface
 from headtypes.joined import measures
 from headtypes.joined.measures import Measure
 from headtypes.joined.table import LeftOut, join_types
+from headtypes.probes.of_types import read_type_probes, score_type_probes
 from headtypes.types.partitions import Partition
 
 Files = Mapping[str, str | Path]
@@ -31,13 +32,15 @@ def join_results(
     relations: Files,
     coreference: Files,
     importance: Files,
+    probes: Files,
     left_out: Sequence[tuple[Mapping[str, str], str | Path, str | Path, str | Path]],
     seed: int,
 ) -> pd.DataFrame:
     """Call `join_types` with what files hold, each by its task.
 
-    relations, coreference: tables of accuracies. left_out: type, operation and task of each condition, and the files of
-        scores with random heads, with the type's own, and of the baseline.
+    relations, coreference: tables of accuracies. probes: those of the partition's types.
+    left_out: type, operation and task of each condition, and the files of scores with random heads, with the type's
+        own, and of the baseline.
     Raises `InputError` that names a damaged file.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
@@ -56,7 +59,11 @@ def join_results(
         common += measures.of_coreference(task, read_csv(path, "holds no accuracies of heads", _COREFERENCE))
     for task, path in importance.items():
         common += measures.of_importance(task, read_importance(path))
-    return join_types(partition, common, of_type, list(_read_costs(left_out)), seed=seed)
+    of_probes = {
+        task: score_type_probes(read_type_probes(path), seed=derive_seed(seed, "probes", task))
+        for task, path in probes.items()
+    }
+    return join_types(partition, common, of_type, list(_read_costs(left_out)), of_probes, seed=seed)
 
 
 def _read_costs(left_out: Sequence[tuple]) -> Iterator[LeftOut]:

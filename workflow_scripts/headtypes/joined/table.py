@@ -14,6 +14,7 @@ from headtypes.base.seeds import derive_seed
 from headtypes.base.table_files import read_csv
 from headtypes.joined.measures import Measure
 from headtypes.joined.random_heads import Place, draw_heads, overlap, place_among
+from headtypes.probes.of_types import TypeScore
 from headtypes.types.partitions import Partition
 
 DRAWS = 1000
@@ -51,6 +52,7 @@ def join_types(
     measures: Sequence[Measure],
     of_type: Mapping[str, Sequence[Measure]],
     left_out: Sequence[LeftOut],
+    probes: Mapping[str, Mapping[str, TypeScore]],
     *,
     seed: int,
     draws: int = DRAWS,
@@ -59,13 +61,14 @@ def join_types(
 
     measures: of every type; of_type: those that are about one type, by its name, which the others are compared with.
     left_out: the conditions of one type each that were evaluated with random heads.
+    probes: by treebank and type, the scores of probes that read the heads of the type alone.
     seed: of the draws and the intervals. A type's random heads are the same ones in all analyses, but for those of
-        `left_out`, which a model was evaluated without.
+        `left_out`, which a model was evaluated without, and of `probes`, which were trained on them.
 
     returns one row for each type and number, the columns
       type, doubtful (whether the type's name is), heads, and overlap, the mean share of the random heads that are of
       the type themselves;
-      analysis (surface, gradients, divergence, relations, coreference, importance or ablation), task, quantity,
+      analysis (surface, gradients, divergence, relations, coreference, importance, ablation or probes), task, quantity,
       statistic (how the values of the heads become one);
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
       random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them.
@@ -92,6 +95,10 @@ def join_types(
             if cost.type == name:
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
                 rows += [about | {"overlap": share} | row for row in _cost_rows(cost, seed)]
+        for task, scores in probes.items():
+            score = scores[name]
+            names = ("probes", task, "uas", "attention of these heads")
+            rows.append(about | _row(names, score.uas, score.low, score.high, place_among(score.uas, score.draws)))
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 

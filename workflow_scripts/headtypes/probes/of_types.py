@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import torch
 
 from headtypes.base.bootstrap import ratio_intervals
@@ -106,31 +106,30 @@ def read_type_probes(path: str | Path) -> dict:
         return found
 
 
-def score_type_probes(probes: dict, *, seed: int) -> pd.DataFrame:
-    """Unlabelled attachment scores in percent of probes on the heads of each type, beside random heads.
+class TypeScore(NamedTuple):
+    """Unlabelled attachment scores in percent of probes on the heads of one type, and on random heads.
 
-    probes: as `probe_types` returned them.
-
-    returns the columns type, heads; uas, low, high: mean over the random starts, with the interval over sentences;
-      random, random_low, random_high: mean, smallest and largest score of the draws of random heads.
+    uas, low, high: mean over the random starts, with its 95 % interval over sentences.
+    draws: [draw] of the draws of random heads.
     """
+
+    uas: float
+    low: float
+    high: float
+    draws: np.ndarray
+
+
+def score_type_probes(probes: dict, *, seed: int) -> dict[str, TypeScore]:
+    """The scores by type; probes: as `probe_types` returned them."""
     words = np.array(probes["words"], dtype=float)
     names = list(probes["types"])
     own = np.stack([np.mean(probes["types"][name]["right"], axis=0) for name in names], axis=1)
     low, high = ratio_intervals(own, np.repeat(words[:, None], len(names), axis=1), seed=seed)
     drawn = [100 * np.sum(probes["types"][name]["random"], axis=1) / words.sum() for name in names]
-    return pd.DataFrame(
-        {
-            "type": names,
-            "heads": [probes["types"][name]["heads"] for name in names],
-            "uas": 100 * own.sum(0) / words.sum(),
-            "low": 100 * low,
-            "high": 100 * high,
-            "random": [of_type.mean() for of_type in drawn],
-            "random_low": [of_type.min() for of_type in drawn],
-            "random_high": [of_type.max() for of_type in drawn],
-        }
-    )
+    scores = zip(100 * own.sum(0) / words.sum(), 100 * low, 100 * high, strict=True)
+    return {
+        name: TypeScore(*map(float, of_type), draws) for name, of_type, draws in zip(names, scores, drawn, strict=True)
+    }
 
 
 def _sets_of_heads(partition: Partition, name: str, starts: int, seed: int) -> np.ndarray:

@@ -84,7 +84,7 @@ def ablation_table(
 
     rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many questions
         or pairs were asked for, for the condition and for its controls: questions, control_questions, where not all;
-        and `published`, the paper's model beside which the model stands: only its main one has published scores.
+        and, where it stands beside one of the paper's models, `published`: only the main one has published scores.
     partitions: by model and name of the partition.
     metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs.
     intervals: `intervals.condition_intervals` of each partition.
@@ -119,7 +119,7 @@ def ablation_table(
                 tests = _TESTS if name != metric else ()
                 entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in (*_ENDS, *tests)}
             # The paper's F1 is that of answers, not of sentence pairs.
-            beside = of_paper and row["published"] == MAIN_MODEL and "exact_match" in score
+            beside = of_paper and row.get("published") == MAIN_MODEL and "exact_match" in score
             theirs = getattr(of_paper, metric, None) if beside else None
             entry[f"published_{metric}"] = theirs
             entry[f"published_drop_{metric}"] = None if theirs is None else getattr(published.baseline, metric) - theirs

@@ -9,6 +9,7 @@ from headtypes.workflow.stages.stage import stage
 def join_types(plan: Plan, model: str, partition: str) -> dict:
     """The tasks of each analysis, and the conditions with random heads, in the order of the rule's inputs; the seed."""
     tasks = {name: [entry.task for entry in entries] for name, entries in plan.analyses_of(model).items()}
+    tasks["probes"] = [entry.task for entry in plan.probed_types_of(model, partition)]
     left_out = [
         {"type": type_, "operation": operation, "task": ablation.task}
         for ablation in plan.left_out(model, partition)
