@@ -176,7 +176,9 @@ def test_a_job_that_is_stopped_says_so_without_a_traceback(snakemake, capsys):
 
 def test_a_job_that_is_stopped_while_it_loads_libraries_says_so(tmp_path):
     """Of the seconds until a job begins, most go into imports."""
-    code = "import headtypes.workflow.job\nimport signal, os\nos.kill(os.getpid(), signal.SIGINT)"
+    # What runs in the background of a shell ignores the signal.
+    heeding = "import signal, os\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"import headtypes.workflow.job\n{heeding}\nos.kill(os.getpid(), signal.SIGINT)"
     environment = {"PYTHONPATH": str(SCRIPTS)}
     stopped = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert stopped.stderr == "stopped.\n"
