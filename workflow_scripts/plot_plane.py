@@ -3,6 +3,7 @@ from headtypes.features.divergence_files import read_plane, read_plane_fit
 from headtypes.features.surface_files import read_surface
 from headtypes.figures.style import save_figure
 from headtypes.papers.clark2019.figure6 import plane_figure
+from headtypes.papers.clark2019.language.best import best_heads
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import whole_statistics
 from headtypes.papers.clark2019.statistics import behaviours_of
@@ -13,5 +14,6 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     statistics = whole_statistics(read_surface(inputs.surface), None, published)
     behaviours = behaviours_of(published.behaviours.rules, statistics)
     partition = read_partition(inputs.partition[0]) if inputs.partition else None
-    figure = plane_figure(read_plane(inputs.plane), read_plane_fit(inputs.fit), behaviours, partition)
+    best = best_heads(inputs.relations, inputs.coreference)
+    figure = plane_figure(read_plane(inputs.plane), read_plane_fit(inputs.fit), behaviours, partition, best)
     save_figure(figure, outputs.pdf, outputs.png, provenance)

@@ -33,14 +33,12 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     planned = workdir.planned()
     # What the config does not ask for.
     absent = {"fetch_training", "finetune_model", "extract_shard", "evaluate_shard", "import_partition"}
-    absent |= {"measure_head_outputs", "tabulate_readings"}
+    absent |= {"measure_head_outputs", "tabulate_readings", "measure_reach", "export_full_attention"}
     # There are no tasks of text, treebanks or coreference.
     absent |= {"measure_surface", "measure_divergence", "measure_divergence_shard", "project_heads", "map_examples"}
     absent |= {"plot_examples", "plot_surface", "plot_plane", "compare_with_clark"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
-    absent |= {"probe_types", "extract_antecedents", "measure_coreference"}
-    absent |= {"probe_types"}
-    absent |= {"extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
+    absent |= {"probe_types", "extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
     absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
     # Controls are of Table 2 without its baseline.
     several = {"evaluate_condition": 19, "evaluate_controls": 10}

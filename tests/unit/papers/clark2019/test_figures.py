@@ -172,6 +172,9 @@ def test_figure_3_leaves_out_kinds_that_no_sample_has():
 # Figure 6
 
 
+BEST = {(0, 3): "det, dobj", (2, 1): "coreference"}
+
+
 def plane() -> tuple[pd.DataFrame, dict, np.ndarray]:
     _, partition = planted()
     layers, heads = partition.shape
@@ -186,7 +189,7 @@ def plane() -> tuple[pd.DataFrame, dict, np.ndarray]:
 def test_figure_6_shows_the_same_places_three_times():
     places, summary, behaviours = plane()
     _, partition = planted()
-    figure = plane_figure(places, summary, behaviours, partition)
+    figure = plane_figure(places, summary, behaviours, partition, {})
     panels = [axes for axes in figure.axes if axes.collections and axes.get_title(loc="left")]
     assert [axes.get_title(loc="left") for axes in panels] == ["by behaviour", "by layer", "by Guan's type"]
     of_head = {
@@ -208,26 +211,37 @@ def test_figure_6_shows_the_same_places_three_times():
     assert f"{fit}; mean divergence within layers 0.240, between 0.300 nats a row" in texts(figure)
 
 
+def test_figure_6_numbers_the_best_heads_of_relations_and_of_coreference():
+    places, summary, behaviours = plane()
+    figure = plane_figure(places, summary, behaviours, None, BEST)
+    panel = figure.axes[0]
+    for (layer, head), what in BEST.items():
+        (points,) = [it for it in panel.collections if it.get_gid() == f"{what}: {layer + 1}-{head + 1}"]
+        place = places[(places["layer"] == layer) & (places["head"] == head)]
+        np.testing.assert_array_equal(points.get_offsets(), place[["x", "y"]])
+    assert {f"{what}: {layer + 1}-{head + 1}" for (layer, head), what in BEST.items()} <= set(texts(figure))
+
+
 def test_figure_6_has_a_bar_of_scale_that_is_as_long_as_it_says():
     places, summary, behaviours = plane()
-    figure = plane_figure(places, summary, behaviours, None)
+    figure = plane_figure(places, summary, behaviours, None, {})
     assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["by behaviour", "by layer"]
     start, end = drawn(figure, "scale").get_xdata()
     assert f"{end - start:g} nats a row" in texts(figure)
-    root = plane_figure(places, summary | {"scale": "root"}, behaviours, None)
+    root = plane_figure(places, summary | {"scale": "root"}, behaviours, None, {})
     assert f"{end - start:g} root of nats a row" in texts(root)
 
 
 def test_figure_6_of_heads_in_one_place_and_one_layer():
     summary = {"scale": "plain", "stress": None, "correlation": None, "layers": {"difference": None}}
     places = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "x": [0.0, 0.0], "y": [0.0, 0.0]})
-    figure = plane_figure(places, summary, np.array([["", "broad"]], dtype=object), None)
+    figure = plane_figure(places, summary, np.array([["", "broad"]], dtype=object), None, {})
     assert "scale" not in names(figure)
 
 
 def test_layers_are_in_the_order_of_a_scale_that_grows_lighter():
     places, summary, behaviours = plane()
-    panel = plane_figure(places, summary, behaviours, None).axes[1]
+    panel = plane_figure(places, summary, behaviours, None, {}).axes[1]
     colours = [to_hex(points.get_facecolor()[0]) for points in panel.collections if points.get_gid()]
     lightness = [lab(colour, deficiency)[0] for deficiency in DEFICIENCIES for colour in colours]
     for deficiency in np.array_split(lightness, len(DEFICIENCIES)):
@@ -244,7 +258,7 @@ def figures() -> dict[str, Figure]:
         "2": surface_figure(ours(), MEANS),
         "3": gradient_figure(gradients_of()),
         "4": entropy_figure(ours(), MEANS),
-        "6": plane_figure(places, summary, behaviours, planted()[1]),
+        "6": plane_figure(places, summary, behaviours, planted()[1], BEST),
     }
 
 

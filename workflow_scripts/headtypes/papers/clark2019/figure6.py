@@ -10,7 +10,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 
-from headtypes.figures.style import PAGE, PALETTE, SMALL, styled, type_labels, type_styles
+from headtypes.figures.style import PAGE, PALETTE, SMALL, head_name, styled, type_labels, type_styles
 from headtypes.types.partitions import Partition
 
 # Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
@@ -33,13 +33,20 @@ _NUMBERED = 12
 
 
 @styled
-def plane_figure(places: pd.DataFrame, summary: Mapping, behaviours: np.ndarray, partition: Partition | None) -> Figure:
+def plane_figure(
+    places: pd.DataFrame,
+    summary: Mapping,
+    behaviours: np.ndarray,
+    partition: Partition | None,
+    best: Mapping[tuple[int, int], str],
+) -> Figure:
     """Draw each head at its place, marked by its behaviour, by its layer and, where heads have types, by its type.
 
     places, summary: as `plane.project_heads` returns them.
     behaviours: [layer, head] str, as `statistics.behaviours_of` returns them.
+    best: what heads are best at, by layer and head from 0: numbers on their places, which the legend explains.
     """
-    kinds = max(len(set(behaviours.ravel())), 0 if partition is None else len(partition.types))
+    kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)
     above = _LINE * (lines + 0.5)
     height = _BELOW + _SIDE + above + _TITLE
@@ -48,7 +55,7 @@ def plane_figure(places: pd.DataFrame, summary: Mapping, behaviours: np.ndarray,
         figure.add_axes((left / PAGE, _BELOW / height, _SIDE / PAGE, _SIDE / height))
         for left in (_LEFT + place * (_SIDE + _GAP) for place in range(2 if partition is None else 3))
     ]
-    _mark_behaviours(panels[0], places, behaviours)
+    _mark_behaviours(panels[0], places, behaviours, best)
     _mark_layers(figure, panels[1], places)
     if partition is not None:
         _mark_types(panels[2], places, partition)
@@ -66,11 +73,17 @@ def plane_figure(places: pd.DataFrame, summary: Mapping, behaviours: np.ndarray,
     return figure
 
 
-def _mark_behaviours(axes: Axes, places: pd.DataFrame, behaviours: np.ndarray) -> None:
+def _mark_behaviours(
+    axes: Axes, places: pd.DataFrame, behaviours: np.ndarray, best: Mapping[tuple[int, int], str]
+) -> None:
     of_head = behaviours[places["layer"], places["head"]]
     for name in ["", *_BEHAVIOURS]:
         label, colour, marker = _BEHAVIOURS.get(name, _NONE)
         _scatter(axes, places[of_head == name], colour, marker, label)
+    for number, ((layer, head), what) in enumerate(best.items(), start=1):
+        place = places[(places["layer"] == layer) & (places["head"] == head)]
+        label = f"{what}: {head_name(layer, head)}"
+        axes.scatter(place["x"], place["y"], s=22, c="black", marker=f"${number}$", lw=0, label=label, gid=label)
     _add_legend(axes)
 
 

@@ -34,7 +34,7 @@ def plot_gradients(plan: Plan, model: str, task: str) -> dict:
 
 @stage()
 def plot_plane(plan: Plan, model: str, task: str) -> dict:
-    """Nothing: the figure depends on its inputs alone, the plane, the surface patterns and the types."""
+    """Nothing: the figure depends on its inputs alone."""
     return {}
 
 

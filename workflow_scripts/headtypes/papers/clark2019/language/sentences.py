@@ -10,9 +10,8 @@ import pandas as pd
 from headtypes.attention.maps import readable
 from headtypes.attention.one_pass import read_attention
 from headtypes.base.errors import InputError
-from headtypes.base.table_files import read_csv
 from headtypes.language.coreference.accuracy import guessed_mentions
-from headtypes.language.coreference.antecedent_files import CANDIDATES, AntecedentGuesses, read_antecedents
+from headtypes.language.coreference.antecedent_files import AntecedentGuesses, read_antecedents
 from headtypes.language.encoding import encode_sentences, special_tokens
 from headtypes.language.settings import Pieces
 from headtypes.language.syntax.arc_files import DIRECTIONS, ArcGuesses, read_arcs
@@ -22,8 +21,14 @@ from headtypes.language.words import WordMaps
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.papers.clark2019.language.quantities import ALL, our_relation
-from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS, SentenceMap
+from headtypes.papers.clark2019.language.best import (
+    best_of_mentions,
+    best_of_relations,
+    read_mentions_best,
+    read_relations_best,
+)
+from headtypes.papers.clark2019.language.quantities import our_relation
+from headtypes.papers.clark2019.language.sentence_files import SentenceMap
 from headtypes.tasks.coreference.records import AnnotatedDocument
 from headtypes.tasks.records import read_records
 from headtypes.tasks.treebank.records import Sentence
@@ -60,12 +65,8 @@ def read_chosen(kind: str, rows: str | Path, guesses: str | Path, best: str | Pa
     best: what `relations.measure_relations` says of the best heads, or what `accuracy.measure_coreference` says.
     """
     if kind == "treebank":
-        columns = ("annotation", "relation", "chosen", "scored", "layer", "head", "direction", "accuracy")
-        table = read_csv(best, "holds no best heads", columns)
-        return choose_sentences(read_records(rows, Sentence), read_arcs(guesses)[FILE], table)
-    columns = ("system", "candidates", "type", "chosen", "layer", "head", "accuracy")
-    table = read_csv(best, "holds no accuracies at antecedents", columns)
-    return choose_passages(read_records(rows, AnnotatedDocument), read_antecedents(guesses), table)
+        return choose_sentences(read_records(rows, Sentence), read_arcs(guesses)[FILE], read_relations_best(best))
+    return choose_passages(read_records(rows, AnnotatedDocument), read_antecedents(guesses), read_mentions_best(best))
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
@@ -76,15 +77,13 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
     starts = np.cumsum(arcs.length) - arcs.length
-    rows = best[(best["chosen"] == FILE) & (best["scored"] == FILE)].set_index(["annotation", "relation"])
     chosen = []
-    for relation in RELATIONS:
-        name = our_relation(relation)
-        if name not in rows.index or name[1] not in pairs:
+    for found in best_of_relations(best):
+        _, name = our_relation(found.phenomenon)
+        if name not in pairs:
             continue
-        row, pair = rows.loc[name], pairs[name[1]]
-        layer, head = int(row["layer"]), int(row["head"])
-        right = pair.right(arcs.guess[:, layer, head, DIRECTIONS.index(row["direction"])])
+        pair = pairs[name]
+        right = pair.right(arcs.guess[:, found.layer, found.head, DIRECTIONS.index(found.direction)])
         of_pair = sentence[pair.words]
         count = np.bincount(of_pair, minlength=len(kept))
         fits = (count == np.bincount(of_pair, right, minlength=len(kept))) & (count > 0)
@@ -92,8 +91,7 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
         for number in sorted(np.flatnonzero(fits), key=lambda place, count=count: -count[place])[:SHOWN]:
             marked = (pair.words[of_pair == number] - starts[number]).tolist()
             words = kept[number].words
-            about = relation, layer, head, row["direction"], float(row["accuracy"])
-            chosen.append(Chosen(*about, words, range(len(words)), marked))
+            chosen.append(Chosen(*found, words, range(len(words)), marked))
     return chosen
 
 
@@ -105,12 +103,10 @@ def choose_passages(
     The best head is that among all other words. A passage has 8 to 16 words or, if no such one has a mention and its
     antecedent, up to 30. Of passages that overlap, one is taken; of equal ones the shortest, then the first.
     """
-    best = accuracies[(accuracies["system"] == "best_head") & (accuracies["candidates"] == CANDIDATES[0])]
-    row = best[(best["type"] == ALL) & (best["chosen"] == "documents")].iloc[0]
-    layer, head = int(row["layer"]), int(row["head"])
+    best = best_of_mentions(accuracies)
     found, _ = guessed_mentions(documents, guesses)
     links: dict[int, list[tuple[int, int]]] = {}
-    for part, anaphor, guess in zip(guesses.part, found, guesses.guess[:, layer, head, 0], strict=True):
+    for part, anaphor, guess in zip(guesses.part, found, guesses.guess[:, best.layer, best.head, 0], strict=True):
         if int(guess) in anaphor.antecedents:
             links.setdefault(int(part), []).append((anaphor.mention.head, int(guess)))
     passages = []
@@ -125,8 +121,7 @@ def choose_passages(
         if len(chosen) < SHOWN and not any(part == one and set(passage) & set(other) for one, other in taken):
             taken.append((part, passage))
             words = documents[guesses.document[part]].words[guesses.start[part] : guesses.stop[part]]
-            about = COREFERENCE, layer, head, DIRECTIONS[0], float(row["accuracy"])
-            chosen.append(Chosen(*about, words, passage, marked))
+            chosen.append(Chosen(*best._replace(direction=DIRECTIONS[0]), words, passage, marked))
     return chosen
 
 

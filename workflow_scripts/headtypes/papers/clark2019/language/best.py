@@ -1,0 +1,69 @@
+"""The heads that are best at the relations of Clark's Figure 5, and at coreference."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from headtypes.base.table_files import read_csv
+from headtypes.language.coreference.antecedent_files import CANDIDATES
+from headtypes.language.syntax.offsets import FILE
+from headtypes.papers.clark2019.language.quantities import ALL, our_relation
+from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS
+
+_OF_RELATIONS = ("annotation", "relation", "chosen", "scored", "layer", "head", "direction", "accuracy")
+_OF_MENTIONS = ("system", "candidates", "type", "chosen", "layer", "head", "accuracy")
+
+
+class BestHead(NamedTuple):
+    """A head that is best at something; layer and head are counted from 0.
+
+    phenomenon: a relation as the paper names it, or `sentence_files.COREFERENCE`.
+    direction, accuracy: as in the table that it is from; coreference has no direction.
+    """
+
+    phenomenon: str
+    layer: int
+    head: int
+    direction: str
+    accuracy: float
+
+
+def read_relations_best(path: str | Path) -> pd.DataFrame:
+    """Read the best heads that `relations.measure_relations` found; errors name a damaged file."""
+    return read_csv(path, "holds no best heads", _OF_RELATIONS)
+
+
+def read_mentions_best(path: str | Path) -> pd.DataFrame:
+    """Read what `accuracy.measure_coreference` found; errors name a damaged file."""
+    return read_csv(path, "holds no accuracies at antecedents", _OF_MENTIONS)
+
+
+def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
+    """Of each relation in the table, the head that is chosen and scored on the same sentences, as in the paper."""
+    rows = table[(table["chosen"] == FILE) & (table["scored"] == FILE)].set_index(["annotation", "relation"])
+    for relation in RELATIONS:
+        if (name := our_relation(relation)) in rows.index:
+            row = rows.loc[name]
+            yield BestHead(relation, int(row["layer"]), int(row["head"]), row["direction"], float(row["accuracy"]))
+
+
+def best_of_mentions(table: pd.DataFrame) -> BestHead:
+    """The best head of all mentions, among all other words."""
+    best = table[(table["system"] == "best_head") & (table["candidates"] == CANDIDATES[0])]
+    row = best[(best["type"] == ALL) & (best["chosen"] == "documents")].iloc[0]
+    return BestHead(COREFERENCE, int(row["layer"]), int(row["head"]), "", float(row["accuracy"]))
+
+
+def best_heads(relations: Sequence[str | Path], mentions: Sequence[str | Path]) -> dict[tuple[int, int], str]:
+    """What heads of a model are best at, by layer and head.
+
+    relations, mentions: tables of the model on its treebanks, and on its documents; the first of each counts.
+    """
+    found = [best for path in relations[:1] for best in best_of_relations(read_relations_best(path))]
+    found += [best_of_mentions(read_mentions_best(path)) for path in mentions[:1]]
+    heads: dict[tuple[int, int], list[str]] = {}
+    for best in found:
+        heads.setdefault((best.layer, best.head), []).append(best.phenomenon)
+    return {head: ", ".join(phenomena) for head, phenomena in heads.items()}
