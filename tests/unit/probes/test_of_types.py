@@ -7,8 +7,9 @@ import torch
 
 from headtypes.base.errors import InputError
 from headtypes.probes import of_types
-from headtypes.probes.of_types import probe_types, read_type_probes, score_type_probes
+from headtypes.probes.of_types import probe_types
 from headtypes.probes.parsers import Attention, AttentionOfSome, ProbedSentence, Trainer, generators_of
+from headtypes.probes.type_scores import read_type_probes, score_type_probes
 from headtypes.types.partitions import Partition
 from tests.unit.language.test_models import HOW, PROBES, SENTENCES, fetched
 

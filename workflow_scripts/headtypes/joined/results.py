@@ -14,7 +14,7 @@ from headtypes.features.surface_files import read_surface
 from headtypes.joined import measures
 from headtypes.joined.measures import Measure
 from headtypes.joined.table import LeftOut, join_types
-from headtypes.probes.of_types import read_type_probes, score_type_probes
+from headtypes.probes.type_scores import read_type_probes, score_type_probes
 from headtypes.types.partitions import Partition
 
 Files = Mapping[str, str | Path]

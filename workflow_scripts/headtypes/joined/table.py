@@ -14,7 +14,7 @@ from headtypes.base.seeds import derive_seed
 from headtypes.base.table_files import read_csv
 from headtypes.joined.measures import Measure
 from headtypes.joined.random_heads import Place, draw_heads, overlap, place_among
-from headtypes.probes.of_types import TypeScore
+from headtypes.probes.type_scores import TypeScore
 from headtypes.types.partitions import Partition
 
 DRAWS = 1000
