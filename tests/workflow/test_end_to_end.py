@@ -48,6 +48,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
 def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config = workdir.config()
     config["conditions"] = FURTHER
+    config["models"]["tiny"]["published"] = {"guan2020": "squad"}
     config["readings"] = {"segments": {"sentences": "segments"}}
     # More than the six questions that there are, which is said.
     config["controls"]["questions"] = 9

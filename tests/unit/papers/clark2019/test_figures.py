@@ -211,7 +211,7 @@ def test_figure_6_shows_the_same_places_three_times():
     assert f"{fit}; mean divergence within layers 0.240, between 0.300 nats a row" in texts(figure)
 
 
-def test_figure_6_numbers_the_best_heads_of_relations_and_of_coreference():
+def test_figure_6_marks_the_best_heads_of_relations_and_of_coreference():
     places, summary, behaviours = plane()
     figure = plane_figure(places, summary, behaviours, None, BEST)
     panel = figure.axes[0]

@@ -22,6 +22,8 @@ _BEHAVIOURS = {
     "sep": ("[SEP]", PALETTE[5], "s"),
     "punctuation": (". or ,", PALETTE[2], "P"),
 }
+# As many kinds of crosses as Clark's Figure 6 has relations, and one for coreference.
+_CROSSES = ("x", "+", "1", "2", "3", "4")
 _NONE = ("none of these", "0.7", ".")
 _SIZE = 13
 # Lengths that a bar of scale may have, in the unit of the plane.
@@ -44,7 +46,7 @@ def plane_figure(
 
     places, summary: as `plane.project_heads` returns them.
     behaviours: [layer, head] str, as `statistics.behaviours_of` returns them.
-    best: what heads are best at, by layer and head from 0: numbers on their places, which the legend explains.
+    best: what heads are best at, by layer and head from 0: crosses on their places, which the legend explains.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)
@@ -80,10 +82,10 @@ def _mark_behaviours(
     for name in ["", *_BEHAVIOURS]:
         label, colour, marker = _BEHAVIOURS.get(name, _NONE)
         _scatter(axes, places[of_head == name], colour, marker, label)
-    for number, ((layer, head), what) in enumerate(best.items(), start=1):
+    for ((layer, head), what), marker in zip(best.items(), _CROSSES, strict=False):
         place = places[(places["layer"] == layer) & (places["head"] == head)]
         label = f"{what}: {head_name(layer, head)}"
-        axes.scatter(place["x"], place["y"], s=22, c="black", marker=f"${number}$", lw=0, label=label, gid=label)
+        axes.scatter(place["x"], place["y"], s=26, c="black", marker=marker, lw=0.9, label=label, gid=label)
     _add_legend(axes)
 
 
