@@ -59,7 +59,7 @@ def test_the_experiment_with_files_of_ones_own_is_planned(tmp_path, monkeypatch)
         (tmp_path / f"bank-{part}.conllu").write_text("")
     (tmp_path / "stories").mkdir()
     (tmp_path / "stories/a.conllu").write_text("")
-    model, tokenizer = tiny_bert(layers=1, heads=2, head_size=4)
+    model, tokenizer = tiny_bert(layers=2, heads=2, head_size=4)
     model.save_pretrained(tmp_path / "model")
     tokenizer.save_pretrained(tmp_path / "model")
     for name, path in {"MODEL": "model", "TREEBANK": "bank", "DOCUMENTS": "stories"}.items():

@@ -112,7 +112,9 @@ def collect_summary(
                 shown
                 for name, tables in _CLARK_TABLES.items()
                 for path in inputs[name]
-                for shown in tables(read_csv(path, "is no such table", ["model", "task"]), _relative(path, folder))
+                for shown in tables(
+                    read_csv(path, "is no such table", ["model", "task"], rows=0), _relative(path, folder)
+                )
             ],
             pictures(_CLARK),
             # Its claims are about texts, a treebank and documents: tasks of one model.
@@ -158,9 +160,9 @@ def _compared(paths: Paths, key: str, folder: Path) -> tuple[pd.DataFrame | None
 
 def _guan_tables(inputs: Mapping[str, Paths], published: set[str]) -> tuple[list[Shown], pd.DataFrame | None]:
     costs = None
-    tables = [types_table(read_csv(path, "is no Table 1", ["model", "partition"])) for path in inputs["types"]]
+    tables = [types_table(read_csv(path, "is no Table 1", ["model", "partition"], rows=0)) for path in inputs["types"]]
     for number, path in enumerate(inputs["ablations"], start=2):
-        table = read_csv(path, f"is no Table {number}", ["model", "partition", "condition", "exact_match"])
+        table = read_csv(path, f"is no Table {number}", ["model", "partition", "condition", "exact_match"], rows=0)
         tables += ablation_tables(table, number, published)
         costs = table if number == 2 else costs
     return tables, costs
