@@ -25,8 +25,8 @@ from headtypes.workflow.digest import code_digest
 from headtypes.workflow.history import remember_code, remember_config
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
-from headtypes.workflow.stages.overview import summary
 from headtypes.workflow.stages.overview import atlas
+from headtypes.workflow.stages.overview import summary
 from headtypes.workflow.stages.registry import STAGES
 
 if workflow.remote_exec:
