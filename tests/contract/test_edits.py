@@ -85,16 +85,19 @@ def test_the_order_of_keys_does_not_count(place):
 
 def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_counts_there_alone(place):
     with place.configured(reverse(place.config)):
-        # The conditions of a partition stand in its intervals, and a claim is judged on the partitions in their order.
+        # The conditions of a partition stand in its intervals and its figure of controls, and a claim is judged on the
+        # partitions in their order.
         expected = {
             "spec": {
                 "measure_intervals": 4,
+                "plot_controls": 3,
                 "tabulate_stability": 1,
                 "tabulate_ablations": 1,
                 "tabulate_readings": 1,
                 "compare_with_guan": 1,
                 "tabulate_models": 2,
                 "plot_models": 2,
+                "write_summary": 1,
             },
             # It reads the intervals.
             "follow": {"write_atlas": 3},
@@ -172,7 +175,12 @@ def test_touched_inputs_schedule_nothing(place):
         "inputs/model/config.json": {"fetch_model": 1},
         "inputs/mine.csv": {"import_partition": 1},
         # compare_with_guan reads it too, and follows the tables anyway.
-        "reference/guan2020.yaml": {"tabulate_stability": 1, "tabulate_ablations": 1, "tabulate_readings": 1},
+        "reference/guan2020.yaml": {
+            "tabulate_stability": 1,
+            "tabulate_ablations": 1,
+            "tabulate_readings": 1,
+            "plot_models": 2,
+        },
         "workflow_scripts/headtypes/atlas/assets/tiles.js": {"write_atlas": 6},
     }.items(),
 )
