@@ -1,4 +1,4 @@
-"""What the page of results says is in the files beside it: rows of tables, and the verdicts that sentences rest on."""
+"""What the page of results says is in the files beside it: rows, numbers, and the verdicts that sentences rest on."""
 
 import csv
 import re
@@ -35,6 +35,48 @@ def test_every_row_of_a_table_stands_in_a_file_that_the_section_links_to(name):
     rows = [row for row in re.findall(r"^\|.*$(?!\n\| -)", section, re.MULTILINE) if not row.startswith("| -")]
     files_text = "\n".join(path.read_text(encoding="utf-8") for path in files(section, ".md"))
     assert [row for row in rows if row not in files_text.splitlines()] == []
+
+
+# A number that was measured: it has decimals, or a unit. Not a part of a name ("3-9") or of a version.
+MEASURED = re.compile(r"(?<![\w.,-])(\d*\.\d+|[\d,]+(?=\s(?:%|points|nats)))(?![\w-]|\.\d)")
+# How the run was made: no result.
+SETTINGS = {"95"}
+# Their run wrote Markdown alone.
+WITHOUT_VALUES = {"MiniLM on SQuAD"}
+
+
+def sentences(section: str) -> str:
+    """A section without its commands, tables, links, headings, and sentences on time."""
+    for left_out in (
+        r"```.*?```",
+        r"^\|.*?$",
+        r"^#.*?$",
+        r"!?\[[^\]]*\]\([^)]*\)",
+        r"`[^`]*`",
+        r"[^.]*processor time.*?\.\s",
+    ):
+        section = re.sub(left_out, "", section, flags=re.MULTILINE | re.DOTALL)
+    return section
+
+
+def values(section: str) -> list[float]:
+    """All numbers in the CSV files of a section, in sentences too, without their sign."""
+    cells = (cell for path in files(section, ".csv") for row in csv.reader(path.open(newline="")) for cell in row)
+    return [float(found) for cell in cells for found in re.findall(r"\d*\.?\d+(?:e-?\d+)?", cell.replace(",", ""))]
+
+
+@pytest.mark.parametrize("name", sorted(set(sections()) - WITHOUT_VALUES))
+def test_numbers_in_sentences_are_values_of_a_file_that_the_section_links_to(name):
+    section = sections()[name]
+    known = values(section)
+    measured = set(MEASURED.findall(sentences(section))) - SETTINGS
+    assert measured
+
+    def stands(number: str) -> bool:
+        places = len(number.partition(".")[2])
+        return any(f"{value:.{places}f}" == f"{float(number.replace(',', '')):.{places}f}" for value in known)
+
+    assert {number for number in measured if not stands(number)} == set()
 
 
 def verdicts_of(section: str) -> dict[str, str]:
