@@ -257,6 +257,13 @@ def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
     assert len(shown) > 60
 
 
+def test_without_language_the_analyses_stand_in_both_columns(joined):
+    figure = joined_figure(joined[joined["analysis"].isin(["surface", "divergence"])], partition(), {})
+    left, right, _ = figure.axes
+    headings = [[text.get_text() for text in axes.texts if text.get_weight() == "bold"] for axes in (left, right)]
+    assert [[heading.split()[0] for heading in column] for column in headings] == [["where"], ["divergence"]]
+
+
 def test_cells_are_shaded_by_p_and_direction():
     assert shade_of(2, 1, 0.2) == (0, 0)
     assert shade_of(2, 1, 0.03) == (1, 1)

@@ -72,8 +72,12 @@ def joined_figure(table: pd.DataFrame, partition: Partition, planes: Mapping[str
         for (analysis, task), rows in table.groupby(["analysis", "task"], sort=False)
         if (lines := list(_lines(analysis, rows, partition)))
     ]
-    # What is known of language stands at the right.
+    # What is known of language stands at the right; if nothing is, and there is no plane, half of the rest.
     columns = [[group for group in groups if group.of_language == side] for side in (False, True)]
+    if groups and not all(columns) and not planes:
+        ends = np.cumsum([_height(group) for group in groups])
+        half = 1 + int(np.searchsorted(ends, ends[-1] / 2))
+        columns = [groups[:half], groups[half:]]
     tall = [_HEAD + sum(map(_height, column)) if column else 0.0 for column in columns]
     below = int(np.argmin(tall))
     tall_with_planes = [size + len(planes) * (_PLANE + _TITLE) * (side == below) for side, size in enumerate(tall)]
