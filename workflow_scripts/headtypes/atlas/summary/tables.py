@@ -114,7 +114,7 @@ def compared_table(pairs: pd.DataFrame, clustering: str, file: str) -> Shown:
     columns = [
         Column("model", is_number=False),
         Column("beside", is_number=False),
-        Column("which is its", is_number=False, note="heads are compared one by one only where it is something"),
+        Column("relation", is_number=False, note="what the model beside it is to it; heads are compared one by one where it is"),
         Column("shares", note="percent of heads that could keep their type if both had as many of each type"),
         Column("by layer", note="the same, if both had as many of each type at every depth"),
         Column("each head", note="percent of heads that have the type that they have in the other"),
