@@ -114,7 +114,11 @@ def compared_table(pairs: pd.DataFrame, clustering: str, file: str) -> Shown:
     columns = [
         Column("model", is_number=False),
         Column("beside", is_number=False),
-        Column("relation", is_number=False, note="what the model beside it is to it; heads are compared one by one where it is"),
+        Column(
+            "relation",
+            is_number=False,
+            note="what the model beside it is to it; if nothing, heads are not compared",
+        ),
         Column("shares", note="percent of heads that could keep their type if both had as many of each type"),
         Column("by layer", note="the same, if both had as many of each type at every depth"),
         Column("each head", note="percent of heads that have the type that they have in the other"),
