@@ -10,6 +10,7 @@ rule write_atlas:
         maps=lambda wildcards: of_each(paths.SAMPLE_MAPS, atlas.tasks_with_maps(plan, wildcards.model)),
         features=in_atlas("features"),
         partitions=in_atlas("partitions"),
+        parents=in_atlas("parents"),
         confidence=in_atlas("confidence"),
         intervals=in_atlas("intervals"),
         surfaces=in_atlas("surfaces"),

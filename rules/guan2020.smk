@@ -240,6 +240,9 @@ rule tabulate_models:
     output:
         csv="results/guan2020/{clustering}/figure4.csv",
         layers="results/guan2020/{clustering}/figure4.layers.csv",
+        pairs="results/compared/{clustering}/pairs.csv",
+        types="results/compared/{clustering}/types.csv",
+        heads="results/compared/{clustering}/heads.csv",
     log:
         "logs/tabulate_models/{clustering}.log",
     benchmark:

@@ -20,6 +20,7 @@ rule write_summary:
         ablations=(
             [rules.tabulate_ablations.output.csv_2, rules.tabulate_ablations.output.csv_3] if plan.ablations else []
         ),
+        compared=expand(rules.tabulate_models.output.pairs, clustering=plan.clusterings),
         partition=of_each(paths.PARTITION, summary.shown_partitions(plan)),
         joined=of_each(paths.JOINED, summary.shown_joined(plan)),
         heads=of_each(rules.plot_heads.output.png, summary.shown_partitions(plan)),

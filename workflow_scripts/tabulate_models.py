@@ -1,10 +1,15 @@
 from headtypes.workflow.job import job
 from headtypes.base.table_files import write_csv
+from headtypes.types.compared import heads_table, list_pairs, pairs_table, types_table
 from headtypes.types.descent import comparison_table, layers_table
 from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, _):
     parents = dict(spec["parents"])
     partitions = dict(zip(parents, map(read_partition, inputs.partitions), strict=True))
+    pairs = list_pairs(parents, spec["models"])
     write_csv(outputs.csv, comparison_table(partitions, parents))
     write_csv(outputs.layers, layers_table(partitions, parents))
+    write_csv(outputs.pairs, pairs_table(pairs, partitions))
+    write_csv(outputs.types, types_table(pairs, partitions))
+    write_csv(outputs.heads, heads_table(pairs, partitions))

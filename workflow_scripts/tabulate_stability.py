@@ -14,7 +14,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     rows = [row | count for row, count in zip(spec["rows"], counts, strict=True)]
     table = stability_table(rows, partitions, stabilities, published)
     warn(provenance, shortages(table))
-    page = stability_page(table, published)
+    page = stability_page(table, rows, published)
     write_csv(outputs.csv, table)
     write_text(outputs.markdown, page)
     write_text(outputs.html, to_html(page, provenance))

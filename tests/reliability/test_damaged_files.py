@@ -40,6 +40,8 @@ from headtypes.features.divergence_files import (
 from headtypes.features.feature_files import Features, join_features, read_distance, read_features, write_features
 from headtypes.features.gradient_files import ATTENDED, Gradients, read_gradients
 from headtypes.features.surface_files import COLUMNS, Surface, read_surface, write_surface
+from headtypes.joined.table import COLUMNS as JOINED
+from headtypes.joined.table import read_joined
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
@@ -56,6 +58,8 @@ from headtypes.tasks.records import Sample, read_records, write_records
 from headtypes.tasks.sampling import sample_questions
 from headtypes.tasks.windows import read_windows, write_windows
 from headtypes.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
+from headtypes.types.compared import PAIRS as PAIRED
+from headtypes.types.compared import read_pairs
 from headtypes.types.imported import import_partition
 from headtypes.types.partitions import build_partition, read_partition, write_partition
 from headtypes.workflow.provenance import beside, provenance_of, record, shards_of, verified
@@ -164,6 +168,17 @@ def importance(path: Path) -> None:
     write_csv(path, pd.DataFrame({"layer": layer, "head": head, "importance": 1.5, "normalised": 0.25}))
 
 
+def joined(path: Path) -> None:
+    row = {"analysis": "importance", "task": "qa", "quantity": "normalised", "statistic": "mean", "doubtful": False}
+    row |= {"heads": 3, "overlap": 0.2, "value": 1.5, "p": 0.25, "draws": 1000}
+    write_csv(path, pd.DataFrame([row | {"type": name} for name in "ab"], columns=list(JOINED)).astype(JOINED))
+
+
+def compared(path: Path) -> None:
+    row = {"model": "b on qa", "other": "a on qa", "same_shares": 92.5, "same_layers": 83.25, "doubtful": "dense"}
+    write_csv(path, pd.DataFrame([row, row | {"relation": "parent", "same_type": 50.0}], columns=list(PAIRED)))
+
+
 def curves(path: Path) -> None:
     rows = {"type": ["dense"] * 3, "order": "random", "draw": 0, "heads": [0, 1, 2], "f1": [80.0, 60.5, 10.0]}
     write_csv(path, pd.DataFrame(rows))
@@ -256,6 +271,8 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "part.parquet": (part, lambda path: read_parts([path])),
     "gradients.csv": (gradients, read_gradients),
     "importance.csv": (importance, read_importance),
+    "joined.csv": (joined, read_joined),
+    "compared.csv": (compared, read_pairs),
     "curves.csv": (curves, read_curves),
     "intervals.csv": (table("condition", "f1", "f1_low"), read_intervals),
     "table2.csv": (table("model", "partition", "f1"), lambda path: read_tables([path])),

@@ -39,9 +39,9 @@ def maps_of(layers: int, heads: int, tokens: list[str], seed: int) -> AttentionM
     return AttentionMaps(attention, tokens, f"sample {seed}", False)
 
 
-def write_types(path: Path, layers: int, heads: int) -> np.ndarray:
+def write_types(path: Path, layers: int, heads: int, first: int = 0) -> np.ndarray:
     """A partition into four types in turn, of which vertical is doubtful; returns the type of each head."""
-    types = np.array([TYPES[place % 4] for place in range(layers * heads)], dtype=object)
+    types = np.array([TYPES[(first + place) % 4] for place in range(layers * heads)], dtype=object)
     shares = np.random.default_rng(0).dirichlet(np.ones(21), len(types))
     columns = {"cluster": np.arange(len(types)) % 4, "types": types, "silhouette": np.zeros(len(types))}
     write_partition(path, build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns))
@@ -58,6 +58,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     ids, length = ["a", "b", "c"], np.full(3, 9, np.int32)
     write_features(folder / "features.h5", Features(features, length, np.zeros(3, bool), ids), {})
     types = write_types(folder / "types.csv", layers, heads)
+    write_types(folder / "parent.csv", layers, heads, first=1)
     groups = {f"{name}{end}": rng.random(count) for name in ("near", "special", "far") for end in ("", "_low", "_high")}
     keeps = {"keeps_type_samples": np.arange(count) % 101, "keeps_type_seeds": np.nan}
     write_csv(folder / "confidence.csv", table.assign(type=types, **groups, **keeps))
@@ -80,6 +81,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     return {
         "features": [("qa", folder / "features.h5")],
         "partitions": [("qa-kmeans-k4", folder / "types.csv")],
+        "parents": [("qa-kmeans-k4 of base", folder / "parent.csv")],
         "confidence": [("qa-kmeans-k4", folder / "confidence.csv")],
         "importance": [("qa", folder / "importance.csv")],
         "surfaces": [("text", folder / "surface.h5")],

@@ -9,6 +9,7 @@ from PIL import Image
 from headtypes.atlas.summary.page import Summary, summary_page
 from headtypes.atlas.summary.results import collect_summary, names_of_inputs
 from headtypes.joined.table import COLUMNS
+from headtypes.types.compared import PAIRS
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
@@ -34,6 +35,9 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         shutil.copy(RESULTS / f"demo/{name}.csv", folder / f"guan2020/{name}.csv")
     for name in ("comparison", "table1", "table2", "table3"):
         shutil.copy(RESULTS / f"clark/{name}.csv", folder / f"clark2019/{name}.csv")
+    kin = {"model": "minilm-qa on qa", "other": "minilm on qa", "relation": "parent", "doubtful": "dense_vertical"}
+    alike = dict.fromkeys(("same_shares", "same_layers", "same_type", "same_cluster"), 73.6) | {"adjusted_rand": 0.35}
+    pd.DataFrame([kin | alike], columns=list(PAIRS)).to_csv(folder / "pairs.csv", index=False)
     types = ["dense"] * 33 + ["diagonal"] * 4 + ["dense_vertical"] * 15 + ["vertical"] * 20
     shared = {"cluster": 0, "silhouette": 0.5, "near": 0.2, "special": 0.3, "far": 0.5}
     heads = pd.DataFrame(
@@ -63,6 +67,7 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         "probes": ["clark2019/table3.csv"],
         "types": ["guan2020/table1.csv"],
         "ablations": ["guan2020/table2.csv", "guan2020/table3.csv"],
+        "compared": ["pairs.csv"],
         "partition": ["partition.csv"],
         "joined": ["joined.csv"],
     }
@@ -84,7 +89,7 @@ def made_summary(folder: Path, files: dict[str, list[str]]) -> Summary:
         atlases=["minilm", MODEL],
         partitions=7,
         published=[MODEL],
-        shown={name: [wildcards] * len(files[name]) for name in names_of_inputs()},
+        shown={name: [wildcards] * len(files[name]) for name in ("compared", *names_of_inputs())},
         seed=2020,
         provenance=PROVENANCE,
     )

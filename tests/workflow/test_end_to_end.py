@@ -111,6 +111,9 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
         assert (results / f"curves/tiny/{partition}.png").exists()
     assert (results / "guan2020/kmeans-k4/figure4.png").exists()
     assert len(pd.read_csv(results / "guan2020/kmeans-k4/figure4.layers.csv")) == 2
+    for name in ("pairs", "types", "heads"):
+        # One model under one clustering has no other to stand beside.
+        assert pd.read_csv(results / f"compared/kmeans-k4/{name}.csv").empty
     assert (results / "choice/tiny/animals.png").exists()
 
     for partition in ("animals-kmeans-k4", "mine"):

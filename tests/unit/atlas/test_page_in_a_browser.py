@@ -142,6 +142,56 @@ def test_pointing_at_a_word_says_what_it_looks_at(chromium, page_file):
         assert page.locator(".said").inner_text().startswith(f"“house” → “old”: {100 * attention[3, 2]:.0f}")
 
 
+def test_pieces_of_words_are_read_as_words(chromium, page_file):
+    """by ##side: attention to it is that to both pieces, and attention from it the mean of theirs."""
+    attention = maps_of(3, 4, WORDS, 0).attention[1, 2].astype(float)
+    to_words = np.concatenate([attention[:, :4], attention[:, 4:6].sum(1, keepdims=True), attention[:, 6:]], axis=1)
+    joined = np.concatenate([to_words[:4], to_words[4:6].mean(0, keepdims=True), to_words[6:]])
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "2-3").click()
+        page.get_by_role("group", name="Words that look").get_by_role("button", name="##side").click()
+        assert "word=from-6" in state(page)
+        page.get_by_role("button", name="words", exact=True).click()
+        # Another word would stand at the same place.
+        assert "word=" not in state(page)
+        assert "read=words" in state(page)
+        assert page.evaluate("document.activeElement.textContent") == "words"
+        look = page.get_by_role("group", name="Words that look")
+        words = [*WORDS[:4], "byside", *WORDS[6:]]
+        assert look.locator(".text").all_text_contents() == words
+        for query, word in enumerate(words):
+            look.get_by_role("button", name=word, exact=True).hover()
+            most = int(joined[query].argmax())
+            share = re.search(r": (.*?) ([0-9.]+) %", page.locator(".said").inner_text())
+            assert share[1] == words[most]
+            assert float(share[2]) == pytest.approx(100 * joined[query, most], abs=0.6)
+        page.get_by_role("button", name="matrix").click()
+        assert look.count() == 0
+        kept = page.evaluate("location.hash")[1:]
+        # Of the seven words, an eighth cannot be pointed at.
+        show(page, f"{kept}&word=from-8")
+        assert page.locator(".said").inner_text() == "Point at a word to see what it looks at."
+        assert page.get_by_role("button", name="words", exact=True).get_attribute("aria-pressed") == "true"
+        # A sample without pieces has nothing to join.
+        show(page, "head=2-3&sample=2")
+        assert page.get_by_role("button", name="words", exact=True).count() == 0
+
+
+def test_a_head_shows_its_type_in_the_parent(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "1-3").click()
+        assert "in its parent: vertical (doubtful)" in page.locator(".title").inner_text()
+        page.get_by_label("Colour by").select_option(label="type in its parent (qa-kmeans-k4 of base)")
+        assert page.locator(".tile").all_inner_texts() == ["Di", "DV", "V", "De"] * 3
+        page.get_by_label("Filter", exact=True).select_option(label="type in its parent (qa-kmeans-k4 of base)")
+        for name in ("dense", "diagonal", "dense_vertical"):
+            page.get_by_label(name, exact=True).uncheck()
+        assert page.locator("#count").inner_text() == "3 of 12 heads pass the filters."
+        kept = page.evaluate("location.hash")[1:]
+        show(page, kept)
+        assert page.locator("#count").inner_text() == "3 of 12 heads pass the filters."
+
+
 def test_by_keyboard(chromium, page_file):
     with opened(chromium, page_file, 1280) as page:
         active = "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"

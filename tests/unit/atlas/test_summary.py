@@ -16,9 +16,10 @@ from headtypes.atlas.summary.cells import Cell, number, probability
 from headtypes.atlas.summary.findings import costs_sentence, joined_sentence, sink_sentence, verdict_sentence
 from headtypes.atlas.summary.made import duration, facts, processor_time
 from headtypes.atlas.summary.pictures import caption_of, picture_of
-from headtypes.atlas.summary.tables import ablation_tables, types_table
+from headtypes.atlas.summary.tables import ablation_tables, compared_table, types_table
 from headtypes.atlas.summary.verdicts import counted, judged_subjects
 from headtypes.base.errors import InputError
+from headtypes.types.compared import PAIRS
 from tests.support.places import ROOT
 from tests.support.summaries import MODEL, PARTITION, PROVENANCE, RESULTS, made_page, made_results, made_summary
 
@@ -98,7 +99,7 @@ def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
 
 
 def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summary):
-    table_1, table_2, _ = summary.papers[0].tables
+    table_1, table_2, *_ = summary.papers[0].tables
     (row,) = [row for row in table_1.rows if row[0].text == MODEL]
     assert [cell.text for cell in row[2:6]] == ["45.8", "5.6", "20.8?", "27.8"]
     assert "2 draws of as many heads of each layer, on 60 of them; with so many, p is at least 0.333" in table_2.about
@@ -113,8 +114,28 @@ def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summa
 def test_published_values_stand_only_beside_models_that_are_compared_with_them(table_2):
     (shown,) = ablation_tables(table_2, 2, published=set())
     assert "paper's drop" not in [column.label for column in shown.columns]
-    table = pd.read_csv(RESULTS / "demo/table1.csv").assign(published_stability=np.nan)
-    assert "paper" not in [column.label for column in types_table(table).columns]
+    table = pd.read_csv(RESULTS / "demo/table1.csv")
+    assert table["published_stability"].notna().all()
+    assert "paper" not in [column.label for column in types_table(table, published=set()).columns]
+    shown = types_table(table, published={MODEL})
+    place = [column.label for column in shown.columns].index("paper")
+    assert [row[place].text for row in shown.rows if row[0].text == MODEL] == ["96.3"]
+    assert {row[place].text for row in shown.rows if row[0].text != MODEL} == {""}
+
+
+def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
+    row = dict.fromkeys(PAIRS, "") | {"same_shares": 94.44, "same_layers": 88.8, "adjusted_rand": np.nan}
+    row |= {"same_type": np.nan, "same_cluster": np.nan}
+    kin = {"relation": "parent", "same_type": 41.67, "same_cluster": 68.06, "adjusted_rand": 0.352}
+    pairs = pd.DataFrame([row | {"model": "x", "other": "y"}] * 45 + [row | kin | {"model": "b", "other": "a"}])
+    pairs.loc[45, ["doubtful", "other_doubtful"]] = ["dense", "vertical"]
+    shown = compared_table(pairs, "kmeans-k4", "compared/kmeans-k4/pairs.csv")
+    assert [cell.text for cell in shown.rows[0]] == [
+        *("b", "a", "parent", "94.4", "88.8", "41.7", "68.1", "0.35", "dense, beside: vertical")
+    ]
+    assert [cell.text for cell in shown.rows[1]] == ["x", "y", "", "94.4", "88.8", "", "", "", ""]
+    assert len(shown.rows) == 40
+    assert shown.about.endswith("The first 40 of 46 pairs.")
 
 
 def test_the_tables_of_the_second_paper_stand_on_the_page(summary):

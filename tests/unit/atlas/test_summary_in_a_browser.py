@@ -20,6 +20,7 @@ def chromium():
 
 def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })")
+    page.evaluate("document.querySelectorAll('.more').forEach((it) => it.click())")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -92,6 +93,31 @@ def test_the_theme_is_changed_by_its_button(chromium, page_file):
         assert page.evaluate(ground) == "rgb(20, 23, 26)"
         page.get_by_role("button", name="Light").click()
         assert page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+def test_a_long_table_shows_its_first_rows_on_a_phone_until_all_are_asked_for(chromium, page_file):
+    first = "document.querySelector('.more').closest('figure')"
+    shown = f"[...{first}.querySelectorAll('tbody tr')].filter((it) => it.checkVisibility()).length"
+    heights = {}
+    with opened(chromium, page_file, 390) as page:
+        heights["short"] = page.evaluate("document.documentElement.scrollHeight")
+        button = page.locator(".more").first
+        rows = page.evaluate(f"{first}.querySelectorAll('tbody tr').length")
+        assert button.inner_text() == f"All {rows} rows"
+        assert page.evaluate(shown) == 3 < rows
+        button.focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate(shown) == rows
+        assert button.get_attribute("aria-expanded") == "true"
+        button.tap()
+        assert page.evaluate(shown) == 3
+        page.evaluate("document.querySelectorAll('.more').forEach((it) => it.click())")
+        heights["whole"] = page.evaluate("document.documentElement.scrollHeight")
+        assert page.locator("figure.short").count() == 0
+    assert heights["short"] < heights["whole"] / 2
+    with opened(chromium, page_file, 1280) as page:
+        assert page.evaluate(shown) == rows
+        assert not page.locator(".more").first.is_visible()
 
 
 def test_a_row_is_a_block_of_named_lines_on_a_phone(chromium, page_file):

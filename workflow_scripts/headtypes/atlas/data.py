@@ -47,8 +47,9 @@ def gather(
     maps:  the attention maps of each task's samples, the most important task first. Of each task, as many are kept as
         of any other, up to `SAMPLES` in all and as long as the page stays small.
     found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
-        confidence, surfaces, gradients, divergences, relations, best_heads, coreference, importance, intervals. Any of
-        them may be absent.
+        parents (partitions of the model's parent; the name of each begins with that of the model's own), confidence,
+        surfaces, gradients, divergences, relations, best_heads, coreference, importance, intervals. Any of them may be
+        absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
     Raises `InputError` that names a damaged file.
     """
@@ -86,6 +87,7 @@ def gather(
 def _columns(found: Found) -> list[Column]:
     return [
         *(type_column(name, read_partition(path)) for name, path in found.get("partitions", ())),
+        *(type_column(name, read_partition(path), of_parent=True) for name, path in found.get("parents", ())),
         *(column for name, path in found.get("confidence", ()) for column in confidence_columns(name, path)),
         *(column for task, path in found.get("importance", ()) for column in importance_columns(task, path)),
         *(column for task, path in found.get("surfaces", ()) for column in surface_columns(task, path)),

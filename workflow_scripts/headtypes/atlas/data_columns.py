@@ -69,16 +69,19 @@ class Column:
         return {name: value for name, value in fields.items() if value is not None and value != ""}
 
 
-def type_column(name: str, partition: Partition) -> Column:
-    """The type of each head."""
+def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
+    """The type of each head; or, with of_parent, in the model that this one was fine-tuned from."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
         for type_ in partition.types
     ]
     places = [partition.types.index(type_) for type_ in partition.table["type"]]
+    key, label = ("parent", "type in its parent") if of_parent else ("type", "type")
     note = "Types of heads after Guan et al. 2020. A name is doubtful where the type's attention does not fit it."
-    return Column(f"type.{name}", f"type ({name})", "Types", places, categories=categories, note=note)
+    if of_parent:
+        note = "Types in the parent, whose clusters were named by themselves: clusters may have exchanged their names."
+    return Column(f"{key}.{name}", f"{label} ({name})", "Types", places, categories=categories, note=note)
 
 
 def confidence_columns(name: str, path: str | Path) -> list[Column]:

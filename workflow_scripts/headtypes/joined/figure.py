@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from headtypes.figures.plane import frame_plane, scatter_types
 from headtypes.figures.style import PAGE, SMALL, styled, type_labels, type_styles
 from headtypes.types.partitions import Partition
 
@@ -184,26 +185,8 @@ def _number(row: pd.Series) -> str:
 
 
 def _mark_types(axes: Axes, places: pd.DataFrame, partition: Partition, title: str) -> None:
-    of_head = partition.type_of[places["layer"], places["head"]]
-    styles = type_styles(partition.types)
-    for name, label in type_labels(partition).items():
-        heads = places[of_head == name]
-        axes.scatter(
-            heads["x"],
-            heads["y"],
-            s=16,
-            color=styles[name].colour,
-            marker=styles[name].marker,
-            ec="white",
-            lw=0.3,
-            label=f"{label}: {len(heads)}",
-            gid=name,
-        )
-    x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
-    half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
-    axes.set(xticks=[], yticks=[], xlim=(x - half, x + half), ylim=(y - half, y + half))
-    axes.set_aspect("equal")
-    axes.spines[:].set_visible(True)
+    scatter_types(axes, places, partition, 16)
+    frame_plane(axes, places)
     axes.set_title(title, loc="left")
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0.1, handletextpad=0.2)
 

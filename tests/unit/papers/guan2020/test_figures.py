@@ -135,15 +135,22 @@ def test_column_labels_name_every_column(bins):
 # Figure 2
 
 
+def in_the_plane(layers: int, heads: int) -> pd.DataFrame:
+    """Any place for each head, as `embed_heads` returns them."""
+    layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+    x, y = np.random.default_rng(0).normal(size=(2, layers * heads))
+    return pd.DataFrame({"layer": layer, "head": head, "x": x, "y": y})
+
+
 def test_figure_2_draws_every_head_where_it_is_in_its_types_colour():
     _, partition = planted()
-    places = pd.DataFrame(np.random.default_rng(0).normal(size=(LAYERS * HEADS, 2)), columns=["x", "y"])
+    places = in_the_plane(LAYERS, HEADS)
     figure = projection_figure(places, partition)
     types = partition.type_of.reshape(-1)
     groups = figure.axes[0].collections
     assert sum(len(group.get_offsets()) for group in groups) == len(places)
     for group, name in zip(groups, TYPES, strict=True):
-        np.testing.assert_array_equal(group.get_offsets(), places[types == name])
+        np.testing.assert_array_equal(group.get_offsets(), places.loc[types == name, ["x", "y"]])
         assert to_hex(group.get_facecolor()[0]) == colour(name)
     assert legend_texts(figure) == ["dense: 9", "diagonal: 6", "dense_vertical: 5", "vertical (doubtful): 4"]
 
@@ -409,7 +416,7 @@ def long_figures() -> dict[str, Callable[[], Figure]]:
     layer, head = (index.reshape(-1) for index in np.indices((24, 16)))
     names = np.array([f"type-{1 + place % 9}" for place in range(24 * 16)], dtype=object)
     deep = Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": True}))
-    places = pd.DataFrame(np.random.default_rng(0).normal(size=(384, 2)), columns=["x", "y"])
+    places = in_the_plane(24, 16)
     models = {f"bert-large-uncased-{task}": deep for task in ("mrpc", "mnli")}
     parents = {"bert-large-uncased-mnli": "bert-large-uncased-mrpc"}
     deep_maps = AttentionMaps(np.ones((24, 16, 1, 1), np.float32), ["a"], "0", False)

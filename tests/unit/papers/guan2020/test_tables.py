@@ -107,7 +107,7 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
     assert table.loc[1, ["pairs_all_agree", "pairs_pairwise"]].isna().all()
     assert table.loc[0, ["share_dense", "share_diagonal", "share_vertical"]].tolist() == [50, 25, 25]
     assert table["doubtful"].tolist() == ["vertical", ""]
-    page = stability_page(table, REFERENCE)
+    page = stability_page(table, rows, REFERENCE)
     assert (
         "| model | partition | published | heads, all agree | samples, all agree | pairs, all agree | heads, pair"
         in page
@@ -117,6 +117,18 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
     assert "| b | p |  |" in page
     assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
     assert "asked for" not in page
+
+
+def test_table_1_has_the_papers_shares_only_beside_models_that_are_compared_with_them():
+    rows = [{"model": "a", "partition": "p", "published": None}, {"model": "b", "partition": "p", "published": "squad"}]
+    partitions, stabilities = [partition(list(TYPES))] * 2, [stability(90)] * 2
+    for shown in (rows[:1], rows[1:], rows):
+        table = stability_table(shown, partitions[: len(shown)], stabilities[: len(shown)], REFERENCE)
+        beside = [row["published"] is not None for row in shown]
+        assert table["published_stability"].notna().tolist() == beside
+        page = stability_page(table, shown, REFERENCE)
+        assert ("| published |" in page.partition("Shares of the types")[2]) == any(beside)
+        assert ("26.04" in page) == any(beside)
 
 
 def test_asking_for_more_than_there_is_is_said():
@@ -129,7 +141,7 @@ def test_asking_for_more_than_there_is_is_said():
     assert table[["samples", "samples_asked"]].to_numpy().tolist() == [[408, 1000], [1000, 1000]]
     said = "a, mrpc: 1,000 samples were asked for, and there are 408."
     assert shortages(table) == [said]
-    page = stability_page(table, REFERENCE)
+    page = stability_page(table, rows, REFERENCE)
     assert said in page
     assert "| a | mrpc | 408 |" in page
 

@@ -38,6 +38,40 @@ async function unpacked(place) {
   return new Response(stream).arrayBuffer();
 }
 
+// The words of a sample: the pieces of one are told by the mark that WordPiece puts before all but the first.
+function wordsOf(tokens) {
+  const words = [];
+  tokens.forEach((token, place) => {
+    if (place && /^##[^#]/.test(token)) {
+      const word = words.at(-1);
+      word.text += token.slice(2);
+      word.end = place + 1;
+    } else words.push({ text: token, start: place, end: place + 1 });
+  });
+  return words;
+}
+
+// What attention goes from and to on a sample, as it is read: tokens, or whole words.
+const unitsOf = (tokens, unit) => (unit === "words" ? wordsOf(tokens).map((word) => word.text) : tokens);
+
+// Attention to a word is the sum over its pieces, and from a word their mean (Clark et al. 2019, section 4.1).
+function readAs(maps, unit) {
+  if (unit !== "words") return maps;
+  const words = wordsOf(maps.tokens);
+  return {
+    length: words.length,
+    tokens: unitsOf(maps.tokens, unit),
+    value(head, query, key) {
+      const [from, to] = [words[query], words[key]];
+      let sum = 0;
+      for (let row = from.start; row < from.end; row++) {
+        for (let column = to.start; column < to.end; column++) sum += maps.value(head, row, column);
+      }
+      return sum / (from.end - from.start);
+    },
+  };
+}
+
 // The attention of every head on a sample; unpacked when it is first looked at.
 const unpackedMaps = new Map();
 function mapsOf(sample) {

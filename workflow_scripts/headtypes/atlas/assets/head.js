@@ -55,7 +55,7 @@ function makePanels() {
 
 function drawPanels(before) {
   const same = before && before.sample === state.sample && before.map === state.map
-    && String(before.heads) === String(state.heads);
+    && before.unit === state.unit && String(before.heads) === String(state.heads);
   byId("opened").hidden = !state.heads.length;
   document.body.classList.toggle("open", state.heads.length > 0);
   document.body.classList.toggle("pair", state.heads.length > 1);
@@ -78,6 +78,8 @@ function panelOf(head) {
     chip.style.backgroundColor = category.colour;
     chip.style.color = inkOn(rgbOf(category.colour));
     bar.append(chip);
+    const parent = columns.find((column) => column.key.startsWith(`parent.${data.main} `));
+    if (parent) bar.append(element("span", { class: "quiet" }, `in its parent: ${inWords(parent, head)}`));
   }
   for (const column of columns.filter((each) => each.packed !== undefined).slice(0, 1)) {
     const button = element("button", { type: "button" }, "Colour by divergence from it");
@@ -97,20 +99,30 @@ function panelOf(head) {
   return panel;
 }
 
-function mapOf(head) {
-  const said = element("p", { class: "said", role: "status" });
-  const choice = element("fieldset", { class: "choice" }, element("legend", {}, "Attention as"));
-  for (const [value, text] of [["lines", "lines"], ["matrix", "matrix"]]) {
-    const button = element("button", { type: "button", "aria-pressed": String(state.map === value) }, text);
+// A choice between values of a part of the state.
+function choiceOf(head, legend, part, values) {
+  const choice = element("fieldset", { class: "choice" }, element("legend", {}, legend));
+  for (const value of values) {
+    const pressed = String(state[part] === value);
+    const button = element("button", { type: "button", "aria-pressed": pressed, "data-choice": value }, value);
     button.addEventListener("click", () => {
-      change({ map: value });
-      const places = [...byId("panels").children].map((panel) => panel.querySelector(`.choice [aria-pressed="true"]`));
-      places[state.heads.indexOf(head)].focus();
+      change({ [part]: value });
+      // The panel is another one now.
+      byId("panels").children[state.heads.indexOf(head)].querySelector(`[data-choice="${value}"]`).focus();
     });
     choice.append(button);
   }
-  const box = element("div", { class: "map" }, choice, said);
-  mapsOf(state.sample).then((maps) => {
+  return choice;
+}
+
+function mapOf(head) {
+  const said = element("p", { class: "said", role: "status" });
+  const { tokens } = data.samples[state.sample];
+  const choices = element("div", { class: "controls" }, choiceOf(head, "Attention as", "map", ["lines", "matrix"]));
+  if (wordsOf(tokens).length < tokens.length) choices.append(choiceOf(head, "of", "unit", ["tokens", "words"]));
+  const box = element("div", { class: "map" }, choices, said);
+  mapsOf(state.sample).then((ofTokens) => {
+    const maps = readAs(ofTokens, state.unit);
     const made = state.map === "lines" ? linesOf(maps, head) : matrixOf(maps, head);
     box.append(made.box);
     const redraw = () => {

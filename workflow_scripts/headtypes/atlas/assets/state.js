@@ -1,5 +1,7 @@
 // What is shown is in the address, so that a view can be sent.
-const state = { by: null, from: 0, only: [], sample: 0, heads: [], token: null, show: "values", map: "lines" };
+const state = {
+  by: null, from: 0, only: [], sample: 0, heads: [], token: null, show: "values", map: "lines", unit: "tokens",
+};
 const drawn = [];
 
 function readAddress() {
@@ -15,9 +17,10 @@ function readAddress() {
     token: null,
     show: given.get("show") === "maps" && data.samples.length ? "maps" : "values",
     map: given.get("map") === "matrix" ? "matrix" : "lines",
+    unit: given.get("read") === "words" ? "words" : "tokens",
   });
   const [, side, number] = /^(from|to)-([0-9]+)$/.exec(given.get("word") || "") || [];
-  if (side && data.samples.length && number - 1 in data.samples[state.sample].tokens) {
+  if (side && data.samples.length && number - 1 in unitsOf(data.samples[state.sample].tokens, state.unit)) {
     state.token = { side, place: number - 1 };
   }
 }
@@ -31,6 +34,7 @@ function address() {
   if (state.heads.length) kept.set("head", state.heads.map(nameOf).join(" "));
   if (state.token) kept.set("word", `${state.token.side}-${state.token.place + 1}`);
   if (state.map !== "lines") kept.set("map", state.map);
+  if (state.unit !== "tokens") kept.set("read", state.unit);
   if (state.show !== "values") kept.set("show", state.show);
   return kept.toString();
 }
@@ -39,7 +43,7 @@ function address() {
 function change(changes, { step = false } = {}) {
   const before = { ...state };
   Object.assign(state, changes);
-  if ("sample" in changes && changes.sample !== before.sample) state.token = null;
+  if (state.sample !== before.sample || state.unit !== before.unit) state.token = null;
   const now = `#${address()}`;
   if (now !== (location.hash || "#")) history[step ? "pushState" : "replaceState"](null, "", now);
   draw(before);

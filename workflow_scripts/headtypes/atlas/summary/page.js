@@ -19,6 +19,18 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
+// On a narrow screen, a long table shows its first rows, whichever it is sorted by, until its button is pressed.
+for (const button of document.querySelectorAll(".more")) {
+  const all = button.textContent;
+  const shorten = (short) => {
+    button.closest("figure").classList.toggle("short", short);
+    button.setAttribute("aria-expanded", String(!short));
+    button.textContent = short ? all : "First rows";
+  };
+  button.addEventListener("click", () => shorten(button.getAttribute("aria-expanded") === "true"));
+  button.hidden = false;
+  shorten(true);
+}
 // Light or dark: as the system has it, until the button is pressed.
 const theme = document.getElementById("theme");
 const system = window.matchMedia("(prefers-color-scheme: dark)");

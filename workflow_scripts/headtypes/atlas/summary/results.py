@@ -12,13 +12,14 @@ from headtypes.atlas.summary.cells import Shown
 from headtypes.atlas.summary.made import facts
 from headtypes.atlas.summary.page import Paper, Summary
 from headtypes.atlas.summary.pictures import Picture, caption_of, picture_of
-from headtypes.atlas.summary.tables import ablation_tables, types_table
+from headtypes.atlas.summary.tables import ablation_tables, compared_table, types_table
 from headtypes.atlas.summary.tables_clark import coreference_tables, probe_tables, relation_tables
 from headtypes.atlas.summary.verdicts import Judged, judged_subjects
 from headtypes.base.table_files import read_csv
 from headtypes.joined.table import read_joined
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS
+from headtypes.types.compared import read_pairs
 from headtypes.types.partitions import read_partition
 
 Paths = Sequence[str]
@@ -73,14 +74,14 @@ def collect_summary(
 ) -> Summary:
     """Read what the summary shows.
 
-    inputs:  files by name: guan and clark (comparisons), types, ablations (Tables 2 and 3), relations, coreference and
-             probes (Clark's Tables 1 to 3), partition,
-        joined, and those of the figures; each at most as many as there are.
+    inputs:  files by name: guan and clark (comparisons), types, ablations (Tables 2 and 3), compared (any two
+        models), relations, coreference and probes (Clark's Tables 1 to 3), partition, joined, and those of the
+        figures; each at most as many as there are.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
     models, tasks, partitions: what was run; atlases: the models that have a page of every head; published: those beside
         which the first paper's values stand.
-    shown:   wildcards of the figures, by their name among the inputs.
+    shown:   wildcards of the figures and of the models compared, by their name among the inputs.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
@@ -101,6 +102,9 @@ def collect_summary(
     _, of_guan = _compared(inputs["guan"], "partition", folder)
     clark, of_clark = _compared(inputs["clark"], "task", folder)
     tables, costs = _guan_tables(inputs, set(published))
+    for path, wildcards in zip(inputs["compared"], shown["compared"], strict=True):
+        if len(pairs := read_pairs(path)):
+            tables.append(compared_table(pairs, wildcards["clustering"], _relative(path, folder)))
     papers = [
         Paper("guan", "Guan et al.", "Guan et al. 2020: How Far Does BERT Look At", of_guan, tables, pictures(_GUAN)),
         Paper(
@@ -160,7 +164,10 @@ def _compared(paths: Paths, key: str, folder: Path) -> tuple[pd.DataFrame | None
 
 def _guan_tables(inputs: Mapping[str, Paths], published: set[str]) -> tuple[list[Shown], pd.DataFrame | None]:
     costs = None
-    tables = [types_table(read_csv(path, "is no Table 1", ["model", "partition"], rows=0)) for path in inputs["types"]]
+    tables = []
+    for path in inputs["types"]:
+        table = read_csv(path, "is no Table 1", ["model", "partition"], rows=0)
+        tables.append(types_table(table, published))
     for number, path in enumerate(inputs["ablations"], start=2):
         table = read_csv(path, f"is no Table {number}", ["model", "partition", "condition", "exact_match"], rows=0)
         tables += ablation_tables(table, number, published)
@@ -191,6 +198,7 @@ def _files(inputs: Mapping[str, Paths], folder: Path) -> Iterable[tuple[str, lis
         "Values and claims of the papers beside ours": ("guan", "clark"),
         "Guan's tables": ("types", "ablations"),
         "Clark's tables": tuple(_CLARK_TABLES),
+        "Any two models": ("compared",),
         "Types of heads": ("partition",),
         "Types beside random heads": ("joined",),
     }

@@ -8,13 +8,19 @@ from headtypes.ablation.intervals import METRICS
 from headtypes.atlas.summary.cells import Cell, Column, Shown, number, probability, words
 
 _LABELS = {"exact_match": "EM", "f1": "F1", "accuracy": "Acc."}
+# The most pairs of models that the page has room for.
+_PAIRS = 40
 _HALVES = {"heads": "heads", "samples": "samples", "pairs": "pairs"}
 
 
-def types_table(table: pd.DataFrame) -> Shown:
-    """Guan's Table 1; table: as `papers.guan2020.tables.stability_table` makes it, read from CSV."""
+def types_table(table: pd.DataFrame, published: set[str]) -> Shown:
+    """Guan's Table 1.
+
+    table: as `papers.guan2020.tables.stability_table` makes it, read from CSV.
+    published: the models beside which the paper's values stand.
+    """
     shares = [column for column in table if column.startswith("share_")]
-    published = table["published_stability"].notna().any()
+    theirs = table["published_stability"].where(table["model"].isin(published))
     columns = [
         Column("model", is_number=False),
         Column("types from", is_number=False),
@@ -23,11 +29,15 @@ def types_table(table: pd.DataFrame) -> Shown:
             Column(f"agree, {half}", note=f"percent on which all clusterings of half of the {half} agree")
             for half in _HALVES
         ),
-        *([Column("paper", note="the paper's stability; it does not say what was halved")] if published else []),
+        *(
+            [Column("paper", note="the paper's stability; it does not say what was halved")]
+            if theirs.notna().any()
+            else []
+        ),
         Column("samples"),
     ]
     rows = []
-    for _, row in table.iterrows():
+    for place, row in table.iterrows():
         doubtful = str(row["doubtful"] or "").split(", ") if pd.notna(row["doubtful"]) else []
         cells = [words(row["model"]), words(row["partition"])]
         for name in shares:
@@ -35,7 +45,7 @@ def types_table(table: pd.DataFrame) -> Shown:
             named = name.removeprefix("share_") in doubtful and bool(share.text)
             cells.append(Cell(share.text + "?" if named else share.text, share.sort))
         cells += [number(row[f"{half}_all_agree"], 0) for half in _HALVES]
-        cells += [number(row["published_stability"])] if published else []
+        cells += [number(theirs[place])] if theirs.notna().any() else []
         rows.append([*cells, number(row["samples"], 0)])
     about = (
         "Shares of the types, and how stable they are: percent on which clusterings of random halves all agree. A "
@@ -94,6 +104,47 @@ def ablation_tables(table: pd.DataFrame, number_of_table: int, published: set[st
             _about(rows, random),
             f"guan2020/table{number_of_table}.csv",
         )
+
+
+def compared_table(pairs: pd.DataFrame, clustering: str, file: str) -> Shown:
+    """Any two models side by side, those that have their heads in common first.
+
+    pairs: as `types.compared.pairs_table` makes it, at least one.
+    """
+    columns = [
+        Column("model", is_number=False),
+        Column("beside", is_number=False),
+        Column(
+            "relation",
+            is_number=False,
+            note="what the model beside it is to it; if nothing, heads are not compared",
+        ),
+        Column("shares", note="percent of heads that could keep their type if both had as many of each type"),
+        Column("by layer", note="the same, if both had as many of each type at every depth"),
+        Column("each head", note="percent of heads that have the type that they have in the other"),
+        Column("clusters", note="the same for clusters, matched whatever their names are"),
+        Column("Rand", note="adjusted Rand index: 1 for equal clusterings, 0 on average for chance"),
+        Column("doubtful names", is_number=False),
+    ]
+    doubts = {"doubtful": "{}", "other_doubtful": "beside: {}"}
+    ordered = pairs.sort_values("relation", key=lambda it: it == "", kind="stable")
+    rows = [
+        [
+            *(words(row[name]) for name in ("model", "other", "relation")),
+            *(number(row[name]) for name in ("same_shares", "same_layers", "same_type", "same_cluster")),
+            number(row["adjusted_rand"], 2),
+            words(", ".join(doubt.format(row[name]) for name, doubt in doubts.items() if row[name])),
+        ]
+        for _, row in ordered.head(_PAIRS).iterrows()
+    ]
+    about = (
+        "How much of the heads' types two models have in common, in percent. Each model is clustered and its clusters "
+        "are named by itself: where a name is doubtful, compare what the heads attend to, which is in types.csv beside "
+        "this file."
+    )
+    if len(pairs) > _PAIRS:
+        about += f" The first {_PAIRS} of {len(pairs)} pairs."
+    return Shown(f"Any two models: {clustering}", columns, rows, about, file)
 
 
 def _about(rows: pd.DataFrame, random: bool) -> str:

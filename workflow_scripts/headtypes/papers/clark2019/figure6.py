@@ -10,7 +10,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 
-from headtypes.figures.style import PAGE, PALETTE, SMALL, head_name, styled, type_labels, type_styles
+from headtypes.figures.plane import frame_plane, scatter_heads, scatter_types
+from headtypes.figures.style import PAGE, PALETTE, SMALL, head_name, styled
 from headtypes.types.partitions import Partition
 
 # Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
@@ -60,16 +61,13 @@ def plane_figure(
     _mark_behaviours(panels[0], places, behaviours, best)
     _mark_layers(figure, panels[1], places)
     if partition is not None:
-        _mark_types(panels[2], places, partition)
-    x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
-    half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
+        scatter_types(panels[2], places, partition, _SIZE)
+        _add_legend(panels[2])
     titles = ("by behaviour", "by layer", "by Guan's type")
     for axes, title in zip(panels, titles, strict=False):
         # Above the legend.
         axes.set_title(title, loc="left", pad=72 * above)
-        axes.set(xticks=[], yticks=[], xlim=(x - half, x + half), ylim=(y - half, y + half))
-        axes.set_aspect("equal")
-        axes.spines[:].set_visible(True)
+        half = frame_plane(axes, places)
     _add_bar(panels[0], half, "root of nats a row" if summary["scale"] == "root" else "nats a row")
     figure.text(_LEFT / PAGE, 0.08 / height, _fit(summary), fontsize=SMALL, ha="left", va="bottom")
     return figure
@@ -81,7 +79,9 @@ def _mark_behaviours(
     of_head = behaviours[places["layer"], places["head"]]
     for name in ["", *_BEHAVIOURS]:
         label, colour, marker = _BEHAVIOURS.get(name, _NONE)
-        _scatter(axes, places[of_head == name], colour, marker, label)
+        # A dot is half as wide as other markers of its size.
+        size = 2 * _SIZE if marker == "." else _SIZE
+        scatter_heads(axes, places[of_head == name], colour, marker, label, size)
     for ((layer, head), what), marker in zip(best.items(), _CROSSES, strict=False):
         place = places[(places["layer"] == layer) & (places["head"] == head)]
         label = f"{what}: {head_name(layer, head)}"
@@ -93,7 +93,7 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
     layers = int(places["layer"].max()) + 1
     colours = matplotlib.colormaps["viridis"].resampled(layers)
     for layer, heads in places.groupby("layer"):
-        _scatter(axes, heads, colours(layer), "o", str(layer + 1))
+        scatter_heads(axes, heads, colours(layer), "o", str(layer + 1), _SIZE)
     scale = ScalarMappable(BoundaryNorm(np.arange(0.5, layers + 1), layers), colours)
     step = -(-layers // _NUMBERED)
     bar = figure.colorbar(
@@ -105,31 +105,6 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
     bar.ax.tick_params(length=0, pad=1.5)
     bar.ax.minorticks_off()
     bar.outline.set_linewidth(0.5)
-
-
-def _mark_types(axes: Axes, places: pd.DataFrame, partition: Partition) -> None:
-    of_head = partition.type_of[places["layer"], places["head"]]
-    styles = type_styles(partition.types)
-    for name, label in type_labels(partition).items():
-        _scatter(axes, places[of_head == name], styles[name].colour, styles[name].marker, label)
-    _add_legend(axes)
-
-
-def _scatter(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: str) -> None:
-    if not heads.empty:
-        # A dot is half as wide as other markers of its size.
-        size = 2 * _SIZE if marker == "." else _SIZE
-        axes.scatter(
-            heads["x"],
-            heads["y"],
-            s=size,
-            color=colour,
-            marker=marker,
-            lw=0.3,
-            ec="white",
-            label=f"{label}: {len(heads)}",
-            gid=label,
-        )
 
 
 def _add_legend(axes: Axes) -> None:

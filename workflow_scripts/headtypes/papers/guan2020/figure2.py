@@ -3,7 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from headtypes.figures.style import COLUMN, legend_height, styled, type_labels, type_styles
+from headtypes.figures.plane import scatter_types
+from headtypes.figures.style import COLUMN, legend_height, styled, type_labels
 from headtypes.types.partitions import Partition
 
 
@@ -13,22 +14,9 @@ def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
 
     places: one row per head, by layer and head, as `embedding.embed_heads` makes them.
     """
-    labels, styles = type_labels(partition), type_styles(partition.types)
-    figure = Figure(figsize=(COLUMN, 2.8 + legend_height(labels, 2)), layout="constrained")
+    figure = Figure(figsize=(COLUMN, 2.8 + legend_height(type_labels(partition), 2)), layout="constrained")
     axes = figure.subplots()
-    types = partition.type_of.reshape(-1)
-    for name, label in labels.items():
-        heads = places[types == name]
-        axes.scatter(
-            heads["x"],
-            heads["y"],
-            s=14,
-            c=styles[name].colour,
-            marker=styles[name].marker,
-            lw=0.3,
-            ec="white",
-            label=f"{label}: {len(heads)}",
-        )
+    scatter_types(axes, places, partition, 14)
     axes.set(xticks=[], yticks=[], xlabel="t-SNE, first coordinate", ylabel="t-SNE, second coordinate")
     axes.set_aspect("equal", adjustable="datalim")
     axes.spines[["top", "right"]].set_visible(True)

@@ -156,15 +156,17 @@ def _is_number(column: str) -> bool:
     return column.startswith(tuple(f"{kind}{metric}" for metric in _METRICS for kind in _KINDS))
 
 
-def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """Table 1 as Markdown."""
+def stability_page(table: pd.DataFrame, rows: list[dict], published: Guan2020) -> str:
+    """Table 1 as Markdown; table, rows: as `stability_table` makes and takes them.
+
+    The paper's shares stand below the others where a row has `published`.
+    """
     shares = [column for column in table if column.startswith("share_")]
     names = {f"{half}_{agreement}": f"{half}, {label}" for agreement, label in _AGREEMENTS.items() for half in HALVES}
     names["own_cluster"] = "own cluster"
     stability = table.rename(columns={"published_stability": "published", **names})
-    paper = {
-        f"share_{name}": share.percent for name, share in published.shares.types.items() if f"share_{name}" in shares
-    }
+    theirs = published.shares.types if any(row["published"] for row in rows) else {}
+    paper = {f"share_{name}": share.percent for name, share in theirs.items() if f"share_{name}" in shares}
     types = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
     parts = [
         "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "

@@ -93,7 +93,7 @@ def tabulate_models(plan: Plan, clustering: str) -> dict:
     names = {(entry.model, entry.task): f"{entry.model} on {entry.task}" for entry in partitions}
     parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
     # As pairs, since canonical JSON sorts keys, and the order is that of the figure.
-    return {"parents": list(parents.items())}
+    return {"parents": list(parents.items()), "models": [entry.model for entry in partitions]}
 
 
 @stage()

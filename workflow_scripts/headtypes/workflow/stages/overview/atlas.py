@@ -9,6 +9,7 @@ from headtypes.workflow.stages.stage import stage
 RESULTS = {
     "features": paths.FEATURES,
     "partitions": paths.PARTITION,
+    "parents": paths.PARTITION,
     "confidence": paths.CONFIDENCE,
     "intervals": paths.INTERVALS,
     "surfaces": paths.SURFACE,
@@ -32,11 +33,13 @@ def results_of(plan: Plan, model: str) -> dict[str, list[FeaturePlan | Partition
     tasks, analyses = tasks_with_maps(plan, model), plan.analyses_of(model)
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
     partitions = [entry for entry in plan.partitions.values() if entry.model == model]
+    of_parent = (plan.partitions.get((plan.parent(model), entry.name)) for entry in partitions)
     return {
         **analyses,
         "best_heads": analyses["relations"],
         "features": tasks[:1],
         "partitions": sorted(partitions, key=lambda entry: entry not in shown),
+        "parents": [entry for entry in of_parent if entry is not None],
         "confidence": [entry for entry in shown if entry in plan.clustered],
         "intervals": [entry for entry in plan.ablated if entry.model == model],
     }
@@ -47,6 +50,7 @@ def write_atlas(plan: Plan, model: str) -> dict:
     """The tasks and partitions of each kind of result, in the order of the rule's inputs; what conditions do."""
     found = results_of(plan, model)
     names = {kind: [it.wildcards.get("partition", it.task) for it in entries] for kind, entries in found.items()}
+    names["parents"] = [f"{entry.name} of {entry.model}" for entry in found["parents"]]
     ablations = [ablation for entry in found["intervals"] for ablation in plan.ablations_of(model, entry.name)]
     return {
         "maps": [entry.task for entry in tasks_with_maps(plan, model)],

@@ -61,7 +61,7 @@ def write_summary(plan: Plan) -> dict:
         "confidence": _partitions(shown_confidence(plan)),
         "controls": _partitions(shown_controls(plan)),
         "sentences": _inputs(shown_sentences(plan)),
-        "models": [{"clustering": clustering} for clustering in plan.clusterings],
+        **{key: [{"clustering": clustering} for clustering in plan.clusterings] for key in ("models", "compared")},
         "gradients": _inputs(shown_gradients(plan)),
         "joined_figures": _partitions(shown_joined(plan)),
     }
