@@ -1,7 +1,7 @@
 from headtypes.workflow.job import job
+from headtypes.answering.examples import prepare_windows
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.records import read_model_record
-from headtypes.tasks.examples import prepare_windows
 from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.windows import write_windows
 

@@ -11,13 +11,13 @@ from tqdm import tqdm
 
 from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.operations import Reading, operations_by_head, reading_matters
+from headtypes.answering.answers import ANSWERS, Answers
 from headtypes.attention.batches import WHOLE, Batch, Part, rows_of, run_model
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
 from headtypes.base.table_files import read_parquet
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.answers import ANSWERS, Answers
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.windows import Windows
 from headtypes.types.partitions import Partition

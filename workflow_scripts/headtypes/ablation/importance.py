@@ -5,14 +5,14 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from headtypes.answering.examples import EXAMPLES
+from headtypes.answering.losses import answer_losses
 from headtypes.attention.batches import Batch, rows_of, run_model
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.examples import EXAMPLES
 from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.losses import answer_losses
 from headtypes.tasks.windows import Windows
 
 

@@ -3,9 +3,10 @@
 A kind is a folder beside this file. Its `kind.py` holds a subclass of `Kind`: how data become rows and rows become
 samples, and what the configuration needs to know. Nothing more is needed to measure attention. A kind without samples
 (`samples` is not among its keys) is read whole by analyses of its own, which need the words. A kind on which models
-can be evaluated has two more modules: `examples.py` (`examples.Examples`), what a model reads and what it should
-answer; and `answers.py` (`answers.Answers`), what it does answer and how good that is. These are separate modules
-because a job runs again when code that it imports changes: a change in the scoring must not train a model again.
+can be evaluated has a folder in the room `answering` as well, with two modules: `examples.py` (`examples.Examples`),
+what a model reads and what it should answer; and `answers.py` (`answers.Answers`), what it does answer and how good
+that is. These are separate modules because a job runs again when code that it imports changes: a change in the scoring
+must not train a model again.
 """
 
 from abc import ABC, abstractmethod

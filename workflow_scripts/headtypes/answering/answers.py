@@ -7,11 +7,11 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
+from headtypes.answering.question_answering.answers import QuestionAnswers
+from headtypes.answering.sentence_pair.answers import PairAnswers
 from headtypes.base.table_files import write_parquet
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.question_answering.answers import QuestionAnswers
 from headtypes.tasks.question_answering.kind import QuestionAnswering
-from headtypes.tasks.sentence_pair.answers import PairAnswers
 from headtypes.tasks.sentence_pair.kind import SentencePair
 from headtypes.tasks.windows import Windows
 

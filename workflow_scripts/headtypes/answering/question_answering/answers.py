@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from headtypes.answering.question_answering.scoring import score_predictions, summary
+from headtypes.answering.question_answering.spans import Spans, answer_questions, best_spans
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.question_answering.scoring import score_predictions, summary
-from headtypes.tasks.question_answering.spans import Spans, answer_questions, best_spans
 from headtypes.tasks.records import Question
 from headtypes.tasks.windows import Windows
 

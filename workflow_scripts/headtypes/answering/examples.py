@@ -9,11 +9,11 @@ from typing import Protocol
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
+from headtypes.answering.question_answering.examples import QuestionExamples
+from headtypes.answering.sentence_pair.examples import PairExamples
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.question_answering.examples import QuestionExamples
 from headtypes.tasks.question_answering.kind import QuestionAnswering
-from headtypes.tasks.sentence_pair.examples import PairExamples
 from headtypes.tasks.sentence_pair.kind import SentencePair
 from headtypes.tasks.windows import Windows
 
