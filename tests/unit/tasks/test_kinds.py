@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headtypes.ablation.evaluation import Settings
+from headtypes.ablation.operations import Reading
 from headtypes.answering.answers import ANSWERS
 from headtypes.answering.examples import EXAMPLES
 from headtypes.base.errors import InputError
@@ -17,7 +18,7 @@ from headtypes.models.loading import HEADS
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.kinds import KINDS, kinds_with, read_rows
-from headtypes.tasks.protocol import Kind
+from headtypes.tasks.protocol import LANGUAGE_MODEL, Kind
 from headtypes.tasks.records import Sample, write_records
 from headtypes.tasks.sampling import sample_inputs
 from headtypes.workflow.digest import reached_modules
@@ -30,7 +31,7 @@ from tests.support.tiny import bert_tokenizer
 def test_what_a_model_answers_has_examples_and_answers_and_a_head():
     answerable = {name for name, kind in KINDS.items() if kind.head is not None}
     assert set(EXAMPLES) == set(ANSWERS) == answerable
-    assert {KINDS[name].head for name in answerable} <= set(HEADS)
+    assert {KINDS[name].head for name in answerable} <= {*HEADS, LANGUAGE_MODEL}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -40,6 +41,7 @@ def test_what_a_kind_says_of_the_configuration_is_there(name):
     assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.Windows.model_fields)
     assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
     assert set(kind.keys) <= set(schema.Task.model_fields)
+    assert set(kind.without_reading) <= {field.name for field in fields(Reading)}
     assert set(kind.source_keys) <= set(schema.TaskSource.model_fields)
     assert set(kind.worlds) <= set(DATA_SETS)
     assert kind.head is None or len(EXAMPLES[name].target_names) > 0

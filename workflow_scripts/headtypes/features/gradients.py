@@ -14,7 +14,8 @@ from headtypes.base.errors import InputError
 from headtypes.features.gradient_files import ATTENDED, Gradients
 from headtypes.features.own_loss import NOT_COUNTED, Answers, Loss, MaskedWords, NextToken
 from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import MissingHeadError, language_head, load_model
+from headtypes.models.language import language_head
+from headtypes.models.loading import MissingHeadError, load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.kinds import KINDS

@@ -16,6 +16,9 @@ from typing import Any, ClassVar, Literal
 from headtypes.base.errors import InputError
 from headtypes.tasks.records import Sample
 
+# Of a kind: what a language model answers, with its head for masked words or for the next token.
+LANGUAGE_MODEL = "language_model"
+
 
 class Kind(ABC):
     """A kind of task.
@@ -32,9 +35,11 @@ class Kind(ABC):
     labels_in_columns: whether the configuration's `columns.label` says where labels are.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
     running:    whether a tokenizer that separates no two texts joins those of a sample (`encoding.encode_samples`).
-    head:       the head of the models that answer it (`models.loading.HEADS`); None if no model can be evaluated on it.
+    head:       the head of the models that answer it (`models.loading.HEADS`), or `LANGUAGE_MODEL`; None if no model
+        can be evaluated on it.
     window_keys, answer_keys: keys of the configuration's `windows` that determine what a model reads (in addition to
         `max_seq_length`), and what it answers.
+    without_reading: keys of the configuration's `ablation` that mean nothing on it.
     """
 
     name: ClassVar[str]
@@ -49,6 +54,7 @@ class Kind(ABC):
     head: ClassVar[str | None] = None
     window_keys: ClassVar[tuple[str, ...]] = ()
     answer_keys: ClassVar[tuple[str, ...]] = ()
+    without_reading: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
