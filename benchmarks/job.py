@@ -90,11 +90,11 @@ def evaluate(folder: str) -> dict[str, float]:
     import torch
 
     from headtypes.ablation.evaluation import Settings, evaluate_all
+    from headtypes.answering.question_answering.answers import QuestionAnswers
     from headtypes.attention.batches import filled_batches, plan_batches, rows_of
     from headtypes.models.loading import load_model
     from headtypes.models.records import read_model_record
     from headtypes.tasks.kinds import read_rows
-    from headtypes.tasks.question_answering.answers import QuestionAnswers
     from headtypes.tasks.windows import read_windows
 
     stages.end("evaluation: imports")

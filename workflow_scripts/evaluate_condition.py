@@ -1,9 +1,9 @@
 from headtypes.workflow.job import job
 from headtypes.ablation.evaluation import evaluate_condition, read_parts, summary
 from headtypes.ablation.head_output_files import read_head_outputs
+from headtypes.answering.answers import write_scores
 from headtypes.base.files import write_json
 from headtypes.models.records import read_model_record
-from headtypes.tasks.answers import write_scores
 from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.windows import read_windows
 from headtypes.types.partitions import read_partition

@@ -202,6 +202,35 @@ ADDED = {
             ),
         },
     ),
+    "a model that is evaluated on a text": (
+        {
+            "tasks/news": {"kind": "text", "source": {"hub": "some/news"}},
+            "models/three": {"source": {"hub": "some/three"}, "tasks": ["news"], "evaluate": "news"},
+        },
+        {
+            "new": {
+                "fetch_task": 1,
+                "fetch_model": 1,
+                "sample_inputs": 1,
+                "sample_questions": 1,
+                "write_atlas": 1,
+                "compare_with_clark": 1,
+                **READ,
+                **SINGLE_HEADS,
+                **ANSWERED,
+                **EVALUATED,
+                **JOINED,
+            },
+            "spec": of(
+                "tabulate_stability",
+                "tabulate_ablations",
+                "tabulate_models",
+                "plot_models",
+                "compare_with_guan",
+                "write_summary",
+            ),
+        },
+    ),
     "a condition": (
         {"conditions/uniform-dense": {"dense": "uniform"}},
         {

@@ -19,6 +19,7 @@ from headtypes.ablation.evaluation import read_parts
 from headtypes.ablation.head_output_files import read_head_outputs, write_head_outputs
 from headtypes.ablation.importance_files import read_importance
 from headtypes.ablation.intervals import read_intervals, read_scores
+from headtypes.answering.answers import write_scores
 from headtypes.attention.map_files import read_maps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.attention.maps import AttentionMaps
 from headtypes.base.errors import InputError
@@ -50,7 +51,6 @@ from headtypes.papers.clark2019.example_files import Example, Examples, read_exa
 from headtypes.papers.clark2019.language.sentence_files import SentenceMap, read_sentence_maps, write_sentence_maps
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
-from headtypes.tasks.answers import write_scores
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.question_answering.sliding import build_windows

@@ -16,7 +16,7 @@ import pandas as pd
 import yaml
 from snakemake.utils import update_config
 
-from headtypes.tasks.question_answering.scoring import score_predictions, summary
+from headtypes.answering.question_answering.scoring import score_predictions, summary
 from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.stages.registry import STAGES

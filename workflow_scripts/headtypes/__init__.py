@@ -5,7 +5,8 @@ The rooms, listed so that each imports only from itself and from earlier entries
 base        errors, files, tables on disk, seeds, progress, statistics
 world       the generated world, which knows nothing of models and tasks
 models      finding and loading models, supported architectures, GPUs
-tasks       reading data, samples and questions, encoding and scoring
+tasks       reading data, samples and questions, encoding them
+answering   what a model reads of a task and answers, and how good that is
 training    fine-tuning a model on a task
 attention   the hook into Transformers, batches, the pass with its reducers, maps
 features    what is computed from attention

@@ -167,3 +167,18 @@ def test_files_give_what_the_tables_give(tmp_path):
     for path, table in zip(paths, tables, strict=True):
         table.to_parquet(path)
     assert read_control_drops(*paths, seed=3) == pytest.approx(control_drops(*tables, seed=3), nan_ok=True)
+
+
+def test_a_loss_drops_where_it_rises_and_is_that_of_a_token():
+    baseline = pd.DataFrame({"id": ["a", "b", "c"], "loss": [10.0, 30.0, 9.0], "tokens": [10, 20, 3]})
+    own = baseline.assign(loss=[20.0, 50.0, 9.0])
+    asked = baseline.iloc[:2]
+    draws = [asked.assign(loss=loss, draw=draw) for draw, loss in enumerate(([16.0, 30.0], [30.0, 70.0], [4.0, 33.0]))]
+    controls = pd.concat(draws, ignore_index=True).assign(overlap=0.5)
+    found = control_drops(controls, own, baseline, seed=0)
+    assert found["own_drop_loss"] == pytest.approx(30 / 30)
+    of_draws = found["control_drop_loss"], found["control_drop_loss_low"], found["control_drop_loss_high"]
+    assert of_draws == pytest.approx((63 / 3 / 30, -3 / 30, 60 / 30))
+    assert found["own_excess_loss"] == pytest.approx(9 / 30)
+    assert (found["own_rank_loss"], found["control_questions"]) == (2, 2)
+    assert found["own_excess_loss_low"] < 9 / 30 < found["own_excess_loss_high"]

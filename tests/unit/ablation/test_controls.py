@@ -9,9 +9,9 @@ from hypothesis.extra import numpy as numpy_st
 
 from headtypes.ablation.controls import evaluate_controls, overlap, sample_heads
 from headtypes.ablation.evaluation import Settings, evaluate_all, evaluate_condition
+from headtypes.answering.sentence_pair.examples import build_pairs
 from headtypes.base.errors import InputError
 from headtypes.tasks.question_answering.sliding import build_windows
-from headtypes.tasks.sentence_pair.examples import build_pairs
 from tests.support.models import tiny_bert
 from tests.support.records import PAIRS, classifier, questions, recorded, types_like
 

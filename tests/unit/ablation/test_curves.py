@@ -12,10 +12,10 @@ from headtypes.ablation import curves, evaluation
 from headtypes.ablation.curve_files import read_curves
 from headtypes.ablation.curves import by_importance, evaluate_curves, growing_sets
 from headtypes.ablation.evaluation import evaluate_condition, summary
+from headtypes.answering.sentence_pair.examples import build_pairs
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import write_csv
 from headtypes.tasks.question_answering.sliding import build_windows
-from headtypes.tasks.sentence_pair.examples import build_pairs
 from headtypes.tasks.windows import draw_part
 from headtypes.types.partitions import Partition
 from tests.support.models import tiny_bert

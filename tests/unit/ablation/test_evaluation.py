@@ -18,14 +18,14 @@ from headtypes.ablation.evaluation import (
     summary,
 )
 from headtypes.ablation.operations import Reading
+from headtypes.answering.answers import ANSWERS, write_scores
+from headtypes.answering.question_answering.answers import QuestionAnswers
+from headtypes.answering.question_answering.scoring import score_predictions
+from headtypes.answering.question_answering.scoring import summary as question_summary
+from headtypes.answering.question_answering.spans import answer_questions, best_spans
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import fetch_model
-from headtypes.tasks.answers import ANSWERS, write_scores
-from headtypes.tasks.question_answering.answers import QuestionAnswers
-from headtypes.tasks.question_answering.scoring import score_predictions
-from headtypes.tasks.question_answering.scoring import summary as question_summary
 from headtypes.tasks.question_answering.sliding import build_windows
-from headtypes.tasks.question_answering.spans import answer_questions, best_spans
 from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.tasks.records import Question
 from headtypes.tasks.windows import Windows

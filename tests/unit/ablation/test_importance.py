@@ -9,12 +9,12 @@ import torch
 
 from headtypes.ablation.importance import head_importance, measure_importance, normalise
 from headtypes.ablation.importance_files import read_importance
+from headtypes.answering.examples import EXAMPLES
+from headtypes.answering.question_answering.examples import answer_positions
+from headtypes.answering.sentence_pair.examples import build_pairs
 from headtypes.base.errors import InputError
-from headtypes.tasks.examples import EXAMPLES
-from headtypes.tasks.question_answering.examples import answer_positions
 from headtypes.tasks.question_answering.sliding import build_windows
 from headtypes.tasks.records import Question
-from headtypes.tasks.sentence_pair.examples import build_pairs
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, recorded
 

@@ -203,3 +203,25 @@ def test_p_values_of_sums_decide_as_their_intervals_do(side):
             decided.add(finding.verdict)
     assert decided == {HOLDS, FAILS, OPEN}
     assert Finding("", Measured(*interval({"baseline": 1.0, "the same": -1.0}, "f1")), "above", 0.0).verdict == FAILS
+
+
+def read_texts(factor: float, seed: int) -> pd.DataFrame:
+    """The losses of documents of different lengths."""
+    tokens = np.random.default_rng(1).integers(5, 40, 20)
+    loss = factor * tokens * np.random.default_rng(seed).uniform(1, 2, 20)
+    return pd.DataFrame({"id": [f"d{number}" for number in range(20)], "loss": loss, "tokens": tokens})
+
+
+def test_texts_have_the_loss_of_a_token_whose_drop_is_its_rise():
+    scores = [read_texts(1, 0), read_texts(1.5, 1)]
+    found = condition_intervals(scores, conditions=["baseline", "c"], baseline="baseline", seed=2)
+    assert {name for name in found if not name.endswith(("low", "high", "_by_article"))} == {
+        *("condition", "loss", "drop_loss", "drop_loss_p", "drop_loss_fdr")
+    }
+    before, after = (table["loss"].sum() / table["tokens"].sum() for table in scores)
+    assert found["loss"].tolist() == pytest.approx([before, after])
+    assert found["drop_loss"].tolist() == pytest.approx([0, after - before])
+    assert 0 < found.loc[1, "drop_loss_low"] < after - before < found.loc[1, "drop_loss_high"]
+    # Sums of conditions are those of losses as they are, with the same draws.
+    total = weighted_sums(dict(zip(["baseline", "c"], scores, strict=True)), seed=2)({"c": 1, "baseline": -1}, "loss")
+    assert total[:3] == pytest.approx(found.loc[1, ["drop_loss", "drop_loss_low", "drop_loss_high"]].tolist())

@@ -20,12 +20,12 @@ from transformers import (
 
 from headtypes.ablation.evaluation import evaluate_condition
 from headtypes.ablation.operations import OPERATIONS, Reading
+from headtypes.answering.question_answering.answers import QuestionAnswers
 from headtypes.api.ablation import ABLATED, ablated, sentences_of
 from headtypes.api.reading import read_heads
 from headtypes.attention.batches import model_inputs
 from headtypes.base.errors import InputError
 from headtypes.models.loading import load_model
-from headtypes.tasks.question_answering.answers import QuestionAnswers
 from headtypes.tasks.question_answering.sliding import build_windows
 from headtypes.types.partitions import Partition
 from tests.support.dense import dense_output, head_outputs_for

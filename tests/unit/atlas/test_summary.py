@@ -79,6 +79,20 @@ def test_findings_name_the_costliest_type_beside_random_heads(table_2):
     assert costs_sentence(table_2[columns], MODEL, PARTITION).endswith("the smallest.")
 
 
+def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
+    text = table_2[[column for column in table_2 if "accuracy" not in column and "f1" not in column]]
+    text = text.rename(columns=lambda name: name.replace("exact_match", "loss"))
+    numbers = [column for column in text if column.endswith(("loss", "loss_low", "loss_high"))]
+    text = text.assign(**{column: text[column] / 100 for column in numbers})
+    sentence = costs_sentence(text, MODEL, PARTITION)
+    assert "Without its dense heads the loss of minilm-qa rises by 0.37 nats per token (0.31 to 0.44)" in sentence
+    assert "without its diagonal heads it rises by 0.04, the least" in sentence
+    assert "cost 0.17 nats per token on average" in sentence or "cost 0.18 nats per token on average" in sentence
+    shown = next(ablation_tables(text, 2, set()))
+    assert {"Loss", "rise of Loss"} <= {column.label for column in shown.columns}
+    assert "documents" in shown.about
+
+
 def test_findings_name_the_token_that_heads_fall_back_on():
     comparison = pd.read_csv(RESULTS / "clark/comparison.csv")
     judged, *_ = judged_subjects(comparison, "task", "file.csv")

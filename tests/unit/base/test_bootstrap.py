@@ -13,6 +13,7 @@ from headtypes.base.bootstrap import (
     difference_interval,
     draw_units,
     mean_intervals,
+    mean_over,
     p_of_side,
     p_values,
     ratio_intervals,
@@ -346,3 +347,32 @@ def test_rates_are_over_the_conditions_of_a_metric_but_the_baseline():
             np.testing.assert_allclose(rate.drop(index=2), stats.false_discovery_control(p.drop(index=2)))
             low, high = (table[f"drop_{metric}_{end}{unit}"] for end in ("low", "high"))
             assert ((p < 0.05) == ((low > 0) | (high < 0)))[p.notna()].all()
+
+
+@pytest.mark.parametrize("by_article", [False, True])
+def test_means_of_items_equal_those_of_a_naive_loop_over_every_item(by_article):
+    """Sums over documents of several tokens each; documents, or articles of them, are drawn with all their tokens."""
+    rng = np.random.default_rng(8)
+    sizes, articles = rng.integers(1, 9, 25), np.array([f"a{number}" for number in rng.integers(0, 6, 25)])
+    tokens = [rng.exponential(size=size) for size in sizes]
+    sums = np.array([values.sum() for values in tokens])
+    place = np.concatenate([[0], np.cumsum(sizes)])
+    documents = [list(range(place[number], place[number + 1])) for number in range(25)]
+    units = [[token for each in unit for token in documents[each]] for unit in units_of(articles)]
+    found = mean_intervals(sums, articles if by_article else None, sizes=sizes, seed=3, resamples=400)
+    assert found == pytest.approx(naive_bounds(np.concatenate(tokens), units if by_article else documents), abs=1e-9)
+    assert mean_over(sums, sizes) == pytest.approx(np.concatenate(tokens).mean())
+    of_one = mean_intervals(sums, sizes=np.ones(25), seed=3, resamples=400)
+    assert of_one == mean_intervals(sums, seed=3, resamples=400)
+
+
+def test_what_is_better_when_it_is_lower_drops_where_it_rises():
+    sizes = np.array([4, 1, 2, 5, 3, 2])
+    sums = np.array([[4.0, 2, 3, 9, 5, 2], [5.0, 2, 4, 12, 7, 3]])
+    table = score_intervals({"loss": sums}, baseline=0, sizes=sizes, rising=["loss"], **SETTINGS)
+    assert table["loss"].tolist() == pytest.approx([25 / 17, 33 / 17])
+    assert table["drop_loss"].tolist() == pytest.approx([0, 8 / 17])
+    assert 0 < table.loc[1, "drop_loss_low"] < 8 / 17 < table.loc[1, "drop_loss_high"]
+    assert table.loc[1, "drop_loss_p"] < 0.05
+    other = score_intervals({"loss": sums}, baseline=0, sizes=sizes, **SETTINGS)
+    assert other["drop_loss_low"].tolist() == (-table["drop_loss_high"]).tolist()

@@ -102,14 +102,24 @@ MISTAKES = [
     ("tasks/made/max_seq_length", 64, ["tasks.made:", "max_seq_length belongs to a task of kind text"]),
     ("tasks/made/source", {"folder": "x"}, ["tasks.made:", "folder belongs to a task of kind text"]),
     ("tasks/squad/source/folder", "x", ["tasks.squad.source", "found file and folder"]),
-    ("tasks/paragraphs/questions", 5, ["tasks.paragraphs:", "questions belongs to a task of kind", "or sentence_pair"]),
+    ("tasks/bank/questions", 5, ["tasks.bank:", "questions belongs to a task of kind", "or sentence_pair or text"]),
     (
         "tasks/paragraphs/source",
         {"world": "text", "training_size": 5},
         ["tasks.paragraphs:", "training_size belongs to"],
     ),
     ("tasks/paragraphs/source", {"world": "paraphrase"}, ["tasks.paragraphs:", "does not fit the world's paraphrase"]),
-    ("models/trained/evaluate", "paragraphs", ["models.trained.evaluate: paragraphs is of kind text, which no model"]),
+    ("models/trained/evaluate", "bank", ["models.trained.evaluate: bank is of kind treebank, which no model"]),
+    (
+        "models/trained/evaluate",
+        "paragraphs",
+        ["on squad (question_answering) and cannot answer paragraphs"],
+    ),
+    (
+        "models/trained/source/finetuned/task",
+        "paragraphs",
+        ["models.trained.source.finetuned.task: paragraphs is of kind text, on which no model is fine-tuned"],
+    ),
     ("tasks/made/kind", "sentence_pair", ["tasks.made", "does not fit the world's question_answering"]),
     ("tasks/bank/samples", 10, ["tasks.bank:", "samples belongs to a task of kind question_answering or"]),
     ("tasks/bank/source/folder", "x", ["tasks.bank.source:", "exactly one of", "found file and folder"]),
@@ -219,6 +229,17 @@ def test_a_mistake_is_told_in_one_line_that_names_the_key(full, path, value, fra
         message = refusal(edited(full, path, value))
     for fragment in fragments:
         assert fragment in message
+
+
+@pytest.mark.parametrize(("field", "value"), [("sentences", "segments"), ("uniform_over_padding", True)])
+def test_a_reading_that_means_nothing_on_a_text_is_refused_where_one_is_evaluated(full, field, value):
+    full["ablation"][field] = value
+    full["models"]["tuned+1.0"] |= {"tasks": ["squad", "paragraphs"], "evaluate": "squad"}
+    read_config(full)
+    full["models"]["tuned+1.0"]["evaluate"] = "paragraphs"
+    message = refusal(full)
+    assert message.startswith(f"config: ablation.{field}: it means nothing on paragraphs, which models.tuned+1.0.")
+    assert "make it one of the readings" in message
 
 
 @pytest.mark.parametrize("raw", [None, [], "text", {}])

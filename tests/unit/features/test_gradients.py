@@ -8,19 +8,19 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from headtypes.answering.masking import mask_words
+from headtypes.answering.question_answering.examples import answer_positions
+from headtypes.answering.sentence_pair.examples import build_pairs
 from headtypes.attention import blocks
 from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.base.table_files import write_csv
 from headtypes.features.gradient_files import ATTENDED, Gradients, read_gradients
 from headtypes.features.gradients import gradients_by_kind, measure_answer_gradients, measure_text_gradients
-from headtypes.features.masking import mask_words
 from headtypes.features.own_loss import MaskedWords, NextToken
 from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.question_answering.examples import answer_positions
 from headtypes.tasks.question_answering.sliding import build_windows
 from headtypes.tasks.records import Sample
-from headtypes.tasks.sentence_pair.examples import build_pairs
 from tests.support.gradients import KINDS, dense_gradients, mean_where_there_are, means_by_kind, surfaces
 from tests.support.models import tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, recorded

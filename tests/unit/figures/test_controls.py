@@ -90,3 +90,10 @@ def test_the_numbers_are_those_of_table_2(tmp_path):
         [expected[f"control_drop_exact_match{end}"] for end in ("", "_low", "_high")]
     )
     assert found.rank == expected["own_rank_exact_match"]
+
+
+def test_the_axis_says_what_is_lost_and_in_what():
+    for metric, label in (("accuracy", "drop of accuracy, points"), ("loss", "rise of loss, nats per token")):
+        drops = {name: drop._replace(metric=metric) for name, drop in DROPS.items()}
+        (axes,) = controls_figure(drops, OPERATIONS, partition()).axes
+        assert axes.get_xlabel() == label

@@ -191,3 +191,11 @@ def test_equal_curves_give_equal_bytes_under_other_settings(tmp_path):
             save_figure(figure, tmp_path / f"{name}.pdf", tmp_path / f"{name}.png", {})
     for kind in ("pdf", "png"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_curves_of_a_text_are_of_its_loss():
+    curves, partition = planted(FOUR, metrics=("loss", "perplexity"))
+    _, together = panels(curves_figure(curves, partition))
+    wanted = expected(curves, "loss")
+    assert_drawn(together, "all", wanted["all"])
+    assert together.get_ylabel() == "loss, nats per token"

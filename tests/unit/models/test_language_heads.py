@@ -11,7 +11,8 @@ from transformers import (
 )
 
 from headtypes.models.fetching import fetch_model
-from headtypes.models.loading import MissingHeadError, language_head, load_model
+from headtypes.models.language import language_head
+from headtypes.models.loading import MissingHeadError, load_model
 from tests.support.models import FAMILIES, tiny_language_model
 
 # Of a causal model whose output weights are its embeddings, no file holds a head.

@@ -1,22 +1,24 @@
 """Kinds of task: what they say of themselves fits the rest, and a further one needs a module and a line."""
 
 import json
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
 
 from headtypes.ablation.evaluation import Settings
+from headtypes.ablation.operations import Reading
+from headtypes.answering.answers import ANSWERS
+from headtypes.answering.examples import EXAMPLES
 from headtypes.base.errors import InputError
 from headtypes.config import checks, schema
 from headtypes.config.checks import check_models
 from headtypes.models.loading import HEADS
-from headtypes.tasks.answers import ANSWERS
 from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.examples import EXAMPLES
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.kinds import KINDS, kinds_with, read_rows
-from headtypes.tasks.protocol import Kind
+from headtypes.tasks.protocol import LANGUAGE_MODEL, Kind
 from headtypes.tasks.records import Sample, write_records
 from headtypes.tasks.sampling import sample_inputs
 from headtypes.workflow.digest import reached_modules
@@ -29,7 +31,7 @@ from tests.support.tiny import bert_tokenizer
 def test_what_a_model_answers_has_examples_and_answers_and_a_head():
     answerable = {name for name, kind in KINDS.items() if kind.head is not None}
     assert set(EXAMPLES) == set(ANSWERS) == answerable
-    assert {KINDS[name].head for name in answerable} <= set(HEADS)
+    assert {KINDS[name].head for name in answerable} <= {*HEADS, LANGUAGE_MODEL}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -39,6 +41,7 @@ def test_what_a_kind_says_of_the_configuration_is_there(name):
     assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.Windows.model_fields)
     assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
     assert set(kind.keys) <= set(schema.Task.model_fields)
+    assert set(kind.without_reading) <= {field.name for field in fields(Reading)}
     assert set(kind.source_keys) <= set(schema.TaskSource.model_fields)
     assert set(kind.worlds) <= set(DATA_SETS)
     assert kind.head is None or len(EXAMPLES[name].target_names) > 0
@@ -66,7 +69,8 @@ def test_what_answers_are_worth_is_no_matter_of_features_and_training():
         ("measure_importance", ("answers.py", "scoring.py", "spans.py")),
         ("finetune_model", ("answers.py", "scoring.py", "spans.py")),
     ):
-        reached = {Path(file).name for file in reached_modules(SCRIPTS / f"{script}.py") if "/tasks/" in file}
+        modules = reached_modules(SCRIPTS / f"{script}.py")
+        reached = {Path(file).name for file in modules if re.search("/(tasks|answering)/", file)}
         assert "kinds.py" in reached
         assert not reached & set(apart), script
 

@@ -21,9 +21,9 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from headtypes.answering.examples import EXAMPLES, prepare_windows
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import fetch_model
-from headtypes.tasks.examples import EXAMPLES, prepare_windows
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.records import Pair
 from headtypes.training import finetuning

@@ -8,7 +8,10 @@ from headtypes.base.errors import InputError
 from headtypes.config.schema import read_config
 from headtypes.workflow.entries import AblationPlan
 from headtypes.workflow.plan import Plan
+from headtypes.workflow.stages.ablation import evaluate_condition
+from headtypes.workflow.stages.tasks import prepare_windows
 from tests.support.configs import DELETE, edited, full_config
+from tests.support.job_specs import all_specs
 
 
 @pytest.fixture
@@ -149,6 +152,24 @@ def test_a_reading_is_laid_over_that_of_ablation(read):
     assert plan.reading("drop@wide") == ("drop", {**own, "special_tokens": "inter"})
     assert plan.reading("even@wide") == ("even", {"uniform_over_padding": True})
     assert plan.reading("zero-dense") == ("zero-dense", {})
+
+
+def test_on_a_text_a_condition_is_evaluated_under_the_readings_that_mean_something_there(read):
+    news = {"kind": "text", "source": {"hub": "some/news"}, "max_seq_length": 64, "questions": 9}
+    config = edited(edited(read, "tasks/news", news), "models/bert", {"source": {"hub": "a/b"}, "tasks": ["news"]})
+    plan = Plan(read_config(config))
+    assert plan.ablations == []
+    assert not any(rule in {key[0] for key in all_specs(config)} for rule in ("sample_questions", "prepare_windows"))
+    config = edited(config, "models/bert/evaluate", "news")
+    plan = Plan(read_config(config))
+    names = ["baseline", "zero-dense", "drop", "drop@wide", "even", "same"]
+    assert [ablation.name for ablation in plan.ablations if ablation.model == "bert"] == names
+    assert plan.reading("drop@wide", "news") == ("drop", {"special_tokens": "inter", "renormalise": False})
+    shape = prepare_windows(plan, model="bert", task="news")
+    assert {name: shape[name] for name in ("kind", "max_seq_length")} == {"kind": "text", "max_seq_length": 64}
+    other = Plan(read_config(edited(config, "seed", 77)))
+    assert prepare_windows(other, model="bert", task="news")["seed"] != shape["seed"]
+    assert evaluate_condition(plan, "bert", "news-kmeans-k4", "drop")["kind"] == "text"
 
 
 def test_the_conditions_of_table_2_have_controls(read):

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from headtypes.answering.answers import write_scores
 from headtypes.attention.map_files import AttentionMaps, write_maps
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json, checking, sha256_path, write_json, write_text
 from headtypes.features.feature_files import Features, write_features
 from headtypes.figures.style import save_figure
 from headtypes.papers.markdown import to_html
-from headtypes.tasks.answers import write_scores
 from headtypes.workflow.provenance import (
     beside,
     check_alone,

@@ -174,6 +174,9 @@ def test_rules_that_run_a_model_ask_for_what_it_needs(plan, inputs):
     cut = texts.cut(plan.config.tasks["paragraphs"].max_seq_length)
     short = forward(MINILM, cut, compute.batch_tokens, compute.precision)
     assert needs(plan, "extract_features", of_text, inputs("model", "samples")) == short
+    predicted = needs(plan, "measure_importance", of_text, inputs("model", "questions"))
+    of_documents = texts_of(inputs("questions").questions).cut(plan.config.tasks["paragraphs"].max_seq_length)
+    assert predicted == gradients(MINILM, of_documents, compute.batch_tokens, compute.precision)
     importance = needs(plan, "measure_importance", of_task, inputs("model", "questions"))
     assert importance == gradients(MINILM, windows.cut(100), compute.batch_tokens, compute.precision)
     made = plan.finetuned("taught")
@@ -184,8 +187,11 @@ def test_rules_that_run_a_model_ask_for_what_it_needs(plan, inputs):
 def test_a_shard_takes_its_share_of_the_time(plan, inputs, tmp_path):
     many = tmp_path / "many.jsonl"
     many.write_text(("x" * 999 + "\n") * 20_000)
+    of_partition = {"model": "base", "partition": "squad-kmeans-k4"}
     whole, shard = (
-        needs(plan, "evaluate_shard", SimpleNamespace(**wildcards), inputs("model", questions=str(many)))
+        needs(
+            plan, "evaluate_shard", SimpleNamespace(**of_partition, **wildcards), inputs("model", questions=str(many))
+        )
         for wildcards in ({}, {"shard": "3", "shards": "8"})
     )
     assert shard.minutes - 10 == pytest.approx((whole.minutes - 10) / 8, abs=1)

@@ -11,13 +11,14 @@ from tqdm import tqdm
 
 from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.operations import Reading, operations_by_head, reading_matters
+from headtypes.answering.answers import ANSWERS
+from headtypes.answering.heads import load_for
+from headtypes.answering.protocol import Answers
 from headtypes.attention.batches import WHOLE, Batch, Part, rows_of, run_model
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
 from headtypes.base.table_files import read_parquet
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.answers import ANSWERS, Answers
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.windows import Windows
 from headtypes.types.partitions import Partition
@@ -59,9 +60,9 @@ def evaluate_condition(
     operations: dict[str, str],
     **settings,
 ) -> tuple[dict[str, str], pd.DataFrame]:
-    """Answer questions, or classify sentence pairs, while some heads are ablated, and score the answers.
+    """Answer questions, classify pairs or predict texts, while some heads are ablated, and score the answers.
 
-    rows, windows: questions or pairs as drawn, and as cut for this model (`examples.prepare_windows`).
+    rows, windows: questions, pairs or documents as drawn, and as cut for this model (`examples.prepare_windows`).
     partition:  the type of every head.
     record:     the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     head_outputs: as `head_outputs.measure_head_outputs` returns them, for the operations that need them.
@@ -70,7 +71,7 @@ def evaluate_condition(
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
     settings:   fields of `Settings`.
     returns     id -> answer text or predicted label, and one row per question or pair, in percent: id, article,
-        exact_match, f1; or those of `sentence_pair.scoring.score_pairs`.
+        exact_match, f1; or those of `sentence_pair.scoring.score_pairs` or of `text.answers.TextAnswers.score`.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
@@ -150,7 +151,7 @@ def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
             f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
             "lower windows.max_seq_length."
         )
-    return load_model(record, settings.precision, head=KINDS[settings.kind].head)
+    return load_for(record, settings.precision, settings.kind)
 
 
 def _read(
@@ -171,6 +172,7 @@ def _read(
     pieces = []
 
     def ablation(batch: Batch) -> Ablation:
+        task.start(batch.samples)
         return Ablation(
             operations, [sentences[window] for window in batch.samples], settings.chosen_reading, head_outputs
         )
@@ -179,19 +181,20 @@ def _read(
         answers = task.read(output, [sentences[window] for window in batch.samples])
         pieces.append(pd.DataFrame({"window": batch.samples, **dict(zip(task.columns, answers, strict=True))}))
 
-    run_model(
-        model,
-        ids,
-        types,
-        hook=ablation,
-        finish=keep_answers,
-        batch_tokens=settings.batch_tokens,
-        what=what,
-        unit="windows",
-        bar=bar,
-        length=_full_window(operations, settings),
-        part=part,
-    )
+    with task.attached(model):
+        run_model(
+            model,
+            ids,
+            types,
+            hook=ablation,
+            finish=keep_answers,
+            batch_tokens=task.batch_tokens(settings.batch_tokens, model.config.vocab_size),
+            what=what,
+            unit="windows",
+            bar=bar,
+            length=_full_window(operations, settings),
+            part=part,
+        )
     # A part may have no windows.
     return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=["window", *task.columns])
 

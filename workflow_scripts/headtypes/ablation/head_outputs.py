@@ -55,16 +55,24 @@ class MeanHeadOutputs(Reducer):
 
 
 def measure_head_outputs(
-    samples: list[Sample], record: ModelRecord, *, task: str, kind: str, precision: str, batch_tokens: int
+    samples: list[Sample],
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    precision: str,
+    batch_tokens: int,
+    max_seq_length: int | None = None,
 ) -> np.ndarray:
     """Run a model over samples and average the output of each head over all of their real tokens.
 
     record:  the model, as `models.fetching.fetch_model` found it.
-    task, kind: name of the task, for progress, and how its samples are cut.
+    task:    its name, for progress.
+    kind, max_seq_length: how its samples are cut, as in `encoding.encode_samples`.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
     returns  [layer, head, channel] float32.
     """
-    encoded = encode_samples(samples, load_tokenizer(record), kind, record.max_length)
+    encoded = encode_samples(samples, load_tokenizer(record), kind, record.max_length, max_seq_length)
     model = load_model(record, precision)
     what = f"{record.name} on {task}"
     (means,) = read_attention(model, encoded, [MeanHeadOutputs()], batch_tokens=batch_tokens, what=what)

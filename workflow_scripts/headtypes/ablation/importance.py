@@ -1,18 +1,20 @@
 """How much the loss depends on each head: the gradient-based importance of Michel et al. 2019."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
+from headtypes.answering.examples import EXAMPLES
+from headtypes.answering.heads import load_for
+from headtypes.answering.losses import answer_losses
+from headtypes.answering.text.predicted import PredictedTokens
 from headtypes.attention.batches import Batch, rows_of, run_model
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.examples import EXAMPLES
-from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.losses import answer_losses
 from headtypes.tasks.windows import Windows
 
 
@@ -35,15 +37,17 @@ class HeadGates:
 def measure_importance(
     rows: list, windows: Windows, record: ModelRecord, *, kind: str, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
-    """The gradient-based importance of every head of a fine-tuned model on its task.
+    """The gradient-based importance of every head of a model on the task that it answers.
 
-    rows, windows: questions with the positions of their answers, or pairs with their labels; and their windows.
+    rows, windows: questions with the positions of their answers, pairs with their labels, or documents; and their
+        windows.
     record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     kind:    of the task, one of `examples.EXAMPLES`. The loss is the mean of the cross entropies of its targets: start
-        and end of a question's first answer, on the windows that hold the whole of it; or the label.
+        and end of a question's first answer, on the windows that hold the whole of it; or the label; or the tokens of a
+        segment that a language model is to predict.
     returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
     """
-    model = load_model(record, precision, head=KINDS[kind].head)
+    model = load_for(record, precision, kind)
     targets = EXAMPLES[kind].targets(rows, windows, record)
     importance = head_importance(model, windows, targets, batch_tokens, f"{record.name}, importance of heads")
     layer, head = (index.reshape(-1) for index in np.indices(importance.shape))
@@ -60,7 +64,8 @@ def head_importance(
     takes the absolute value of each token's share and divides by the tokens; we follow the equation.)
 
     targets: [window, softmax] int, the correct class of each softmax of the task: start and end token, or the label;
-        negative if the window is to be left out. The windows of one question count together as one.
+        negative if the window is to be left out. If the windows have targets of their own, the loss is the mean of the
+        cross entropies of these. The windows of one question, or document, count together as one.
     """
     chosen = np.flatnonzero((targets >= 0).all(1))
     if not len(chosen):
@@ -71,26 +76,43 @@ def head_importance(
     ids, types = [ids[window] for window in chosen], types and [types[window] for window in chosen]
     # Only the gates need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
+    predicted, attached = None, nullcontext()
+    if windows.targets is not None:
+        predicted = PredictedTokens(windows)
+        attached = predicted.attached(model)
+        batch_tokens = predicted.batch_tokens(batch_tokens, model.config.vocab_size)
     total = 0.0
+
+    def gates(batch: Batch) -> HeadGates:
+        if predicted:
+            predicted.start(chosen[batch.samples])
+        return HeadGates()
+
+    def losses(batch: Batch, output) -> Tensor:
+        if predicted:
+            sums = predicted.loss_sums(output)
+            return sums / torch.as_tensor(predicted.tokens[chosen[batch.samples]]).to(sums)
+        return answer_losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
 
     def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
         nonlocal total
-        loss = answer_losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
+        loss = losses(batch, output)
         # A sample's gates affect no other sample's loss, so one backward pass gives the gradients of every sample.
         gradients = torch.stack(torch.autograd.grad(loss.sum(), gated.gates))
         total = total + (gradients.double().abs().cpu().numpy() * weight[batch.samples, None]).sum(1)
 
-    run_model(
-        model,
-        ids,
-        types,
-        hook=lambda batch: HeadGates(),
-        finish=add_gradients,
-        batch_tokens=batch_tokens,
-        what=what,
-        unit="windows",
-        gradients=True,
-    )
+    with attached:
+        run_model(
+            model,
+            ids,
+            types,
+            hook=gates,
+            finish=add_gradients,
+            batch_tokens=batch_tokens,
+            what=what,
+            unit="windows",
+            gradients=True,
+        )
     if not np.isfinite(total).all():
         raise InputError(
             f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "

@@ -7,12 +7,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.base.bootstrap import RESAMPLES, bounds, p_of_side, resampled_means, score_intervals, sums_by_unit
+from headtypes.ablation.metrics import METRICS, metrics_in, sizes_in
+from headtypes.base.bootstrap import (
+    RESAMPLES,
+    bounds,
+    mean_over,
+    p_of_side,
+    resampled_means,
+    score_intervals,
+    sums_by_unit,
+)
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import read_csv, read_parquet
-
-# Columns of a table of scores, which has a row for each question or pair, and the metric that the column's mean is.
-METRICS = {"exact_match": "exact_match", "f1": "f1", "correct": "accuracy"}
 
 
 class WeightedSum(NamedTuple):
@@ -47,12 +53,14 @@ def condition_intervals(
     """The mean of every metric under every condition, and its drop from the baseline, with intervals.
 
     scores: of each question, one table per condition. Question answering has exact_match, f1 and article, sentence
-        pairs have correct.
+        pairs have correct, and documents loss and tokens.
     returns one row per condition, in their order: condition, and the columns of `bootstrap.score_intervals`. (The F1
         of sentence pairs is not a mean over pairs, so it has no interval.)
     """
     place = None if baseline is None else list(conditions).index(baseline)
-    table = score_intervals(_by_metric(scores), baseline=place, articles=_articles(scores[0]), seed=seed)
+    rising = [metric.name for metric in METRICS.values() if metric.better == "lower"]
+    of = {"articles": _articles(scores[0]), "sizes": sizes_in(scores[0]), "rising": rising}
+    table = score_intervals(_by_metric(scores), baseline=place, **of, seed=seed)
     table.insert(0, "condition", conditions)
     return table
 
@@ -75,10 +83,10 @@ def weighted_sums(
         drawn questions, if there are no articles.
     """
     place, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
-    articles, means, resampled = _articles(tables[0]), {}, {}
+    articles, of_rows, means, resampled = _articles(tables[0]), sizes_in(tables[0]), {}, {}
     for metric, values in _by_metric(tables).items():
-        sums, sizes = sums_by_unit(values.T, articles)
-        means[metric] = values.mean(axis=1)
+        sums, sizes = sums_by_unit(values.T, articles, of_rows)
+        means[metric] = mean_over(values, of_rows)
         # One unit says nothing about others.
         resampled[metric] = resampled_means(sums, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
 
@@ -101,11 +109,7 @@ def weighted_sums(
 
 def _by_metric(scores: Sequence[pd.DataFrame]) -> dict[str, np.ndarray]:
     """[condition, question] of each metric that the tables have."""
-    return {
-        metric: np.stack([table[column] for table in scores])
-        for column, metric in METRICS.items()
-        if column in scores[0]
-    }
+    return {metric.name: np.stack([table[metric.column] for table in scores]) for metric in metrics_in(scores[0])}
 
 
 def _articles(scores: pd.DataFrame) -> np.ndarray | None:

@@ -6,29 +6,29 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.ablation.intervals import METRICS, read_intervals
+from headtypes.ablation.intervals import read_intervals
+from headtypes.ablation.metrics import METRICS
 from headtypes.atlas.data_columns import rounded
 from headtypes.base.table_files import read_csv
 
-_METRICS = {"exact_match": "exact match", "f1": "F1", "accuracy": "accuracy"}
 _DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent": "from head to dependent"}
 _WORDS = re.compile("_")
 
 
 def costs_of(path: str | Path, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
-    """The drop of each metric under each condition that changes something, with its 95 % interval, in points.
+    """The drop of each metric under each condition that changes something, with its 95 % interval (`metrics.Metric`).
 
     path: of the intervals of a partition; conditions: {type or head: operation} of each. A condition evaluated under a
         further reading is left out.
     """
     table = read_intervals(path)
-    metrics = [metric for metric in METRICS.values() if f"drop_{metric}" in table]
+    metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
     return [
         {
             "partition": partition,
             "condition": row["condition"],
             "operations": dict(conditions[row["condition"]]),
-            "drops": [{"metric": _METRICS[metric], **_interval(row, f"drop_{metric}")} for metric in metrics],
+            "drops": [{"metric": metric.words, **_interval(row, f"drop_{metric.name}")} for metric in metrics],
         }
         for row in table.to_dict("records")
         if conditions.get(row["condition"])

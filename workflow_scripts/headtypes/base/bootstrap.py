@@ -1,6 +1,6 @@
 """How sure a mean over questions is: paired bootstrap intervals, by question or by article."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,8 @@ def score_intervals(
     *,
     baseline: int | None,
     articles: np.ndarray | None = None,
+    sizes: np.ndarray | None = None,
+    rising: Collection[str] = (),
     seed: int,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
@@ -43,10 +45,11 @@ def score_intervals(
         [condition, question] in percent, questions in one order.
     baseline: the row of the condition from which drops count; None where there is none.
     articles: [question] the article of each; None where there are none.
-    seed, resamples, level: as in `mean_intervals`.
+    rising: metrics that are better when they are lower; their drops are the condition's score minus the baseline's.
+    sizes, seed, resamples, level: as in `mean_intervals`.
 
     returns one row per condition, in their order, and for each metric the columns
-      {metric}, {metric}_low, {metric}_high: the mean in percent, and its interval over questions;
+      {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
       drop_{metric} and the same four: the baseline's score minus the condition's, in points;
       drop_{metric}_p, drop_{metric}_p_by_article: p-values of a drop of zero, as `p_values` finds them, with the draws
@@ -63,11 +66,13 @@ def score_intervals(
     values = np.stack([np.asarray(metric, dtype=float) for metric in scores.values()])
     # A drop is drawn as a score of its own, so that a condition that changes no answer drops by exactly 0.
     drops = np.zeros_like(values) if baseline is None else values[:, [baseline]] - values
+    drops[[metric in rising for metric in scores]] *= -1
     both = np.stack([values, drops])
-    means, table = both.mean(axis=-1), {}
+    means, table = mean_over(both, sizes), {}
+    drawn = {"sizes": sizes, "baseline": baseline, "seed": seed, "resamples": resamples, "level": level}
     found = {
-        "": _ends_and_p(both, None, baseline, seed, resamples, level),
-        "_by_article": _ends_and_p(both, articles, baseline, seed, resamples, level) if articles is not None else None,
+        "": _ends_and_p(both, None, **drawn),
+        "_by_article": _ends_and_p(both, articles, **drawn) if articles is not None else None,
     }
     for place, metric in enumerate(scores):
         for kind, name in enumerate((metric, f"drop_{metric}")):
@@ -105,10 +110,16 @@ def difference_interval(
     return None if np.isnan(low) else Interval(float(differences.mean()), float(low), float(high))
 
 
+def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Means over questions, [...]; values: [..., question]; sizes: as in `mean_intervals`."""
+    return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
+
+
 def mean_intervals(
     values: np.ndarray,
     articles: np.ndarray | None = None,
     *,
+    sizes: np.ndarray | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
@@ -121,6 +132,8 @@ def mean_intervals(
         interval says what other articles might have given (Davison and Hinkley 1997, section 3.8; Field and
         Welsh 2007). Without them the questions are drawn, and the interval holds for further questions on
         articles like a mixture of these.
+    sizes: [question] over how many items each value is a sum, such as tokens of a document; the mean is then that of an
+        item, and questions, or documents, are drawn with all of theirs. None if each value is of one item.
     seed: equal seeds draw the same questions, however many scores there are.
     level: share of such intervals that hold the true mean.
 
@@ -141,7 +154,7 @@ def mean_intervals(
     than about ten questions are answered correctly, or answered differently, and if a few articles account for most of
     a drop; `benchmarks/bootstrap.py` measures by how much.
     """
-    drawn = _resampled(values, articles, seed=seed, resamples=resamples)
+    drawn = _resampled(values, articles, sizes, seed=seed, resamples=resamples)
     if drawn is None:
         undefined = np.full(np.shape(values)[:-1], np.nan)
         return undefined, undefined.copy()
@@ -172,19 +185,22 @@ def ratio_intervals(
     return low, high
 
 
-def sums_by_unit(values: np.ndarray, articles: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def sums_by_unit(
+    values: np.ndarray, articles: np.ndarray | None, sizes: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Group questions into the units that the bootstrap draws.
 
     values:   [question, column].
     articles: [question] the article of each, which is its unit; None if each question is a unit of its own.
-    returns   the sum of the values of each unit, [unit, column], and its number of questions, [unit].
+    sizes:    [question] over how many items each value is a sum; None for one.
+    returns   the sum of the values of each unit, [unit, column], and its number of questions, or items, [unit].
     """
     if articles is None:
-        return values, np.ones(len(values))
+        return values, np.ones(len(values)) if sizes is None else sizes.astype(float)
     names, article = np.unique(articles, return_inverse=True)
     sums = np.zeros((len(names), values.shape[1]))
     np.add.at(sums, article, values)
-    return sums, np.bincount(article).astype(float)
+    return sums, np.bincount(article, sizes).astype(float)
 
 
 def bounds(means: np.ndarray, sizes: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
@@ -245,13 +261,20 @@ def draw_units(units: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def _ends_and_p(
-    both: np.ndarray, articles: np.ndarray | None, baseline: int | None, seed: int, resamples: int, level: float
+    both: np.ndarray,
+    articles: np.ndarray | None,
+    *,
+    sizes: np.ndarray | None,
+    baseline: int | None,
+    seed: int,
+    resamples: int,
+    level: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Low and high ends of scores and drops, and the p-values of drops of zero, NaN for the baseline's own.
 
     both: [score or drop, metric, condition, question].
     """
-    drawn = _resampled(both, articles, seed=seed, resamples=resamples)
+    drawn = _resampled(both, articles, sizes, seed=seed, resamples=resamples)
     if drawn is None:
         return None
     means, sizes = drawn
@@ -262,7 +285,7 @@ def _ends_and_p(
 
 
 def _resampled(
-    values: np.ndarray, articles: np.ndarray | None, *, seed: int, resamples: int
+    values: np.ndarray, articles: np.ndarray | None, sizes: np.ndarray | None, *, seed: int, resamples: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Resampled means, [resample, ...], as `mean_intervals` draws them, and the units' sizes; None for one unit."""
     values = np.asarray(values, dtype=float)
@@ -272,11 +295,11 @@ def _resampled(
             f"{broken} of {values.size} scores are NaN or infinite: means over different questions do not compare. "
             "Evaluate every condition on all questions."
         )
-    sums, sizes = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles)
-    if len(sizes) < 2:
+    sums, of_units = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles, sizes)
+    if len(of_units) < 2:
         return None
-    means = resampled_means(sums, sizes, seed=seed, resamples=resamples)
-    return means.reshape(len(means), *values.shape[:-1]), sizes
+    means = resampled_means(sums, of_units, seed=seed, resamples=resamples)
+    return means.reshape(len(means), *values.shape[:-1]), of_units
 
 
 def _share_at_most(means: np.ndarray, limit: float) -> np.ndarray:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from headtypes.ablation.operations import OPERATIONS, head_of
 from headtypes.base.errors import InputError, nearest, one_line
-from headtypes.config.schema import Config
+from headtypes.config.schema import Ablation, Config
 from headtypes.config.sources import Finetuned
 from headtypes.models.files import package_folder
 from headtypes.tasks.files import files_of
@@ -62,6 +62,7 @@ def check_models(config: Config) -> None:
                     f"config: {key}: {name} is fine-tuned on {model.source.finetuned.task} ({learned.kind}) and "
                     f"cannot answer {model.evaluate}; name a task of that kind."
                 )
+            _check_reading(config, key, model.evaluate)
             if model.evaluate not in model.tasks:
                 raise InputError(
                     f"config: {key}: heads are ablated by their types on {model.evaluate}; "
@@ -220,6 +221,21 @@ def _check_finetuning(config: Config, name: str, finetuned: Finetuned) -> None:
             f"name them in tasks.{finetuned.task}.source.training_file."
         )
     _check_answerable(config, f"{key}.source.finetuned.task: {finetuned.task}", finetuned.task)
+    if "training_file" not in KINDS[task.kind].source_keys:
+        raise InputError(
+            f"config: {key}.source.finetuned.task: {finetuned.task} is of kind {task.kind}, on which no model is "
+            "fine-tuned; name another task."
+        )
+
+
+def _check_reading(config: Config, key: str, name: str) -> None:
+    """The reading of `ablation` means something on a task; a further reading that does not is left out there."""
+    for field in KINDS[config.tasks[name].kind].without_reading:
+        if getattr(config.ablation, field) != Ablation.model_fields[field].default:
+            raise InputError(
+                f"config: ablation.{field}: it means nothing on {name}, which {key} names and which is of kind "
+                f"{config.tasks[name].kind}; leave it out, or make it one of the readings."
+            )
 
 
 def _check_answerable(config: Config, what: str, name: str) -> None:

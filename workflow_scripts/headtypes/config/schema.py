@@ -42,7 +42,7 @@ class Task(Strict):
     """Most tokens of a sample of text, a sentence of a treebank or a part of a document, special tokens included (Clark
     et al. 2019: 128)."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
-    """Questions or pairs on which each ablation is evaluated."""
+    """Questions, pairs or documents of a text on which each ablation is evaluated."""
 
     @model_validator(mode="after")
     def _check(self):
@@ -65,7 +65,7 @@ class Model(Strict):
     """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
     documents with mentions."""
     evaluate: Name | None = None
-    """Task that the model was fine-tuned for; its heads are ablated there."""
+    """Task that the model was fine-tuned for, or text that a language model predicts; its heads are ablated there."""
     published: dict[Paper, Name] = {}
     """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1; clark2019:
     base, the only one)."""
@@ -140,7 +140,7 @@ class Controls(Strict):
     draws: Annotated[int, Field(ge=0)] = 20
     """Random draws of each condition; 0 for none. With fewer than 19, no condition can be told from them at 5 %."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
-    """How many of the task's questions or pairs."""
+    """How many of the task's questions, pairs or documents."""
 
 
 class Curves(Strict):
@@ -149,7 +149,7 @@ class Curves(Strict):
     orders: Annotated[int, Field(ge=0)] = 3
     """Random orders in addition to the order of importance; 0 for no curves at all."""
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
-    """How many of the task's questions or pairs."""
+    """How many of the task's questions, pairs or documents."""
 
 
 class Words(Strict):

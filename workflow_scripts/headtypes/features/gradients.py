@@ -7,16 +7,17 @@ import torch
 from jaxtyping import Bool, Float
 from transformers import PreTrainedModel
 
+from headtypes.answering.examples import EXAMPLES
 from headtypes.attention.batches import Batch, run_model
 from headtypes.attention.gradients import AttentionGradients
 from headtypes.base.errors import InputError
 from headtypes.features.gradient_files import ATTENDED, Gradients
 from headtypes.features.own_loss import NOT_COUNTED, Answers, Loss, MaskedWords, NextToken
 from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import MissingHeadError, language_head, load_model
+from headtypes.models.language import language_head
+from headtypes.models.loading import MissingHeadError, load_model
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.examples import EXAMPLES
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.records import Sample
 from headtypes.tasks.sampling import sample_questions

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from headtypes.answering.losses import NO_TARGET, answer_losses, token_losses
+from headtypes.answering.masking import mask_words
 from headtypes.attention.batches import Batch, rows_of
 from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
-from headtypes.features.masking import mask_words
 from headtypes.tasks.encoding import Encoded
-from headtypes.tasks.losses import NO_TARGET, answer_losses, token_losses
 from headtypes.tasks.windows import Windows
 
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 1,300 tokens.

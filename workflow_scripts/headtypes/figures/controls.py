@@ -7,11 +7,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headtypes.ablation.control_drops import DropsOfDraws
+from headtypes.ablation.metrics import METRICS
 from headtypes.figures.style import PAGE, styled, type_styles
 from headtypes.types.partitions import Partition
 
-# The first metric of questions and that of sentence pairs.
-_METRICS = {"exact_match": "exact match", "accuracy": "accuracy"}
 # Inches: of a condition, of the legend and the scale, and of the conditions' names and the ranks beside them.
 _ROW, _AROUND, _NAMES, _RANKS = 0.27, 0.85, 1.75, 0.85
 # A condition of several types: so dark that a colour-blind reader can tell it from the colour of every type.
@@ -51,8 +50,9 @@ def controls_figure(
     axes.text(1.03, -0.85, "rank", transform=axes.get_yaxis_transform(), va="center_baseline", color="0.35")
     axes.axvline(0, color="0.75", lw=0.6, zorder=0)
     axes.set(yticks=range(len(drops)), yticklabels=drops, ylim=(len(drops) - 0.4, -0.6))
-    (metric,) = {of_condition.metric for of_condition in drops.values()}
-    axes.set_xlabel(f"drop of {_METRICS[metric]}, points")
+    (name,) = {of_condition.metric for of_condition in drops.values()}
+    metric = METRICS[name]
+    axes.set_xlabel(f"{metric.change} of {metric.words}, {metric.steps}")
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="0.92", lw=0.5)
     axes.set_axisbelow(True)

@@ -10,12 +10,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from headtypes.ablation.metrics import METRICS
 from headtypes.figures.style import PAGE, PAGE_HEIGHT, TypeStyle, styled, type_labels, type_styles
 from headtypes.types.names import ALL
 from headtypes.types.partitions import Partition
 
-# The first metric of questions and that of sentence pairs.
-_METRICS = {"exact_match": "exact match, %", "accuracy": "accuracy, %"}
+# The first metric of questions, that of sentence pairs and that of texts.
+_METRICS = {name: f"{METRICS[name].words}, {METRICS[name].unit}" for name in ("exact_match", "accuracy", "loss")}
 # Panels beside each other, at most; letters that a panel's title has room for, by panels beside each other.
 _BESIDE, _LETTERS = 4, 100
 # Heights in inches: of the legend, of a row of types (at most this), and of the panel of all heads.

@@ -38,6 +38,7 @@ _TITLES = {
     "coreference": "antecedents: best head (% correct)",
     "probes": "probe of these heads alone (% correct)",
 }
+_TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
 # Columns of surface patterns that say the same as others do.
 _LEFT_OUT = ("first", "special")
 
@@ -55,6 +56,11 @@ class _Group(NamedTuple):
     analysis: str
     task: str
     lines: list[_Line]
+
+    @property
+    def title(self) -> str:
+        of_loss = self.analysis == "ablation" and all(line.name.endswith("rise of loss") for line in self.lines)
+        return _TITLE_OF_LOSS if of_loss else _TITLES[self.analysis]
 
     @property
     def of_language(self) -> bool:
@@ -144,7 +150,7 @@ def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, wid
         axes.text(x, _HEAD - 0.15, labels[name].replace(" (doubtful)", "?"), rotation=30, ha="left", va="bottom")
     y = _HEAD
     for group in column:
-        axes.text(0, y + _GROUP - 0.04, f"{_TITLES[group.analysis]}, {group.task}", weight="bold", va="bottom")
+        axes.text(0, y + _GROUP - 0.04, f"{group.title}, {group.task}", weight="bold", va="bottom")
         y += _GROUP
         for line in group.lines:
             axes.text(_NAMES - 0.06, y + _ROW / 2, line.name, ha="right", va="center")

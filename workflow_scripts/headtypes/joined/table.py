@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.ablation.intervals import METRICS
-from headtypes.base.bootstrap import mean_intervals
+from headtypes.ablation.metrics import metrics_in, sizes_in
+from headtypes.base.bootstrap import mean_intervals, mean_over
 from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.base.table_files import read_csv
@@ -72,7 +72,8 @@ def join_types(
       statistic (how the values of the heads become one);
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
       random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them.
-    Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points.
+    Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
+    of a loss in nats per token.
     Raises `InputError` where the analyses are not of the partition's heads.
     """
     rows = []
@@ -129,14 +130,16 @@ def _row(names: Sequence[str], value: float, low: float, high: float, place: Pla
 
 
 def _cost_rows(cost: LeftOut, seed: int) -> Iterator[dict]:
-    """Drops in points on the questions of the random heads, one row for each score."""
+    """Drops (`metrics.Metric`) on the questions of the random heads, one row for each score."""
     asked = cost.controls["id"].unique()
     before, after = (table.set_index("id").loc[asked] for table in (cost.baseline, cost.scores))
-    for column, name in METRICS.items():
-        if column in cost.controls:
-            lost = (before[column] - after[column]).to_numpy(float)
-            low, high = mean_intervals(lost, seed=seed)
-            kept = cost.controls.groupby("draw")[column].mean().to_numpy()
-            place = place_among(float(lost.mean()), before[column].mean() - kept)
-            names = ("ablation", cost.task, f"drop of {name}", cost.operation)
-            yield _row(names, float(lost.mean()), float(low), float(high), place)
+    drawn, sizes = cost.controls.groupby("draw"), sizes_in(after)
+    for metric in metrics_in(cost.controls):
+        lost = metric.drop(before[metric.column], after[metric.column]).to_numpy(float)
+        low, high = mean_intervals(lost, sizes=sizes, seed=seed)
+        value, whole = float(mean_over(lost, sizes)), mean_over(before[metric.column].to_numpy(float), sizes)
+        of_draws = drawn[metric.column]
+        kept = of_draws.mean() if sizes is None else of_draws.sum() / sizes.sum()
+        place = place_among(value, metric.drop(whole, kept.to_numpy()))
+        names = ("ablation", cost.task, f"{metric.change} of {metric.name}", cost.operation)
+        yield _row(names, value, float(low), float(high), place)

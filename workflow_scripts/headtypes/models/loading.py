@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import torch
 from transformers import (
-    AutoConfig,
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -133,13 +132,6 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     model.config.use_cache = False
     model = model if head else model.base_model
     return model.eval().to(device())
-
-
-def language_head(record: ModelRecord) -> str:
-    """Which of `HEADS` a fetched model has if it is a language model: the one for masked words, unless it is causal."""
-    config = AutoConfig.from_pretrained(record.folder, local_files_only=True, trust_remote_code=False)
-    masked = record.model_type in HEADS["masked_lm"].types and not getattr(config, "is_decoder", False)
-    return "masked_lm" if masked else "causal_lm"
 
 
 def _further_layers(model: PreTrainedModel, unexpected: Iterable[str]) -> list[str]:

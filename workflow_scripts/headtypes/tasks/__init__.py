@@ -1,1 +1,1 @@
-"""Tasks: reading data, drawing samples and questions, encoding them, and scoring a model's answers."""
+"""Tasks: reading data, drawing samples and questions, and encoding them."""

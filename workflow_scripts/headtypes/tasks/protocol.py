@@ -3,9 +3,10 @@
 A kind is a folder beside this file. Its `kind.py` holds a subclass of `Kind`: how data become rows and rows become
 samples, and what the configuration needs to know. Nothing more is needed to measure attention. A kind without samples
 (`samples` is not among its keys) is read whole by analyses of its own, which need the words. A kind on which models
-can be evaluated has two more modules: `examples.py` (`examples.Examples`), what a model reads and what it should
-answer; and `answers.py` (`answers.Answers`), what it does answer and how good that is. These are separate modules
-because a job runs again when code that it imports changes: a change in the scoring must not train a model again.
+can be evaluated has a folder in the room `answering` as well, with two modules: `examples.py` (`examples.Examples`),
+what a model reads and what it should answer; and `answers.py` (`answers.Answers`), what it does answer and how good
+that is. These are separate modules because a job runs again when code that it imports changes: a change in the scoring
+must not train a model again.
 """
 
 from abc import ABC, abstractmethod
@@ -14,6 +15,9 @@ from typing import Any, ClassVar, Literal
 
 from headtypes.base.errors import InputError
 from headtypes.tasks.records import Sample
+
+# Of a kind: what a language model answers, with its head for masked words or for the next token.
+LANGUAGE_MODEL = "language_model"
 
 
 class Kind(ABC):
@@ -31,9 +35,11 @@ class Kind(ABC):
     labels_in_columns: whether the configuration's `columns.label` says where labels are.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
     running:    whether a tokenizer that separates no two texts joins those of a sample (`encoding.encode_samples`).
-    head:       the head of the models that answer it (`models.loading.HEADS`); None if no model can be evaluated on it.
+    head:       the head of the models that answer it (`models.loading.HEADS`), or `LANGUAGE_MODEL`; None if no model
+        can be evaluated on it.
     window_keys, answer_keys: keys of the configuration's `windows` that determine what a model reads (in addition to
         `max_seq_length`), and what it answers.
+    without_reading: keys of the configuration's `ablation` that mean nothing on it.
     """
 
     name: ClassVar[str]
@@ -48,6 +54,7 @@ class Kind(ABC):
     head: ClassVar[str | None] = None
     window_keys: ClassVar[tuple[str, ...]] = ()
     answer_keys: ClassVar[tuple[str, ...]] = ()
+    without_reading: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:

@@ -12,6 +12,7 @@ from headtypes.base.files import canonical_json, undamaged
 from headtypes.base.hdf5_files import new_hdf5
 
 TOKEN_ARRAYS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
+_OF_TOKENS = (*TOKEN_ARRAYS, "targets")
 _CHUNK = 2**16
 
 
@@ -19,16 +20,21 @@ _CHUNK = 2**16
 class Windows:
     """Windows of all questions, by question, then by position. A sentence pair counts as a question with one window.
 
+    So does a document of a text, whose windows are its segments.
+
     Window `w` has the tokens offsets[w]:offsets[w + 1].
 
     input_ids       int32 [token]
     token_type_ids  int8 [token], or None for a model without segments
-    sentence        int32 [token]: -1 special token, 0 question, from 1 the sentences of the whole context
+    sentence        int32 [token]: -1 special token, 0 question, from 1 the sentences of the whole context; of a text,
+                    from 0 the sentences of the segment
     char_start      int32 [token], into the context; -1 where the token is not of the context
     char_end        int32 [token], likewise, exclusive
     offsets         int64 [window + 1]
     question        int32 [window], index into `question_ids`
     question_ids    the questions' ids, in their order
+    targets         int32 [token]: the token that a language model is to predict at this place; -1 for none. None for a
+                    task whose answers are others
     """
 
     input_ids: np.ndarray
@@ -39,6 +45,7 @@ class Windows:
     offsets: np.ndarray
     question: np.ndarray
     question_ids: list[str]
+    targets: np.ndarray | None = None
 
     def tokens(self, window: int) -> slice:
         """Where a window's tokens are in the arrays of tokens."""
@@ -51,8 +58,9 @@ class Windows:
     def of_questions(self, questions: np.ndarray) -> "Windows":
         """The windows of some questions, given by their places in `question_ids`, [question] in rising order."""
         chosen = np.flatnonzero(np.isin(self.question, questions))
-        tokens = np.concatenate([np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen])
-        arrays = {name: getattr(self, name) for name in TOKEN_ARRAYS}
+        ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
+        tokens = np.concatenate([np.empty(0, np.int64), *ranges])
+        arrays = {name: getattr(self, name) for name in _OF_TOKENS}
         return Windows(
             **{name: None if array is None else array[tokens] for name, array in arrays.items()},
             offsets=np.concatenate([[0], np.cumsum(np.diff(self.offsets)[chosen])]),
@@ -88,7 +96,7 @@ def check_same(rows: Sequence, windows: Windows) -> None:
 
 def write_windows(path: str | Path, windows: Windows, provenance: dict) -> None:
     """Write windows and their provenance as HDF5: one compressed data set with checksums for each array."""
-    arrays = {name: getattr(windows, name) for name in (*TOKEN_ARRAYS, "offsets", "question")}
+    arrays = {name: getattr(windows, name) for name in (*_OF_TOKENS, "offsets", "question")}
     arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
     # The format of HDF5 1.10 also has checksums of its own structures.
     with new_hdf5(path, libver=("v110", "v110")) as file:
@@ -109,7 +117,7 @@ def read_windows(path: str | Path) -> Windows:
             arrays = {name: data[:] for name, data in file.items()}
         question_ids = np.char.decode(arrays.pop("question_ids"), "utf-8").tolist()
         windows = Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids)
-        of_tokens = [getattr(windows, name) for name in TOKEN_ARRAYS]
+        of_tokens = [getattr(windows, name) for name in _OF_TOKENS]
         if {len(array) for array in of_tokens if array is not None} != {windows.offsets[-1]}:
             raise ValueError("its arrays are not of the same tokens")
         if len(windows.offsets) != len(windows.question) + 1:

@@ -13,6 +13,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 
+from headtypes.answering.examples import EXAMPLES, prepare_windows
 from headtypes.base.errors import InputError, one_line
 from headtypes.base.files import canonical_json, reach_disk
 from headtypes.base.progress import progress
@@ -21,7 +22,6 @@ from headtypes.models.gpus import keep_to_one_gpu
 from headtypes.models.loading import HEADS
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
-from headtypes.tasks.examples import EXAMPLES, prepare_windows
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.windows import Windows
 from headtypes.training.checkpoints import Checkpoints, last_checkpoint

@@ -124,7 +124,7 @@ class Plan:
             for partition in self.partitions.values()
             if self.config.models[partition.model].evaluate == partition.task
             for condition in self._applicable(partition)
-            for reading in (None, *self._readings(condition))
+            for reading in (None, *self._readings(condition, partition.task))
         ]
 
     @cached_property
@@ -219,7 +219,7 @@ class Plan:
         return [it for it in self.partitions.values() if any(self.analyses_of(it.model).values())]
 
     def is_text(self, task: str) -> bool:
-        """Whether a task consists of texts about which nothing is asked."""
+        """Whether a task consists of texts, about which nothing is asked."""
         return self.config.tasks[task].kind == Text.name
 
     def is_treebank(self, task: str) -> bool:
@@ -255,12 +255,14 @@ class Plan:
             if operation != "keep" or (spared and head_of(target) is not None)
         }
 
-    def reading(self, condition: str) -> tuple[str, dict]:
-        """The condition that an evaluation's name contains, and the fields of its reading that can affect it."""
+    def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
+        """The condition that an evaluation's name contains, and the fields of its reading that can affect it there."""
         condition, _, further = condition.partition(UNDER)
+        without = KINDS[self.config.tasks[task].kind].without_reading if task else ()
         ablation = self.config.ablation
         fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
-        return condition, {name: getattr(fields, name) for name in reading_matters(self.operations(condition).values())}
+        matter = reading_matters(self.operations(condition).values())
+        return condition, {name: getattr(fields, name) for name in matter if name not in without}
 
     def needs_head_outputs(self, condition: str) -> bool:
         """Whether a condition needs the mean outputs of the model's heads."""
@@ -317,9 +319,9 @@ class Plan:
     def _wanted(self, partition: str) -> bool:
         return self.config.select.partitions is None or partition in self.config.select.partitions
 
-    def _readings(self, condition: str) -> list[str]:
-        own = self.reading(condition)
-        return [name for name in self.readings if self.reading(f"{condition}{UNDER}{name}") != own]
+    def _readings(self, condition: str, task: str) -> list[str]:
+        own = self.reading(condition, task)
+        return [name for name in self.readings if self.reading(f"{condition}{UNDER}{name}", task) != own]
 
     def _is_of_table_2(self, condition: str) -> bool:
         operations = self.operations(condition).values()

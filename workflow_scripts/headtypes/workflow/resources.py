@@ -118,10 +118,11 @@ def needs(
         texts = sizes.texts(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
         return training(sizes.model(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
     model = sizes.model(inputs.model)
-    if stage.reads == "questions" or getattr(inputs, "windows", ()):
+    task = getattr(wildcards, "task", None) or plan.partitions[wildcards.model, wildcards.partition].task
+    if (stage.reads == "questions" or getattr(inputs, "windows", ())) and not plan.is_text(task):
         texts = sizes.texts(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
     else:
-        longest = encoding_of(plan, wildcards.task).get("max_seq_length", model.max_length)
+        longest = encoding_of(plan, task).get("max_seq_length", model.max_length)
         texts = sizes.texts(getattr(inputs, stage.reads)).cut(min(longest, model.max_length))
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
     if stage.computes == "gradients":

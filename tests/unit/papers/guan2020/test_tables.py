@@ -382,3 +382,39 @@ def test_single_heads_are_conditions_of_their_own():
     assert "|  | one head | 1 | 45.00 | 5.00 |  |  |" in second
     assert "|  | both | 2 | 40.00 | 10.00 |" in second
     assert "|  | inside | 1 | 48.00 | 2.00 |" in third
+
+
+def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_them():
+    partitions = {(model, "p"): partition(list(TYPES)) for model in "mq"}
+    done = {"zero": {"dense": "zero"}, "baseline": {}}
+    rows = [row(*each) for each in done.items()] + [row("baseline", {}, "q")]
+    metrics = [
+        {"loss": 3.5, "perplexity": 33.1, "n_documents": 7, "n_tokens": 900},
+        {"loss": 3.25, "perplexity": 25.8, "n_documents": 7, "n_tokens": 900},
+        scores(50, 60),
+    ]
+    intervals = {("m", "p"): ends(list(done), 0, ["loss"])}
+    of_control = {"control_draws": 2, "control_questions": 4, "control_overlap": 1.0, "own_rank_loss": 1}
+    of_control |= {"control_drop_loss": 0.1, "control_drop_loss_low": 0.0, "control_drop_loss_high": 0.2}
+    of_control |= {"own_drop_loss": 0.25, "own_excess_loss": 0.15, "own_rank_p_loss": 1 / 3}
+    of_control |= dict.fromkeys((f"own_excess_loss_{end}" for end in ("low", "high")), np.nan)
+    table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
+    of_text = table[table["model"] == "m"].set_index("condition")
+    assert of_text["loss"].to_dict() == {"baseline": 3.25, "zero": 3.5}
+    assert of_text["drop_loss"].to_dict() == {"baseline": 0, "zero": 0.25}
+    assert of_text["perplexity"].to_dict() == {"baseline": 25.8, "zero": 33.1}
+    assert set(of_text["n_questions"]) == {7}
+    page = ablation_page(table, partitions, 2)
+    of_m, of_q = page.split("## ")[1:]
+    assert "positive number is for the worse" in page
+    assert "\n7 documents.\n" in of_m
+    assert "2 draws on 4 documents (100 asked for)." in of_m
+    assert "| heads | Loss | perplexity | rise |\n" in of_m
+    assert "| rise of Loss, own | random |" in of_m
+    assert "| 0.25 | 0.100 (0.000 to 0.200) | 0.150 | 1 of 3 | 0.333 |" in of_m
+    assert "questions" in of_q
+    assert "Loss" not in of_q
+    assert shortages(table) == ["m, p: 100 documents for random heads were asked for, and there are 4."]
+    without = tabulated(rows[2:], partitions, metrics[2:])
+    assert not [name for name in without if "loss" in name or "perplexity" in name]
+    assert "loss" not in ablation_page(without, partitions, 2)

@@ -202,6 +202,8 @@ function valuesOf(head) {
     "With 95 % intervals where there are any, and its rank among the heads, from the largest."), ...tables) : null;
 }
 
+const LOSS = "loss";
+
 function costsOf(head) {
   const rows = [];
   for (const { partition, condition, operations, drops } of data.costs) {
@@ -226,13 +228,15 @@ function costsOf(head) {
     const cells = metrics.map((metric) => {
       const found = drops.find((drop) => drop.metric === metric);
       if (!found) return element("td");
-      const range = found.low === null ? "" : `${found.low.toFixed(1)} to ${found.high.toFixed(1)}`;
-      return element("td", {}, found.drop.toFixed(1), element("div", { class: "quiet" }, range));
+      const digits = metric === LOSS ? 3 : 1;
+      const range = found.low === null ? "" : `${found.low.toFixed(digits)} to ${found.high.toFixed(digits)}`;
+      return element("td", {}, found.drop.toFixed(digits), element("div", { class: "quiet" }, range));
     });
     const first = element("th", { scope: "row" }, condition, element("div", { class: "quiet" }, what));
     body.append(element("tr", {}, first, ...cells));
   }
-  const note = "Points lost under each condition that changes this head, with 95 % intervals.";
+  const lost = metrics.includes(LOSS) ? "By how much the loss rises (nats per token)" : "Points lost";
+  const note = `${lost} under each condition that changes this head, with 95 % intervals.`;
   const table = element("table", { class: "costs" }, heading, body);
   return section("What changing it costs", element("p", { class: "quiet" }, note), table);
 }

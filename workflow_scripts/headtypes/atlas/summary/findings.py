@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from headtypes.ablation.metrics import METRICS
 from headtypes.atlas.summary.verdicts import Count, Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
 from headtypes.types.partitions import Partition
@@ -16,7 +17,7 @@ _QUANTITIES = {
     ("relations", "best head"): "accuracy at {quantity} of the best head",
     ("coreference", "best head"): "accuracy at {quantity} of the best head",
 }
-_METRICS = {"exact_match": "exact match", "accuracy": "accuracy"}
+_METRICS = ("exact_match", "accuracy")
 
 
 def verdict_sentence(paper: str, judged: Judged) -> str:
@@ -49,24 +50,33 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str) -> str | Non
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     operations = rows[[column for column in rows if column.startswith("operation_")]].fillna("")
     alone = rows[(operations == "zero").any(axis=1) & ((operations != "").sum(axis=1) == 1)]
-    metric = next((name for name in _METRICS if name in alone and alone[f"drop_{name}"].notna().any()), None)
+    metric = next((name for name in (*_METRICS, "loss") if name in alone and alone[f"drop_{name}"].notna().any()), None)
     if metric is None or len(alone) < 2:
         return None
     types = (operations.loc[alone.index] == "zero").idxmax(axis=1).str.removeprefix("operation_")
     drops = alone[f"drop_{metric}"]
     most, least = drops.idxmax(), drops.idxmin()
     low, high = alone.loc[most, [f"drop_{metric}_low", f"drop_{metric}_high"]]
-    within = "" if pd.isna(low) else f" ({low:z.1f} to {high:z.1f})"
-    sentence = (
-        f"Without its {types[most]} heads {model} loses {drops[most]:z.1f} points of {_METRICS[metric]}{within}, "
-        f"the largest drop of any type; without its {types[least]} heads it loses {drops[least]:z.1f}, the smallest"
-    )
+    digits = METRICS[metric].decimals - 1
+    within = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f})"
+    measured = METRICS[metric]
+    if measured.better == "higher":
+        sentence = (
+            f"Without its {types[most]} heads {model} loses {drops[most]:z.1f} points of {measured.words}{within}, "
+            f"the largest drop of any type; without its {types[least]} heads it loses {drops[least]:z.1f}, the smallest"
+        )
+    else:
+        sentence = (
+            f"Without its {types[most]} heads the {measured.words} of {model} rises by {drops[most]:z.2f} "
+            f"{measured.unit}{within}, more than without any other type; without its {types[least]} heads it rises by "
+            f"{drops[least]:z.2f}, the least"
+        )
     if f"control_drop_{metric}" in alone and pd.notna(alone.loc[most, f"control_drop_{metric}"]):
         row = alone.loc[most]
-        draws = int(row["control_draws"])
+        draws, cost = int(row["control_draws"]), row[f"control_drop_{metric}"]
         sentence += (
-            f". As many random heads of the same layers as the {types[most]} ones cost "
-            f"{row[f'control_drop_{metric}']:z.1f} points on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
+            f". As many random heads of the same layers as the {types[most]} ones cost {cost:z.{digits}f} "
+            f"{measured.steps} on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
             f"{row[f'own_rank_p_{metric}']:.2f})"
         )
     return f"{sentence}."

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from headtypes.ablation.intervals import METRICS
+from headtypes.ablation.metrics import METRICS, Metric
 from headtypes.atlas.summary.cells import Cell, Column, Shown, number, probability, words
 
-_LABELS = {"exact_match": "EM", "f1": "F1", "accuracy": "Acc."}
+_UNITS = {"%": "percent", "nats per token": "nats per token"}
 # The most pairs of models that the page has room for.
 _PAIRS = 40
 _HALVES = {"heads": "heads", "samples": "samples", "pairs": "pairs"}
@@ -61,25 +61,32 @@ def ablation_tables(table: pd.DataFrame, number_of_table: int, published: set[st
     published: the models beside which the paper's values stand.
     """
     for (model, partition), rows in table.groupby(["model", "partition"], sort=False):
-        metrics = [metric for metric in METRICS.values() if rows[metric].notna().any()]
-        main, *others = metrics
+        measured, *others = [it for it in METRICS.values() if it.name in rows and rows[it.name].notna().any()]
+        main, label, digits = measured.name, measured.label, measured.decimals - 1
         beside = model in published and rows[f"published_drop_{main}"].notna().any()
         random = f"control_drop_{main}" in rows and rows[f"control_drop_{main}"].notna().any()
-        label = _LABELS[main]
         columns = [
             Column("ID"),
             Column("condition", is_number=False),
             Column("heads"),
-            Column(label, note="percent, with its 95 % interval over questions"),
-            Column(f"drop of {label}", note="points from the baseline, with its 95 % interval over questions"),
+            Column(label, note=f"{_UNITS[measured.unit]}, with its 95 % interval over {_rows_of(measured)}"),
+            Column(
+                f"{measured.change} of {label}",
+                note=f"{measured.steps} from the baseline, with its 95 % interval over {_rows_of(measured)}",
+            ),
             Column("FDR", note="false discovery rate over the conditions"),
             *(
-                [Column("random heads", note="mean drop of as many heads of the same layers; lowest to highest")]
+                [
+                    Column(
+                        "random heads",
+                        note=f"mean {measured.change} of as many heads of the same layers; lowest to highest",
+                    )
+                ]
                 if random
                 else []
             ),
             *([Column("p, random", note="how often random heads cost at least as much")] if random else []),
-            *(Column(f"drop of {_LABELS[metric]}") for metric in others),
+            *(Column(f"{metric.change} of {metric.label}") for metric in others),
             *([Column("paper's drop", note="published for another, larger model")] if beside else []),
         ]
         shown = [
@@ -87,11 +94,15 @@ def ablation_tables(table: pd.DataFrame, number_of_table: int, published: set[st
                 number(row["id"], 0),
                 words(row["condition"]),
                 number(row["heads"], 0),
-                _with_ends(row, main),
-                _with_ends(row, f"drop_{main}"),
+                _with_ends(row, main, digits),
+                _with_ends(row, f"drop_{main}", digits),
                 probability(row[f"drop_{main}_fdr"]),
-                *([_with_ends(row, f"control_drop_{main}"), probability(row[f"own_rank_p_{main}"])] if random else []),
-                *(number(row[f"drop_{metric}"]) for metric in others),
+                *(
+                    [_with_ends(row, f"control_drop_{main}", digits), probability(row[f"own_rank_p_{main}"])]
+                    if random
+                    else []
+                ),
+                *(number(row[f"drop_{metric.name}"]) for metric in others),
                 *([number(row[f"published_drop_{main}"])] if beside else []),
             ]
             for _, row in rows.iterrows()
@@ -101,7 +112,7 @@ def ablation_tables(table: pd.DataFrame, number_of_table: int, published: set[st
             f"Table {number_of_table}. {title}: {model}, {partition}",
             columns,
             shown,
-            _about(rows, random),
+            _about(rows, random, measured),
             f"guan2020/table{number_of_table}.csv",
         )
 
@@ -147,9 +158,15 @@ def compared_table(pairs: pd.DataFrame, clustering: str, file: str) -> Shown:
     return Shown(f"Any two models: {clustering}", columns, rows, about, file)
 
 
-def _about(rows: pd.DataFrame, random: bool) -> str:
+def _about(rows: pd.DataFrame, random: bool, metric: Metric) -> str:
     asked = int(rows["n_questions"].iloc[0])
-    parts = [f"Percent and points on {asked:,} questions or pairs; intervals are 95 % over these."]
+    if metric.better == "higher":
+        parts = [f"Percent and points on {asked:,} questions or pairs; intervals are 95 % over these."]
+    else:
+        parts = [
+            f"Mean {metric.words} in {metric.unit} on {asked:,} documents, and how much it rises; intervals are 95 % "
+            "over these."
+        ]
     if random:
         some = rows[rows["control_draws"].notna()].iloc[0]
         draws, of = int(some["control_draws"]), int(some["control_questions"])
@@ -164,5 +181,9 @@ def _about(rows: pd.DataFrame, random: bool) -> str:
     return " ".join(parts)
 
 
-def _with_ends(row: pd.Series, name: str) -> Cell:
-    return number(row[name], 1, row[f"{name}_low"], row[f"{name}_high"])
+def _with_ends(row: pd.Series, name: str, digits: int) -> Cell:
+    return number(row[name], digits, row[f"{name}_low"], row[f"{name}_high"])
+
+
+def _rows_of(metric: Metric) -> str:
+    return "questions" if metric.better == "higher" else "documents"

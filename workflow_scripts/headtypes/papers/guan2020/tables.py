@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from headtypes.ablation.metrics import METRICS
 from headtypes.ablation.operations import operations_by_head, table_of
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
@@ -12,7 +13,9 @@ from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition, order_types
 
 _AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
-_METRICS = {"exact_match": "EM", "accuracy": "Acc.", "f1": "F1"}
+_METRICS = {name: METRICS[name].label for name in ("exact_match", "accuracy", "f1", "loss")}
+# Of a text alone.
+_OF_TEXTS = ("loss",)
 _KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_", "own_excess_", "own_rank_p_")
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
@@ -33,12 +36,21 @@ _CONTROLS = (
     "*Overlap* is the percent of the drawn heads that are the condition's own."
 )
 
+_LOSS = (
+    "On texts, the score is the loss, the mean cross entropy of a predicted token in nats, with intervals over "
+    "documents; perplexity is its exponential. What a condition costs is by how much the loss rises: here "
+    "too, a positive number is for the worse."
+)
+
 # What there may be less of than was asked for: the columns of both numbers, and what they count.
 _ASKED = {
     "samples": ("samples_asked", "samples"),
     "n_questions": ("n_questions_asked", "questions or pairs"),
     "control_questions": ("control_questions_asked", "questions or pairs for random heads"),
 }
+
+# Of questions, pairs or documents, in the metrics.
+_NUMBERS = ("n_questions", "n_pairs", "n_documents")
 
 Key = tuple[str, str]
 
@@ -82,23 +94,28 @@ def ablation_table(
 ) -> pd.DataFrame:
     """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
+    A loss is in nats per token, and its drop is by how much it rises (`metrics.Metric`).
+
     rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many questions
         or pairs were asked for, for the condition and for its controls: questions, control_questions, where not all;
         and, where it stands beside one of the paper's models, `published`: only the main one has published scores.
     partitions: by model and name of the partition.
-    metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs.
+    metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs,
+        or loss and perplexity of texts.
     intervals: `intervals.condition_intervals` of each partition.
     controls: `control_drops.control_drops` of the conditions that have controls, by model, partition and condition.
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
         3), id (the paper's, or none), condition, the number of heads that something is done to, operation_{type},
-        and for exact_match, f1 and accuracy: the score, its drop, both with the ends of their intervals over
-        questions and over articles, the drop with its p-values and false discovery rates too, and both as published;
-        then what is known of the controls, with how many questions were asked for as control_questions_asked;
-        n_questions (or pairs), n_questions_asked, and the types whose name is doubtful.
+        and for exact_match, f1 and accuracy, and for loss where some model is evaluated on a text: the score, its
+        drop, both with the ends of their intervals over questions and over articles, the drop with its p-values and
+        false discovery rates too, and both as published; then what is known of the controls, with how many questions
+        were asked for as control_questions_asked; n_questions (or pairs, or documents), n_questions_asked, the types
+        whose name is doubtful and, with a loss, the perplexity.
     """
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
+    measured = [it for it in _METRICS if it not in _OF_TEXTS or any(it in score for score in metrics)]
     table = []
     for row, score in zip(rows, metrics, strict=True):
         key, done = _key(row), row["operations"]
@@ -110,8 +127,9 @@ def ablation_table(
         by_head = operations_by_head(partitions[key].type_of, done, row["condition"])
         entry["heads"] = int((by_head != "keep").sum())
         entry |= {f"operation_{name}": done.get(name, "") for name in types}
-        for metric in _METRICS:
-            lost = baselines[key].get(metric, math.nan) - score.get(metric, math.nan) if key in baselines else math.nan
+        for metric in measured:
+            before = baselines.get(key, {}).get(metric, math.nan)
+            lost = METRICS[metric].drop(before, score.get(metric, math.nan))
             values = {metric: score.get(metric, math.nan), f"drop_{metric}": lost}
             for name, value in values.items():
                 entry[name] = value
@@ -125,9 +143,11 @@ def ablation_table(
             entry[f"published_drop_{metric}"] = None if theirs is None else getattr(published.baseline, metric) - theirs
         if of_controls := controls.get((*key, row["condition"])):
             entry |= of_controls | {"control_questions_asked": row.get("control_questions")}
-        entry["n_questions"] = score.get("n_questions", score.get("n_pairs"))
+        entry["n_questions"] = next((score[name] for name in _NUMBERS if name in score), None)
         entry["n_questions_asked"] = row.get("questions")
         entry["doubtful"] = ", ".join(partitions[key].doubtful)
+        if "loss" in measured:
+            entry["perplexity"] = score.get("perplexity")
         table.append(entry)
     order = ["model", "partition", "table", "id"]
     whole = {name: "Int64" for name in _COUNTS if any(name in row for row in table)}
@@ -147,8 +167,11 @@ def shortages(table: pd.DataFrame) -> list[str]:
     for taken, (asked, what) in _ASKED.items():
         if taken in table and asked in table:
             short = table[(table[asked] > table[taken]).fillna(False)]
-            for model, partition, there, wanted in short[["model", "partition", taken, asked]].itertuples(index=False):
-                sentences[f"{model}, {partition}: {wanted:,} {what} were asked for, and there are {there:,}."] = None
+            on_texts = short["loss"].notna() if "loss" in short else pd.Series(False, short.index)
+            named = [what.replace("questions or pairs", "documents") if on_text else what for on_text in on_texts]
+            columns = (short[name] for name in ("model", "partition", taken, asked))
+            for model, partition, there, wanted, name in zip(*columns, named, strict=True):
+                sentences[f"{model}, {partition}: {wanted:,} {name} were asked for, and there are {there:,}."] = None
     return list(sentences)
 
 
@@ -194,17 +217,20 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
         "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
         f"rate over the conditions of a model, Benjamini and Hochberg 1995). {_CONTROLS if number == 2 else ''}".strip()
     ]
+    if "loss" in table:
+        parts.append(_LOSS)
     # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         unit = "questions" if section["exact_match"].notna().any() else "pairs"
+        unit = "documents" if "loss" in section and section["loss"].notna().any() else unit
         about = [f"{_of_asked(section, 'n_questions', unit)}."]
         if doubtful := partitions[model, partition].doubtful:
             about.append(f"Doubtful, since the name does not fit what the heads look at: {', '.join(doubtful)}.")
         parts += [f"## {model}, {partition}", " ".join(about)]
         # A table for each score, since one table of all scores would be wider than a screen.
         for metric, label in _METRICS.items():
-            if section[metric].notna().any():
+            if metric in section and section[metric].notna().any():
                 parts.append(markdown_table(_shown(section, metric, label)))
                 parts += _beside_random_heads(section, metric, label, unit)
     return document(f"Table {number}: {titles[number]}", parts)
@@ -213,7 +239,11 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
 def _shown(section: pd.DataFrame, metric: str, label: str) -> pd.DataFrame:
     """One score of all conditions as a person reads it."""
     shown = {"ID": section["id"], "condition": section["condition"], "heads": section["heads"]}
-    shown |= {label: _with_ends(section, metric), "drop": _with_ends(section, f"drop_{metric}")}
+    about = METRICS[metric]
+    shown |= {label: _with_ends(section, metric, about.decimals)}
+    if metric in _OF_TEXTS:
+        shown["perplexity"] = section["perplexity"]
+    shown[about.change] = _with_ends(section, f"drop_{metric}", about.decimals)
     if section[f"drop_{metric}_fdr"].notna().any():
         shown["FDR"] = [
             "" if math.isnan(rate) else "<0.001" if rate < 0.001 else f"{rate:.3f}"
@@ -232,13 +262,14 @@ def _beside_random_heads(section: pd.DataFrame, metric: str, label: str, unit: s
         return []
     section = section[section[name].notna()]
     draws = section["control_draws"].max()
+    about = METRICS[metric]
     ranks = zip(section[f"own_rank_{metric}"], section["control_draws"], strict=True)
     shown = {
         "ID": section["id"],
         "condition": section["condition"],
-        f"drop of {label}, own": section[f"own_drop_{metric}"],
-        "random": _with_ends(section, name, "{:.2f} ({:.2f} to {:.2f})"),
-        "own less random": _with_ends(section, f"own_excess_{metric}"),
+        f"{about.change} of {label}, own": section[f"own_drop_{metric}"],
+        "random": _with_ends(section, name, about.decimals, "{} ({} to {})"),
+        "own less random": _with_ends(section, f"own_excess_{metric}", about.decimals),
         "rank": [f"{rank} of {1 + draws}" for rank, draws in ranks],
         "p": section[f"own_rank_p_{metric}"].map("{:.3f}".format),
         "overlap": 100 * section["control_overlap"],
@@ -254,13 +285,12 @@ def _of_asked(section: pd.DataFrame, taken: str, unit: str) -> str:
     return f"{there:,} {unit}" + (f" ({wanted:,} asked for)" if pd.notna(wanted) and wanted > there else "")
 
 
-def _with_ends(section: pd.DataFrame, name: str, form: str = "{:.2f} [{:.2f}, {:.2f}]") -> pd.Series:
+def _with_ends(section: pd.DataFrame, name: str, decimals: int, form: str = "{} [{}, {}]") -> pd.Series:
     """Values with the ends of their intervals: "62.80 [59.80, 65.70]"."""
-    values = section[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
-    shown = [
-        "" if math.isnan(value) else f"{value:.2f}" if math.isnan(low) else form.format(value, low, high)
-        for value, low, high in values
-    ]
+    shown = []
+    for value, *ends in section[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False):
+        texts = [f"{number:.{decimals}f}" for number in (value, *ends)]
+        shown.append("" if math.isnan(value) else texts[0] if math.isnan(ends[0]) else form.format(*texts))
     return pd.Series(shown, index=section.index)
 
 

@@ -1,1 +1,1 @@
-"""Documents of paragraphs, read two paragraphs at a time; nothing is asked about them."""
+"""Documents of paragraphs, read two paragraphs at a time."""

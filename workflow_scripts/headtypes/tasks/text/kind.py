@@ -3,22 +3,25 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headtypes.tasks.protocol import Kind
+from headtypes.tasks.protocol import LANGUAGE_MODEL, Kind
 from headtypes.tasks.records import Document, Sample
 from headtypes.tasks.text.documents import documents_of_columns, read_documents, segments_of
 
 
 class Text(Kind):
-    """Documents of paragraphs, on which attention is measured and nothing answered (Clark et al. 2019, section 3)."""
+    """Documents of paragraphs (Clark et al. 2019, section 3), whose tokens a language model can predict."""
 
     name = "text"
     row = Document
     form = "files"
     worlds = ("text",)
-    keys = ("samples", "max_seq_length")
+    keys = ("samples", "questions", "max_seq_length")
     source_keys = ("folder",)
     truncation = "longest_first"
     running = True
+    head = LANGUAGE_MODEL
+    # There are no question and context, and in a causal layer padding would be a look at what is to be predicted.
+    without_reading = ("sentences", "uniform_over_padding")
 
     def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Document]:
         """The documents of files: SQuAD's JSON, JSON Lines or plain text."""

@@ -78,7 +78,7 @@ def plot_curves(plan: Plan, model: str, partition: str) -> dict:
 
 
 def _evaluation(plan: Plan, name: str, task: str) -> dict:
-    condition, reading = plan.reading(name)
+    condition, reading = plan.reading(name, task)
     # The padding of a full window counts under one reading alone.
     padded = {"max_seq_length": plan.config.windows.max_seq_length} if reading.get("uniform_over_padding") else {}
     return {"operations": plan.operations(condition), "reading": reading, **padded, **_task(plan, task)}

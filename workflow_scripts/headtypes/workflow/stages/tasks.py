@@ -3,7 +3,7 @@
 from headtypes.base.seeds import derive_seed
 from headtypes.tasks.kinds import KINDS
 from headtypes.workflow.plan import Plan
-from headtypes.workflow.stages.data import source_of
+from headtypes.workflow.stages.data import encoding_of, source_of
 from headtypes.workflow.stages.stage import stage
 
 
@@ -37,7 +37,9 @@ def sample_questions(plan: Plan, task: str) -> dict:
 
 @stage("encoding", reads="questions")
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
-    """The shape of a window."""
+    """The shape of a window; of a text, that of its samples, and the seed of the words that are hidden."""
     kind = KINDS[plan.config.tasks[task].kind]
+    if plan.is_text(task):
+        return {**encoding_of(plan, task), "seed": derive_seed(plan.config.seed, "mask_words", task)}
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
     return {"kind": kind.name, **shape}

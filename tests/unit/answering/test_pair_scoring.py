@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
-from headtypes.tasks.sentence_pair.scoring import score_pairs, summary
+from headtypes.answering.sentence_pair.scoring import score_pairs, summary
 
 
 def scored(label, predicted, names):

@@ -7,15 +7,15 @@ from tokenizers import processors
 
 from headtypes.ablation.evaluation import Settings, evaluate_all, evaluate_condition, summary
 from headtypes.ablation.operations import OPERATIONS, Reading
+from headtypes.answering.answers import ANSWERS
+from headtypes.answering.examples import prepare_windows
+from headtypes.answering.sentence_pair.answers import PairAnswers
+from headtypes.answering.sentence_pair.examples import build_pairs, label_numbers
 from headtypes.base.errors import InputError
-from headtypes.tasks.answers import ANSWERS
 from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.examples import prepare_windows
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.question_answering.sliding import build_windows
 from headtypes.tasks.records import Pair
-from headtypes.tasks.sentence_pair.answers import PairAnswers
-from headtypes.tasks.sentence_pair.examples import build_pairs, label_numbers
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, questions, recorded, types_like, without_heads

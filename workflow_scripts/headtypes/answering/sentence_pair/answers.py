@@ -5,16 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from headtypes.answering.protocol import Answers
+from headtypes.answering.sentence_pair.examples import label_numbers, labels_of
+from headtypes.answering.sentence_pair.scoring import score_pairs, summary
 from headtypes.base.errors import InputError
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.records import Pair
-from headtypes.tasks.sentence_pair.examples import label_numbers, labels_of
-from headtypes.tasks.sentence_pair.scoring import score_pairs, summary
 from headtypes.tasks.windows import Windows, check_same
 
 
-class PairAnswers:
-    """A model's answers to sentence pairs; implements `answers.Answers`."""
+class PairAnswers(Answers):
+    """A model's answers to sentence pairs; `protocol.Answers` says what its methods do."""
 
     columns = ("label",)
 

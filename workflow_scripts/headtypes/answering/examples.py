@@ -9,12 +9,15 @@ from typing import Protocol
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
+from headtypes.answering.question_answering.examples import QuestionExamples
+from headtypes.answering.sentence_pair.examples import PairExamples
+from headtypes.answering.text.examples import TextExamples
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.question_answering.examples import QuestionExamples
+from headtypes.tasks.protocol import LANGUAGE_MODEL
 from headtypes.tasks.question_answering.kind import QuestionAnswering
-from headtypes.tasks.sentence_pair.examples import PairExamples
 from headtypes.tasks.sentence_pair.kind import SentencePair
+from headtypes.tasks.text.kind import Text
 from headtypes.tasks.windows import Windows
 
 
@@ -33,13 +36,14 @@ class Examples(Protocol):
 
         max_length:     tokens of the longest input that the model takes.
         max_seq_length: tokens of the longest window.
-        shape:          the kind's `window_keys`.
+        shape:          the kind's `window_keys`; of what a language model answers, its record and a seed.
         """
 
     def targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
         """The correct class of each of the head's softmaxes, such as start and end token: [window, softmax] int.
 
-        record: the model, which has been trained on the task. Rows of windows without an answer are negative.
+        record: the model, which answers the task. Rows of windows without an answer are negative. Of a text, the number
+            of tokens to predict, which are in the windows.
         """
 
     def learned(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
@@ -49,16 +53,28 @@ class Examples(Protocol):
 EXAMPLES: dict[str, Examples] = {
     QuestionAnswering.name: QuestionExamples(),
     SentencePair.name: PairExamples(),
+    Text.name: TextExamples(),
 }
 
 
 def prepare_windows(
-    rows: Sequence, tokenizer: PreTrainedTokenizerBase, *, kind: str, max_length: int, max_seq_length: int, **shape: int
+    rows: Sequence,
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    kind: str,
+    max_length: int,
+    max_seq_length: int,
+    record: ModelRecord | None = None,
+    seed: int | None = None,
+    **shape: int,
 ) -> Windows:
     """Encode a task's rows for a model with a head.
 
     rows, kind: of a kind of `EXAMPLES`.
     max_length, max_seq_length, shape: as in `Examples.windows`; keys that the kind does not have are ignored.
+    record, seed: the model, and the seed of the words that are hidden, for a kind that language models answer.
     """
     shape = {key: value for key, value in shape.items() if key in KINDS[kind].window_keys}
+    if KINDS[kind].head == LANGUAGE_MODEL:
+        shape |= {"record": record, "seed": seed}
     return EXAMPLES[kind].windows(rows, tokenizer, max_length=max_length, max_seq_length=max_seq_length, **shape)

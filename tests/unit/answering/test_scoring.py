@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
+from headtypes.answering.question_answering.scoring import exact_match, f1, normalize_answer, score_predictions, summary
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
-from headtypes.tasks.question_answering.scoring import exact_match, f1, normalize_answer, score_predictions, summary
 from headtypes.tasks.question_answering.squad import read_squad
 from tests.support.places import SHARED_DATA
 from tests.support.records import question_of

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from headtypes.answering.protocol import Answers
+from headtypes.answering.question_answering.scoring import score_predictions, summary
+from headtypes.answering.question_answering.spans import Spans, answer_questions, best_spans
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.question_answering.scoring import score_predictions, summary
-from headtypes.tasks.question_answering.spans import Spans, answer_questions, best_spans
 from headtypes.tasks.records import Question
 from headtypes.tasks.windows import Windows
 
 
-class QuestionAnswers:
-    """A model's answers to questions; implements `answers.Answers`."""
+class QuestionAnswers(Answers):
+    """A model's answers to questions; `protocol.Answers` says what its methods do."""
 
     columns = Spans._fields
 

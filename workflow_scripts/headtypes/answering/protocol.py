@@ -1,18 +1,14 @@
-"""What a model answers and how good that is, for each kind of task on which models can be evaluated."""
+"""The protocol of what a model answers, for each kind of task; `answers.ANSWERS` is the registry."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
 import pandas as pd
+from transformers import PreTrainedModel
 
-from headtypes.base.table_files import write_parquet
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.question_answering.answers import QuestionAnswers
-from headtypes.tasks.question_answering.kind import QuestionAnswering
-from headtypes.tasks.sentence_pair.answers import PairAnswers
-from headtypes.tasks.sentence_pair.kind import SentencePair
 from headtypes.tasks.windows import Windows
 
 
@@ -31,6 +27,18 @@ class Answers(Protocol):
         settings: the kind's `answer_keys`.
         """
 
+    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
+        """At most so many padded tokens of a batch; vocabulary: how many tokens the model knows."""
+        return batch_tokens
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Prepare a model for runs on batches, each of which `start` announces."""
+        yield
+
+    def start(self, windows: np.ndarray) -> None:
+        """Prepare for the run of a batch; windows: [window] which of all windows it has."""
+
     def read(self, output, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         """Read the values from the model's output for a batch: an array [window] for each of `columns`.
 
@@ -45,16 +53,4 @@ class Answers(Protocol):
 
     @staticmethod
     def summary(scores: pd.DataFrame) -> dict[str, float | int]:
-        """The metrics in percent, and the number of answers, from the table of scores."""
-
-
-ANSWERS: dict[str, type[Answers]] = {
-    QuestionAnswering.name: QuestionAnswers,
-    SentencePair.name: PairAnswers,
-}
-
-
-def write_scores(path: str | Path, scores: pd.DataFrame, provenance: dict) -> None:
-    """Write a table of scores with its provenance as a Parquet file with checksums."""
-    scores.attrs["provenance"] = provenance
-    write_parquet(path, scores)
+        """The metrics (percent; of a loss, nats per token), and the number of answers, from the table of scores."""

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from headtypes.answering.question_answering.spans import Spans, answer_questions, best_spans
 from headtypes.base.errors import InputError
 from headtypes.tasks.question_answering.sliding import build_windows
-from headtypes.tasks.question_answering.spans import Spans, answer_questions, best_spans
 from headtypes.tasks.windows import Windows
 from tests.support.records import question_of
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer

@@ -1,0 +1,1 @@
+"""Text: the tokens that a language model is to predict, and what its predictions cost."""
