@@ -4,10 +4,11 @@
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, ValidationError, create_model, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, create_model, model_validator
 
 from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
@@ -300,17 +301,29 @@ class Config(Strict):
     jobs: Jobs = Jobs()
     select: Select = Select()
 
+    _removed: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)
 
-def read_config(raw: dict[str, Any]) -> Config:
+    def removed(self, registry: str) -> Mapping[str, str]:
+        """Entries that a file takes away from the registry of one below it, with the key whose `null` does."""
+        return self._removed.get(registry, {})
+
+
+def read_config(raw: dict[str, Any], removed: dict[str, dict[str, str]] | None = None) -> Config:
     """Turn a parsed YAML mapping into a `Config`.
 
+    removed: entries that were taken away, for messages (`config.files.LaidOver`).
     Raises `InputError` with one line that names the first wrong key, says what is allowed there and, for a
     name that comes close to an allowed one, which was probably meant.
     """
+    for registry in removed or {}:
+        if Config.model_fields[registry].is_required() and registry not in raw:
+            raise InputError(f"config: {registry}: null takes away every entry that lies below, and no file adds one.")
     try:
-        return Config.model_validate(raw)
+        config = Config.model_validate(raw)
     except ValidationError as error:
         raise InputError(f"config: {sentence(error, Config)}") from None
+    config._removed = removed or {}
+    return config
 
 
 def json_schema() -> str:
