@@ -21,6 +21,7 @@ from headtypes.config.sources import (
     Strict,
     TaskKind,
     TaskSource,
+    Text,
 )
 from headtypes.language.settings import DocumentReading, Pieces, Root
 from headtypes.papers.names import Paper
@@ -37,6 +38,9 @@ class Task(Strict):
     kind: TaskKind = "question_answering"
     source: TaskSource
     columns: Columns = Columns()
+    labels: dict[Text, Text | int] = {}
+    """What the models call a label of the data, by what stands there: a name of theirs or, where a model has only the
+    names LABEL_0 and so on, its number."""
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
     max_seq_length: Annotated[int, Field(ge=16)] = 128
@@ -51,6 +55,8 @@ class Task(Strict):
         for key in given:
             if self.kind not in (having := kinds_with(key)):
                 raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
+        if self.labels and self.columns.label is None:
+            raise ValueError("the key labels needs columns.label, which says where the data's labels are")
         if self.source.world is not None and self.source.world not in KINDS[self.kind].worlds:
             raise ValueError(f"the kind {self.kind} does not fit the world's {self.source.world}")
         return self
