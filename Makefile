@@ -7,7 +7,7 @@ BIN := .venv/bin
 # pip reads no settings here that could install anything beyond the lock.
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
 
-.PHONY: demo test lint schema clean
+.PHONY: demo test lint schema clean distclean
 
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
@@ -27,8 +27,12 @@ lint: .venv/tests.installed
 schema: .venv/run.installed
 	cd workflow_scripts && ../$(BIN)/python -m headtypes.config.schema > ../schemas/config.schema.json
 
+# The results of this folder; those of other folders (runs/...) and the environment stay.
 clean:
-	rm -rf .venv .venv-slurm .snakemake results logs
+	rm -rf .snakemake results logs
+
+distclean: clean
+	rm -rf .venv .venv-slurm
 
 .venv/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \

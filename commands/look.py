@@ -17,7 +17,7 @@ from snakemake.utils import update_config
 from headtypes.atlas.look import look_at
 from headtypes.atlas.page import write_page
 from headtypes.base.errors import InputError
-from headtypes.config.files import in_order_of_files
+from headtypes.config.files import laid_over
 from headtypes.config.schema import read_config
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord, read_model_record
@@ -35,7 +35,8 @@ def main(arguments: list[str]) -> None:
     asked = _parser().parse_args(arguments)
     files = [SCRIPTS.parent / "config.yaml", *(file.resolve() for file in asked.configfile)]
     os.chdir(asked.directory)
-    plan = Plan(read_config(in_order_of_files(_merged(files), files)))
+    layers = laid_over(_merged(files), files)
+    plan = Plan(read_config(layers.values, layers.removed))
     if asked.model not in plan.models:
         raise InputError(f"--model: there is no {asked.model}; the configuration has {', '.join(plan.models)}.")
     output = asked.output or Path("results", "look", f"{asked.model}.html")

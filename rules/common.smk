@@ -14,10 +14,11 @@ sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json
-from headtypes.config.files import in_order_of_files
+from headtypes.config.files import laid_over
 from headtypes.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
 from headtypes.tools.demands import check_models, demands_as_text
+from headtypes.tools.notes import notes_on
 from headtypes.workflow import locks
 from headtypes.workflow import paths
 from headtypes.workflow import resources
@@ -35,15 +36,27 @@ if workflow.remote_exec:
     locks.leave_run()
 
 try:
-    configfiles = [ROOT / "config.yaml", *(workflow.config_settings.configfiles or [])]
-    plan = Plan(read_config(in_order_of_files(config, configfiles)))
+    # As a module, this workflow has the whole of its configuration from the other one.
+    command_line = None if workflow.modifier.skip_configfile else workflow.config_settings
+    layers = laid_over(
+        config,
+        [ROOT / "config.yaml", *(command_line.configfiles if command_line else [])],
+        command_line and command_line.config,
+    )
+    if command_line and command_line.replace_workflow_config:
+        raise InputError(
+            "--replace-workflow-config does not reach the processes of jobs, which would lay the configuration over "
+            "config.yaml; lay it over experiments/without_demo.yaml instead."
+        )
+    plan = Plan(read_config(layers.values, layers.removed))
     # The processes of jobs, which may be on other machines, lift no locks.
     in_use = locks.join_run() if workflow.is_main_process else None
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-if in_use:
-    logger.warning(in_use)
+for sentence in [in_use, *notes_on(plan, layers)] if workflow.is_main_process else []:
+    if sentence:
+        logger.warning(sentence)
 
 
 def identity(rule, shard=None):

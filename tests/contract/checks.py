@@ -35,8 +35,8 @@ UNCOUNTED = {
 }
 # How a Snakefile may speak of it: to check it, to keep it, and for the names of models and tasks.
 READINGS = re.compile(
-    r"\b(from headtypes \. config \.|read_config \( in_order_of_files \( config ,|remember_config \( plan \. config ,"
-    r"|plan \. config \. (models|tasks)\b)"
+    r"\b(from headtypes \. config \.|layers = laid_over \( config ,|command_line \. config ,"
+    r"|remember_config \( plan \. config ,|plan \. config \. (models|tasks)\b)"
 )
 # Modules that read the environment: to choose one of several equal devices, and for the run that started a job. Neither
 # changes a result.

@@ -6,6 +6,7 @@ import yaml
 
 from headtypes.config.schema import read_config
 from headtypes.workflow import paths
+from tests.support.overlays import over_the_demo
 from tests.support.places import ROOT
 
 
@@ -16,10 +17,17 @@ def blocks(page: str) -> list[dict]:
 
 
 def test_the_examples_of_all_keys_are_a_configuration():
-    examples = blocks("docs/lookup/configuration.md")
+    *examples, _ = blocks("docs/lookup/configuration.md")
     parts = {key: part for example in examples for key, part in example.items()}
     assert list(parts) == ["tasks", "models", "conditions", "partitions", "select"]
     read_config(parts)
+
+
+def test_the_example_of_null_takes_away_what_it_says():
+    *_, example = blocks("docs/lookup/configuration.md")
+    found = over_the_demo(example)
+    assert found.values["models"].keys() == {"minilm", "minilm-qa", "minilm-paraphrase"}
+    assert not {"readings", "controls"} & found.values.keys()
 
 
 def test_the_example_of_an_own_config_is_a_configuration():

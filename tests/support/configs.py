@@ -60,6 +60,7 @@ def full_config(folder: Path) -> dict:
                 "kind": "sentence_pair",
                 "source": {"file": str(folder / "pairs.tsv")},
                 "columns": {"first": "a", "second": "b", "label": "gold", "id": "number"},
+                "labels": {"yes": 1},
                 "questions": 15,
             },
             "paragraphs": {

@@ -1,6 +1,7 @@
 """Sentence pairs: encoded as for the features, with sentences and labels, and classified as a plain loop does."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from tokenizers import processors
@@ -40,6 +41,16 @@ def test_pairs_are_encoded_and_cut_as_for_the_features(make, max_length):
         assert [windows.token_type_ids[windows.tokens(pair)].tolist() for pair in range(4)] == expected.token_types
     assert windows.question_ids == ["p0", "p1", "p2", "p3"]
     assert windows.question.tolist() == [0, 1, 2, 3]
+
+
+def test_labels_have_the_names_that_the_models_have_for_them():
+    table = pd.DataFrame({"a": ["one", "two", "six"], "b": ["three", "four", "ten"], "l": ["yes", 0, "so"]})
+    columns = {"first": "a", "second": "b", "label": "l"}
+    pairs = KINDS["sentence_pair"].of_file(table, "x", "tasks.x.columns", {**columns, "labels": {"yes": 1, "0": "no"}})
+    assert [pair.label for pair in pairs] == [1, "no", "so"]
+    assert label_numbers(pairs[:1], ["LABEL_0", "LABEL_1"], "models.m").tolist() == [1]
+    plain = KINDS["sentence_pair"].of_file(table, "x", "tasks.x.columns", columns)
+    assert [pair.label for pair in plain] == ["yes", 0, "so"]
 
 
 def untrimmed_roberta():

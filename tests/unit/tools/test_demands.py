@@ -115,6 +115,9 @@ def test_labels_that_the_model_does_not_know_are_told(tmp_path, suffix):
     folder = model(tmp_path / "model", head="classifier.weight", **LABELLED)
     given = config(tmp_path, {"folder": folder}, pairs(tmp_path, suffix))
     assert "knows the labels no, yes, and tasks.one has 'perhaps'" in told(given, tmp_path / "results")
+    assert told(edited(given, "tasks/one/labels", {"perhaps": "No"}), tmp_path / "results") is None
+    wrong = edited(given, "tasks/one/labels", {"perhaps": 2})
+    assert "knows the labels no, yes, and tasks.one has '2'" in told(wrong, tmp_path / "results")
     file = Path(given["tasks"]["one"]["source"]["file"])
     file.write_text(file.read_text().replace("perhaps", "NO"))
     assert told(given, tmp_path / "results") is None

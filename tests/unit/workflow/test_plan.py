@@ -317,6 +317,29 @@ def test_selecting_a_clustering_does_not_forbid_the_conditions_of_another(small)
     assert plan.ablations == []
 
 
+def test_another_k_alone_leaves_out_the_conditions_of_four_types(small):
+    raw = edited(small, "conditions/both", {"dense": "zero", "2-1": "zero"})
+    plan = Plan(read_config(edited(raw, "clustering", {"k": [5]})))
+    assert (plan.left_out_conditions, plan.ablations) == (["zero-dense", "both"], [])
+    assert Plan(read_config(edited(raw, "clustering", {"k": [4, 5]}))).left_out_conditions == []
+    # One of the user's own is evaluated beside them.
+    own = edited(edited(raw, "clustering", {"k": [5]}), "conditions/zero-most", {"type-5": "zero"})
+    assert [ablation.name for ablation in Plan(read_config(own)).ablations] == ["baseline", "zero-most"]
+
+
+@pytest.mark.parametrize("condition", [{"dence": "zero"}, {"dense": "zero", "type-6": "zero"}])
+def test_another_k_leaves_out_no_condition_that_no_k_of_four_has(small, condition):
+    raw = edited(edited(small, "clustering", {"k": [5]}), "conditions/wrong", condition)
+    with pytest.raises(InputError, match=r"conditions\.wrong: no partition has the type"):
+        Plan(read_config(raw))
+
+
+def test_a_condition_of_four_types_that_is_selected_by_name_is_not_left_out(small):
+    raw = edited(edited(small, "clustering", {"k": [5]}), "select", {"conditions": ["zero-dense"]})
+    with pytest.raises(InputError, match=r'conditions\.zero-dense: no partition has the type "dense"'):
+        Plan(read_config(raw))
+
+
 def test_the_files_of_a_local_model_and_task_are_inputs(tmp_path):
     full = full_config(tmp_path)
     folder = tmp_path / "model"

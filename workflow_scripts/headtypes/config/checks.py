@@ -15,16 +15,16 @@ from headtypes.config.sources import Finetuned
 from headtypes.models.files import package_folder
 from headtypes.tasks.files import files_of
 from headtypes.tasks.kinds import KINDS
-from headtypes.types.names import ALL, TYPE_NAME
+from headtypes.types.names import ALL, TYPE_NAME, TYPES
 
 
 def check_selection(config: Config) -> None:
     """Everything selected exists, and so do the models that are exported."""
     for registry in ("tasks", "models", "conditions"):
         for name in getattr(config.select, registry) or ():
-            check_known(f"select.{registry}", name, getattr(config, registry))
+            check_entry(config, registry, f"select.{registry}", name)
     for name in config.export.full_attention:
-        check_known("export.full_attention", name, config.models)
+        check_entry(config, "models", "export.full_attention", name)
 
 
 def check_names(config: Config) -> None:
@@ -48,13 +48,13 @@ def check_models(config: Config) -> None:
     """Models name tasks and models that exist, do not descend from themselves, and can learn and answer their tasks."""
     for name, model in config.models.items():
         for task in model.tasks:
-            check_known(f"models.{name}.tasks", task, config.tasks)
+            check_entry(config, "tasks", f"models.{name}.tasks", task)
         _check_descent(config, name)
         if model.source.finetuned is not None:
             _check_finetuning(config, name, model.source.finetuned)
         if model.evaluate is not None:
             key = f"models.{name}.evaluate"
-            check_known(key, model.evaluate, config.tasks)
+            check_entry(config, "tasks", key, model.evaluate)
             learned = model.source.finetuned and config.tasks[model.source.finetuned.task]
             _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
             if learned and KINDS[learned.kind].head != KINDS[config.tasks[model.evaluate].kind].head:
@@ -76,8 +76,8 @@ def check_partitions(config: Config) -> None:
     for name, entry in config.partitions.items():
         if name in clustered:
             raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
-        check_known(f"partitions.{name}.model", entry.model, config.models)
-        check_known(f"partitions.{name}.task", entry.task, config.tasks)
+        check_entry(config, "models", f"partitions.{name}.model", entry.model)
+        check_entry(config, "tasks", f"partitions.{name}.task", entry.task)
         if "samples" not in KINDS[kind := config.tasks[entry.task].kind].keys:
             raise InputError(
                 f"config: partitions.{name}.task: {entry.task} is of kind {kind}, on which types have no features; "
@@ -89,6 +89,7 @@ def check_partitions(config: Config) -> None:
                 f"add it to models.{entry.model}.tasks."
             )
     for name in config.select.partitions or ():
+        _check_not_removed(config, "partitions", "select.partitions", name)
         check_known("select.partitions", name, clustered | set(config.partitions))
 
 
@@ -148,14 +149,21 @@ def check_baseline(config: Config) -> None:
         )
 
 
-def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> None:
+def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """For each of these conditions, at least one partition has all the types that it names.
 
     kinds: the types of each partition.
+    returns the conditions to be left out instead: those that name types of k = 4, where clustering has another k, and
+        that nobody selects by name.
     """
     possible = {type_ for types in kinds for type_ in types}
+    left_out = []
     for name in conditions:
         types = types_of(config.conditions[name])
+        missing = set(types) - possible
+        if missing and missing <= set(TYPES) and config.select.conditions is None:
+            left_out.append(name)
+            continue
         for type_ in types:
             if type_ not in possible:
                 meant = " A head is layer-head, both counted from 1." if re.fullmatch(r"\d+-\d+", type_) else ""
@@ -166,6 +174,7 @@ def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[
                 )
         if not any(set(types) <= set(kind) for kind in kinds):
             raise InputError(f"config: conditions.{name}: no one partition has all of {', '.join(types)}.")
+    return left_out
 
 
 def clusterings(config: Config, task: str) -> dict[str, tuple[str, int]]:
@@ -198,12 +207,26 @@ def check_known(key: str, name: str, registry: Iterable[str]) -> None:
         )
 
 
+def check_entry(config: Config, registry: str, key: str, name: str) -> None:
+    """Refuse the name of an entry that a registry does not have; where `null` took it away, name that key too."""
+    _check_not_removed(config, registry, key, name)
+    check_known(key, name, getattr(config, registry))
+
+
+def _check_not_removed(config: Config, registry: str, key: str, name: str) -> None:
+    if by := config.removed(registry).get(name):
+        raise InputError(
+            f'config: {key} names "{name}", which {by}: null takes away; name another there, or take the entry that '
+            "names it away as well."
+        )
+
+
 def _check_descent(config: Config, name: str) -> None:
     seen = [name]
     while (parent := parent_of(config, seen[-1])) is not None:
         finetuned = config.models[seen[-1]].source.finetuned
         key = f"models.{seen[-1]}.{'source.finetuned.base' if finetuned else 'parent'}"
-        check_known(key, parent, config.models)
+        check_entry(config, "models", key, parent)
         if parent in seen:
             raise InputError(f"config: {key}: {' -> '.join([*seen, parent])} is circular.")
         seen.append(parent)
@@ -213,7 +236,7 @@ def _check_finetuning(config: Config, name: str, finetuned: Finetuned) -> None:
     key = f"models.{name}"
     if config.models[name].parent not in (None, finetuned.base):
         raise InputError(f"config: {key}.parent: it is fine-tuned from {finetuned.base}; leave parent out.")
-    check_known(f"{key}.source.finetuned.task", finetuned.task, config.tasks)
+    check_entry(config, "tasks", f"{key}.source.finetuned.task", finetuned.task)
     task = config.tasks[finetuned.task]
     if task.source.file is not None and task.source.training_file is None:
         raise InputError(

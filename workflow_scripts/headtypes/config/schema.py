@@ -4,10 +4,11 @@
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, ValidationError, create_model, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, create_model, model_validator
 
 from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.base.errors import InputError
@@ -20,6 +21,7 @@ from headtypes.config.sources import (
     Strict,
     TaskKind,
     TaskSource,
+    Text,
 )
 from headtypes.language.settings import DocumentReading, Pieces, Root
 from headtypes.papers.names import Paper
@@ -36,6 +38,9 @@ class Task(Strict):
     kind: TaskKind = "question_answering"
     source: TaskSource
     columns: Columns = Columns()
+    labels: dict[Text, Text | int] = {}
+    """What the models call a label of the data, by what stands there: a name of theirs or, where a model has only the
+    names LABEL_0 and so on, its number."""
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
     max_seq_length: Annotated[int, Field(ge=16)] = 128
@@ -50,6 +55,8 @@ class Task(Strict):
         for key in given:
             if self.kind not in (having := kinds_with(key)):
                 raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
+        if self.labels and self.columns.label is None:
+            raise ValueError("the key labels needs columns.label, which says where the data's labels are")
         if self.source.world is not None and self.source.world not in KINDS[self.kind].worlds:
             raise ValueError(f"the kind {self.kind} does not fit the world's {self.source.world}")
         return self
@@ -300,17 +307,29 @@ class Config(Strict):
     jobs: Jobs = Jobs()
     select: Select = Select()
 
+    _removed: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)
 
-def read_config(raw: dict[str, Any]) -> Config:
+    def removed(self, registry: str) -> Mapping[str, str]:
+        """Entries that a file takes away from the registry of one below it, with the key whose `null` does."""
+        return self._removed.get(registry, {})
+
+
+def read_config(raw: dict[str, Any], removed: dict[str, dict[str, str]] | None = None) -> Config:
     """Turn a parsed YAML mapping into a `Config`.
 
+    removed: entries that were taken away, for messages (`config.files.LaidOver`).
     Raises `InputError` with one line that names the first wrong key, says what is allowed there and, for a
     name that comes close to an allowed one, which was probably meant.
     """
+    for registry in removed or {}:
+        if Config.model_fields[registry].is_required() and registry not in raw:
+            raise InputError(f"config: {registry}: null takes away every entry that lies below, and no file adds one.")
     try:
-        return Config.model_validate(raw)
+        config = Config.model_validate(raw)
     except ValidationError as error:
         raise InputError(f"config: {sentence(error, Config)}") from None
+    config._removed = removed or {}
+    return config
 
 
 def json_schema() -> str:

@@ -181,7 +181,7 @@ def _check_labels(where: str, names: tuple[str, ...], task: str, labels: Collect
         if label.casefold() not in known:
             raise InputError(
                 f"{where} knows the labels {', '.join(known)}, and {task} has {label!r}; evaluate a model that was "
-                "fine-tuned for these labels."
+                "fine-tuned for these labels, or say in the task's labels which of the model's each of them is."
             )
 
 

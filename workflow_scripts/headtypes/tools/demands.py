@@ -27,6 +27,7 @@ def demands_of(plan: Plan, model: str) -> Demands:
     task = plan.config.tasks[plan.config.models[model].evaluate] if ablations else None
     head, file, column = (KINDS[task.kind].head, task.source.file, task.columns.label) if task else (None, None, None)
     labels = labels_in(file, column) if file and column and head == "sequence_classification" else []
+    labels = [str(task.labels.get(label, label)) for label in labels]
     return Demands(
         sha256=plan.config.models[model].source.sha256,
         head=head,

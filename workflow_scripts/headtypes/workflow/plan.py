@@ -54,8 +54,10 @@ class Plan:
         if self.probed and (vectors := config.probes.vectors.file):
             check_file("probes.vectors.file", vectors)
         imported = [partition.types for partition in self.imported]
+        self.left_out_conditions: list[str] = []
         if len(imported) == len(config.partitions):  # The types of a partition that is not selected are unknown.
-            check_conditions(config, self.conditions, [*map(type_names, config.clustering.k), *imported])
+            kinds = [*map(type_names, config.clustering.k), *imported]
+            self.left_out_conditions = check_conditions(config, self.conditions, kinds)
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
         """Refuse a model that is to be compared with a row that the paper does not have.

@@ -95,7 +95,7 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
             raise InputError(f"Pair {pair.id} has no label; name the column of the labels in the task's columns.label.")
         raise InputError(
             f"{where} knows the labels {', '.join(places)}, and pair {pair.id} has {pair.label!r}; evaluate a "
-            "model that was fine-tuned for these labels."
+            "model that was fine-tuned for these labels, or say in the task's labels which of the model's each is."
         )
     return np.array(numbers)
 

@@ -18,17 +18,19 @@ class SentencePair(Kind):
     row = Pair
     form = "table"
     worlds = tuple(_WORLD_COLUMNS)
-    keys = ("columns", "samples", "questions")
+    keys = ("columns", "labels", "samples", "questions")
     source_keys = ("training_file", "training_split", "training_size")
     labels_in_columns = True
     truncation = "longest_first"
     head = "sequence_classification"
 
-    def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Pair]:
+    def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:
         """The pairs of a table (a pandas.DataFrame).
 
-        columns: those of first and second and, if there are any, of label and id.
+        columns: those of first and second and, if there are any, of label and id; labels, what models call a label.
         """
+        columns = dict(columns)
+        called = columns.pop("labels", {})
         if data.empty:
             raise InputError(f"{where} has no rows.")
         present = [str(column) for column in data.columns]
@@ -47,9 +49,10 @@ class SentencePair(Kind):
         if len(set(ids)) < len(ids):
             raise InputError(f"{key}.id: the column {columns['id']} of {where} holds an id more than once.")
         labels = _plain(values["label"], where, columns["label"]) if "label" in columns else [None] * len(table)
+        labels = [called.get(str(label), label) for label in labels]
         return list(map(Pair, ids, values["first"], values["second"], labels))
 
-    def of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Pair]:
+    def of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:
         """The pairs of a dataset with such columns."""
         return self.of_file(data.to_pandas(), where, key, columns)
 

@@ -32,6 +32,8 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
         seed = derive_seed(plan.config.seed, "world")
         where = {"world": source.world, "seed": seed, "split": split, "size": size}
     columns = given(entry.columns) if "columns" in KINDS[entry.kind].keys and source.world is None else None
+    if columns is not None and entry.labels:
+        columns["labels"] = entry.labels
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
 
 

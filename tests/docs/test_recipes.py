@@ -1,0 +1,214 @@
+"""Every recipe does what it says: planned where the promise is about planning, run on little data where it is not."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from headtypes.features.feature_files import Features, write_features
+from headtypes.tasks.fetching import fetch_task
+from headtypes.tasks.sentence_pair.examples import label_numbers, labels_of
+from headtypes.types.partitions import Partition, write_partition
+from tests.docs.recipes import RECIPES, Place, commands, programs
+from tests.support.models import tiny_bert
+from tests.support.places import ROOT
+from tests.support.records import PAIRS, classifier, described, recorded, types_like
+from tests.support.workplace import copy_workflow
+
+TESTED = {
+    "Another number of types",
+    "Types only",
+    "Several partitions",
+    "Which heads are of a type",
+    "Features in a notebook",
+    "Compare two models",
+    "Labels with other names",
+    "Time, memory and disk beforehand",
+    "What takes room, and cleaning up",
+    "Move a run to another machine",
+}
+
+
+def test_every_recipe_is_tested():
+    assert set(RECIPES) - {""} == TESTED
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Place:
+    """A checkout with the recipes' files, a tiny model with a head for questions, and one for pairs."""
+    folder = tmp_path_factory.mktemp("recipes")
+    copy_workflow(ROOT, folder)
+    for part in ("experiments", "commands"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copyfile(ROOT / "config.yaml", folder / "config.yaml")
+    for name, (model, tokenizer) in {"model": tiny_bert(), "judge": classifier(tiny_bert, labels=3)}.items():
+        model.save_pretrained(folder / "inputs" / name)
+        tokenizer.save_pretrained(folder / "inputs" / name)
+    squad = folder / "inputs/squad.json"
+    asked = {"id": "1", "question": "Who sat?", "answers": [{"text": "The cat", "answer_start": 0}]}
+    article = {"title": "a", "paragraphs": [{"context": "The cat sat.", "qas": [asked]}]}
+    squad.write_text(json.dumps({"data": [article]}))
+    labels = ("neutral", "entailment", "contradiction", "neutral")
+    rows = ["\t".join((pair.first, pair.second, label)) for pair, label in zip(PAIRS, labels, strict=True)]
+    (folder / "inputs/pairs.tsv").write_text("\n".join(["premise\thypothesis\tgold", *rows, ""]))
+    variables = {
+        "MODEL": str(folder / "inputs/model"),
+        "SQUAD": str(squad),
+        "JUDGE": str(folder / "inputs/judge"),
+        "PAIRS": str(folder / "inputs/pairs.tsv"),
+    }
+    made = Place(folder, variables)
+    made.write()
+    return made
+
+
+def test_the_experiment_below_the_recipes_is_all_there_is(place):
+    (command,) = commands("")
+    jobs, printed = place.planned(command)
+    assert (jobs["fetch_model"], jobs["cluster_heads"], jobs["evaluate_condition"]) == (1, 1, 19)
+    assert "as in config.yaml" not in printed
+
+
+def test_five_types_alone_and_with_conditions_of_ones_own(place):
+    alone, own = commands("Another number of types")
+    jobs, printed = place.planned(alone)
+    assert jobs["cluster_heads"] == 1
+    assert not any(rule.startswith("evaluate_") for rule in jobs)
+    assert "18 conditions name types that only k = 4 gives" in printed
+    jobs, printed = place.planned(own)
+    assert (jobs["evaluate_condition"], jobs["evaluate_controls"], jobs["evaluate_curves"]) == (3, 2, 1)
+    assert "18 conditions name types that only k = 4 gives" in printed
+
+
+def test_types_only_evaluates_nothing(place):
+    (command,) = commands("Types only")
+    jobs, _ = place.planned(command)
+    assert {"cluster_heads", "measure_stability", "plot_heads"} <= jobs.keys()
+    assert not any(rule.startswith(("evaluate_", "measure_importance", "tabulate_ablations")) for rule in jobs)
+
+
+def test_three_partitions_have_the_names_that_the_page_gives(place):
+    (command,) = commands("Several partitions")
+    named = [f"questions-kmeans-k{k}" for k in (3, 4, 6)]
+    assert all(f"`{name}`" in RECIPES["Several partitions"] for name in named)
+    jobs, _ = place.planned(f"{command} {' '.join(f'results/partitions/mine/{name}.csv' for name in named)}")
+    assert jobs["cluster_heads"] == 3
+
+
+def test_a_parent_brings_the_comparison(place):
+    (command,) = commands("Compare two models")
+    jobs, _ = place.planned(command)
+    assert (jobs["fetch_model"], jobs["tabulate_models"]) == (2, 1)
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch) -> Path:
+    """A working directory with the results that the programs read: two layers of four heads, five samples."""
+    features = np.random.default_rng(0).dirichlet(np.ones(69), (5, 2, 4)).astype(np.float32)
+    (tmp_path / "runs/mine/results/features/mine").mkdir(parents=True)
+    (tmp_path / "runs/mine/results/partitions/mine").mkdir(parents=True)
+    stored = Features(features, np.full(5, 9, np.int32), np.zeros(5, bool), list("abcde"))
+    write_features(tmp_path / "runs/mine/results/features/mine/questions.h5", stored, {})
+    table = types_like(described_as(2, 4)).table.replace({"type": {"diagonal": "vertical"}})
+    table = table.assign(cluster=0, silhouette=0.1, near=0.2, special=0.5, far=0.3, doubtful=False)
+    write_partition(tmp_path / "runs/mine/results/partitions/mine/questions-kmeans-k4.csv", Partition(table))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def described_as(layers: int, heads: int):
+    record = described("mine", 64)
+    return type(record)(**{**vars(record), "layers": layers, "heads": heads})
+
+
+def run(recipe: str) -> dict:
+    names: dict = {}
+    for program in programs(recipe):
+        exec(compile(program, "docs/run/recipes.md", "exec"), names)
+    return names
+
+
+def test_the_heads_of_a_type_are_listed(results, capsys):
+    run("Which heads are of a type")
+    assert capsys.readouterr().out == "['2-1', '2-3']\n"
+
+
+def test_the_features_of_heads_are_a_table(results, capsys):
+    names = run("Features in a notebook")
+    table = names["table"]
+    assert (table.shape, table.index[0], table.index[-1]) == ((8, 21), "1-1", "2-4")
+    np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-5)
+    expected = names["stored"].distance.mean(axis=0).reshape(8, 69)
+    np.testing.assert_allclose(table["sep"], expected[:, 66], rtol=1e-5)
+    np.testing.assert_allclose(table["bin-0"], expected[:, :4].sum(axis=1), rtol=1e-5)
+    assert "(5, 2, 4, 69)" in capsys.readouterr().out
+
+
+def test_labels_of_other_names_are_those_of_the_model(place):
+    (command,) = commands("Labels with other names")
+    jobs, _ = place.planned(command)
+    assert jobs["evaluate_condition"] == 19
+    recipe = yaml.safe_load((place.folder / "pairs.yaml").read_text())["tasks"]["pairs"]
+    columns = {**recipe["columns"], "labels": recipe["labels"]}
+    rows, _ = fetch_task("pairs", "sentence_pair", {"file": place.variables["PAIRS"]}, columns)
+    record = recorded(*classifier(tiny_bert, labels=3), place.folder / "inputs/again")
+    assert label_numbers(rows, labels_of(record), "models.judge").tolist() == [1, 0, 2, 1]
+    # Without them, it is refused with the advice to name them.
+    text = (place.folder / "pairs.yaml").read_text()
+    (place.folder / "without.yaml").write_text("".join(line for line in text.splitlines(True) if "labels:" not in line))
+    with pytest.raises(
+        AssertionError, match="has 'contradiction'; evaluate a model that was fine-tuned for these labels, or"
+    ):
+        place.planned(command.replace("pairs.yaml", "without.yaml"))
+
+
+def test_the_preview_tells_time_memory_and_disk_and_runs_nothing(place):
+    whole, first = (place.run(command) for command in commands("Time, memory and disk beforehand"))
+    for printed in (whole, first):
+        assert printed.split()[:5] == ["rule", "jobs", "time", "memory", "disk"]
+        assert "A job asks for at most" in printed
+    assert "evaluate_curves" in whole
+    assert "evaluate_curves" not in first
+    assert not (place.folder / "runs/mine/results").exists()
+
+
+def test_cleaning_up_leaves_the_environment_unless_it_is_to_go(tmp_path):
+    shutil.copyfile(ROOT / "Makefile", tmp_path / "Makefile")
+    environment, made = (".venv", ".venv-slurm"), ("results", "logs", ".snakemake")
+    for folder in (*environment, *made, "runs/mine"):
+        (tmp_path / folder).mkdir(parents=True)
+    for target, left in (("clean", {*environment, "runs"}), ("distclean", {"runs"})):
+        assert f"`make {target}`" in RECIPES["What takes room, and cleaning up"]
+        subprocess.run(["make", "--silent", target], cwd=tmp_path, check=True)
+        assert {path.name for path in tmp_path.iterdir()} == {"Makefile", *left}
+
+
+def test_a_run_that_is_moved_goes_on_where_it_was(place, tmp_path):
+    (begin,) = commands("")
+    copy, preview, *without = commands("Move a run to another machine")
+    made = "results/samples/questions.jsonl"
+    world = {"questions": {"source": {"world": "question_answering", "size": 20}, "samples": 5}}
+    config = yaml.safe_load((place.folder / "mine.yaml").read_text()) | {"tasks": world}
+    (place.folder / "world.yaml").write_text(yaml.safe_dump(config))
+
+    def there(command: str) -> str:
+        for old, new in {"/elsewhere": str(tmp_path), "runs/mine": "runs/moved", "mine.yaml": "world.yaml"}.items():
+            command = command.replace(old, new)
+        return f"{command} {made}"
+
+    assert copy == "cp -a runs/mine /elsewhere/runs/mine"
+    place.run(there(begin))
+    (tmp_path / "runs").mkdir()
+    subprocess.run(["cp", "-a", place.folder / "runs/moved", tmp_path / "runs/moved"], check=True)
+    assert place.run(there(preview)).strip().endswith("Nothing to be done.")
+    shutil.rmtree(tmp_path / "runs/moved/.snakemake")
+    audit, touch, go_on = map(there, without)
+    assert "All results are as they should be." in place.run(audit)
+    before = (tmp_path / "runs/moved" / made).read_bytes()
+    place.run(touch)
+    assert "Nothing to be done" in place.run(go_on)
+    assert (tmp_path / "runs/moved" / made).read_bytes() == before
