@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +34,15 @@ WHOLE = "whole"
 class Bench:
     """The process that runs the jobs, seen from a test."""
 
-    def __init__(self, workflow: Path):
-        """workflow: a folder with a copy of the workflow and its config, where nothing has been made."""
-        command = [sys.executable, "-m", "tests.reliability.bench", str(workflow)]
+    def __init__(self, workflow: Path, module: str = "tests.reliability.bench", more: Mapping[str, str] = {}):
+        """workflow: a folder with a copy of the workflow and its config, where nothing has been made.
+
+        module: what the process is; more: of its environment.
+        """
+        command = [sys.executable, "-m", module, str(workflow)]
         if mounts_allowed():
             command = ["unshare", "--mount", *command]
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **more}
         environment["PYTHONPATH"] = f"{ROOT / 'workflow_scripts'}:{ROOT}"
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -59,13 +62,16 @@ class Bench:
         self._process.wait(timeout=60)
 
 
-def planned(workflow: Path) -> dict[str, Any]:
-    """Snakemake's jobs by name, producers first; those that share work, or join what was shared, end in `, shared`."""
+def planned(workflow: Path, ways: Iterable[int] = (1, 2)) -> dict[str, Any]:
+    """Snakemake's jobs by name, producers first; those that share work, or join what was shared, end in `, shared`.
+
+    ways: the numbers of shards; 1 for jobs that do not share.
+    """
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
 
     found: dict[str, Any] = {}
-    for shards in (1, 2):
+    for shards in ways:
         with SnakemakeApi(OutputSettings(quiet={Quietness.ALL}, dryrun=True, enable_file_logging=False)) as api:
             planning = api.workflow(
                 resource_settings=ResourceSettings(cores=2),
@@ -103,7 +109,7 @@ def _described(job: Any) -> dict:
 
 def _plainly(job: Any, folder: str) -> dict:
     """Run a job: its exit status, negative for a signal, and what it printed."""
-    return _in_a_fork(folder, lambda: _work(job))
+    return in_a_fork(folder, lambda: run_script(job))
 
 
 def _read_only(job: Any, folder: str) -> dict:
@@ -127,13 +133,13 @@ def _while_writing(job: Any, folder: str) -> dict[str, dict]:
         def branch() -> None:
             for name, place in places.items():
                 largest = max((file.stat().st_size for file in _outputs(job, places[WHOLE])), default=0)
-                found = _in_a_fork(str(place), lambda: _go_wrong(name, job, largest), returning=True)  # noqa: B023
+                found = in_a_fork(str(place), lambda: _go_wrong(name, job, largest), returning=True)  # noqa: B023
                 if found is None:
                     return
                 os.write(came.fileno(), (json.dumps([name, found]) + "\n").encode())
             os._exit(0)
 
-        ended = _in_a_fork(folder, lambda: (_at_first_write(branch), _work(job)))
+        ended = in_a_fork(folder, lambda: (_at_first_write(branch), run_script(job)))
         came.seek(0)
         found = dict(json.loads(line) for line in came.read().splitlines())
         for name, place in places.items():
@@ -180,7 +186,7 @@ def _at_first_write(action: Callable[[], None]) -> None:
     sys.addaudithook(watch)
 
 
-def _in_a_fork(folder: str, action: Callable[[], Any], returning: bool = False) -> dict | None:
+def in_a_fork(folder: str, action: Callable[[], Any], returning: bool = False) -> dict | None:
     """Do something in a fork, in a folder, and return its status and what it printed.
 
     returning: the fork itself returns, with None, after it has done it; so two processes come out of this.
@@ -212,7 +218,7 @@ def _in_a_fork(folder: str, action: Callable[[], Any], returning: bool = False) 
         return {"status": status, "printed": printed.read().decode()}
 
 
-def _work(job: Any) -> None:
+def run_script(job: Any) -> None:
     from tests.workflow.replay import work
 
     work(job)

@@ -4,6 +4,7 @@ The rooms, listed so that each imports only from itself and from earlier entries
 
 base        errors, files, tables on disk, seeds, progress, statistics
 world       the generated world, which knows nothing of models and tasks
+hub         models and data sets of the Hugging Face Hub, and what it refuses
 models      finding and loading models, supported architectures, GPUs
 tasks       reading data, samples and questions, encoding them
 answering   what a model reads of a task and answers, and how good that is

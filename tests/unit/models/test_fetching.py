@@ -6,12 +6,9 @@ import re
 import shutil
 import sys
 from functools import partial
-from types import SimpleNamespace
 
-import huggingface_hub
 import pytest
 import torch
-from huggingface_hub import errors
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForQuestionAnswering,
@@ -29,7 +26,7 @@ from transformers import (
 from headtypes.attention.hook import run
 from headtypes.base.errors import InputError
 from headtypes.base.files import sha256_file
-from headtypes.models import fetching as sources
+from headtypes.hub import snapshots
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
@@ -424,7 +421,7 @@ def test_a_model_of_the_hub_is_recorded_with_the_commit_that_was_had(saved, tmp_
         assert not any("bin" in pattern or "md" in pattern for pattern in allow_patterns)
         return str(snapshot)
 
-    monkeypatch.setattr(sources, "snapshot_download", download)
+    monkeypatch.setattr(snapshots, "snapshot_download", download)
     record = fetch_model("bert", {"hub": "some/model", "revision": "main"})
     assert (record.hub, record.revision, record.folder) == ("some/model", commit, str(snapshot))
     fetch_model("bert", {"hub": "some/model"})
@@ -445,47 +442,6 @@ def test_a_pickle_of_the_hub_is_had_where_it_is_allowed_and_all_there_is(saved, 
             torch.save(load_file(saved / "model.safetensors"), snapshot / "pytorch_model.bin")
         return str(snapshot)
 
-    monkeypatch.setattr(sources, "snapshot_download", download)
+    monkeypatch.setattr(snapshots, "snapshot_download", download)
     assert fetch_model("bert", {"hub": "some/model", "pickle": True}).pickle
     assert asked == [None, commit]
-
-
-# What the Hub's errors carry of the answer that they come from.
-RESPONSE = SimpleNamespace(headers={}, request=None)
-
-
-@pytest.mark.parametrize(
-    ("error", "fragments"),
-    [
-        (
-            errors.RepositoryNotFoundError("404\nNo repo", response=RESPONSE),
-            ["source.hub: there is no model some/model"],
-        ),
-        (errors.RevisionNotFoundError("404\nNo rev", response=RESPONSE), ["source.revision", "no revision v9"]),
-        (errors.GatedRepoError("403\nGated", response=RESPONSE), ["source.hub", "terms", "hf auth login"]),
-        (errors.HFValidationError("Repo id must be\n..."), ["source.hub: there is no model some/model"]),
-        (errors.LocalEntryNotFoundError("Not in the cache\nand offline"), ["not in the local cache", "local folder"]),
-        (errors.OfflineModeIsEnabled("offline"), ["not in the local cache", "connect once"]),
-        (errors.HfHubHTTPError("500\nServer Error", response=RESPONSE), ["from the Hub (500 Server Error)"]),
-        (TimeoutError("timed out"), ["cannot be downloaded from the Hub (timed out)"]),
-        (OSError(28, "No space left on device"), ["No space left on device"]),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
-)
-def test_what_the_hub_refuses_is_told_in_one_sentence(monkeypatch, error, fragments):
-    def download(*_, **__):
-        raise error
-
-    monkeypatch.setattr(sources, "snapshot_download", download)
-    message = refusal(lambda: fetch_model("bert", {"hub": "some/model", "revision": "v9"}))
-    for fragment in ["models.bert.source", *fragments]:
-        assert fragment in message
-
-
-def test_without_the_network_and_without_a_cache_nothing_is_tried_for_long(monkeypatch, tmp_path):
-    """The Hub's own client, told to stay offline."""
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    message = refusal(lambda: fetch_model("bert", {"hub": "some/model"}))
-    assert "some/model is not in the local cache" in message
-    assert "there is no model" in refusal(lambda: fetch_model("bert", {"hub": "not a name/at all"}))

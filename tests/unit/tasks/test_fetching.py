@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import sha256_file
-from headtypes.tasks import sources
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.records import Pair, Question, Sample, write_records
@@ -175,59 +174,6 @@ def test_a_squad_file_is_read_as_questions(file):
 )
 def test_a_squad_file_that_is_not_what_it_should_be_is_refused_in_one_sentence(file, content, fragment):
     assert fragment in refusal(file("dev.json", content), kind="question_answering")
-
-
-class Hub:
-    """Stands for the Hub: counts how often it is asked for the current revision."""
-
-    def __init__(self, monkeypatch, error=None):
-        self.asked, self.loaded = 0, []
-        monkeypatch.setattr(sources, "HfApi", lambda: self)
-
-        def load_dataset(hub, name, revision, split):
-            self.loaded.append((hub, name, revision, split))
-            if error:
-                raise error
-            return self
-
-        monkeypatch.setattr(sources, "load_dataset", load_dataset)
-
-    def dataset_info(self, hub):
-        self.asked += 1
-        self.sha = "current"
-        return self
-
-    def to_pandas(self):
-        return pd.DataFrame({"one": ["a"], "two": ["b"]})
-
-
-def test_a_pinned_revision_of_the_hub_is_taken_and_a_missing_one_is_resolved_once(monkeypatch):
-    hub = Hub(monkeypatch)
-    source = {"hub": "some/data", "name": "mrpc", "split": "validation"}
-    for revision, asked in (("abc", 0), (None, 1)):
-        given_ = {**source, "revision": revision} if revision else source
-        rows, record = fetch_task("t", "sentence_pair", given_, COLUMNS)
-        assert (len(rows), hub.asked) == (1, asked)
-        assert record == {
-            "task": "t",
-            "hub": "some/data",
-            "name": "mrpc",
-            "split": "validation",
-            "revision": revision or "current",
-            "rows": 1,
-        }
-    assert hub.loaded == [("some/data", "mrpc", "abc", "validation"), ("some/data", "mrpc", "current", "validation")]
-
-
-@pytest.mark.parametrize("error", [ConnectionError("offline\nsecond line"), ValueError("Unknown split"), KeyError("x")])
-def test_what_the_hub_refuses_is_told_in_one_sentence_with_what_was_asked(monkeypatch, error):
-    Hub(monkeypatch, error)
-    with pytest.raises(InputError) as caught:
-        fetch_task("t", "sentence_pair", {"hub": "some/data", "revision": "abc", "split": "dev"}, COLUMNS)
-    message = str(caught.value)
-    assert message.startswith("tasks.t.source: some/data (abc, dev) cannot be loaded: ")
-    assert len(message.splitlines()) == 1
-    assert "local file" in message
 
 
 QUESTIONS = [question_of(f"q{i}", f"Q{i}?", f"C{i}.", ["C"]) for i in range(50)]

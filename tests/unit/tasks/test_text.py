@@ -8,7 +8,7 @@ from datasets import Dataset
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import sha256_file
-from headtypes.tasks import sources
+from headtypes.tasks import fetching
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.kinds import read_rows
@@ -138,8 +138,8 @@ class TestArticles:
         path = written(tmp_path / "dev.json", squad(*self.ARTICLES))
         assert tuple(documents(path)) == self.EXPECTED
         rows = [{"title": title, "context": text, "id": "q"} for title, texts in self.ARTICLES for text in texts]
-        monkeypatch.setattr(sources, "load_dataset", lambda *_, **__: Dataset.from_list(rows))
         source = {"hub": "some/questions", "revision": "abc", "split": "validation"}
+        monkeypatch.setattr(fetching, "read_data_set", lambda source, _: (Dataset.from_list(rows), source))
         from_hub, record = fetch_task("mine", "text", source, None)
         assert tuple(from_hub) == self.EXPECTED
         assert (record["hub"], record["revision"], record["rows"]) == ("some/questions", "abc", 2)
@@ -162,7 +162,8 @@ class TestArticles:
         assert fragment in refusal(written(tmp_path / "dev.json", content))
 
     def test_a_data_set_without_the_columns_is_refused(self, monkeypatch):
-        monkeypatch.setattr(sources, "load_dataset", lambda *_, **__: Dataset.from_list([{"title": "a", "text": "b"}]))
+        data = Dataset.from_list([{"title": "a", "text": "b"}])
+        monkeypatch.setattr(fetching, "read_data_set", lambda source, _: (data, source))
         with pytest.raises(InputError, match=r"^some/texts has no column context; documents are made of the columns"):
             fetch_task("mine", "text", {"hub": "some/texts", "revision": "abc", "split": "train"}, None)
 

@@ -4,18 +4,12 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HFValidationError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
 from headtypes.base.errors import InputError, one_line, shortened
 from headtypes.base.files import sha256_file
+from headtypes.hub.snapshots import fetch_snapshot
 from headtypes.models.files import MODEL_FILES, PICKLES, model_files, package_folder, weight_files
 from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import ModelRecord
@@ -49,7 +43,8 @@ def fetch_model(
     source = {"folder": finetuned} if finetuned else source
     pickle = source.get("pickle", False)
     if "hub" in source:
-        folder = _download(model, source["hub"], source.get("revision"), pickle)
+        key, otherwise = f"models.{model}.source", PICKLES if pickle else ()
+        folder = fetch_snapshot(key, source["hub"], source.get("revision"), MODEL_FILES, otherwise)
         # The cache names a snapshot's folder by its commit.
         origin = {"hub": source["hub"], "revision": folder.name}
     elif "package" in source:
@@ -149,30 +144,6 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
             f"{where} has no pad_token_id in its config.json, which a classification head needs to find the end of "
             "a text; add it."
         )
-
-
-def _download(model: str, repository: str, revision: str | None, pickle: bool) -> Path:
-    key = f"models.{model}.source"
-    try:
-        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
-        if pickle and not weight_files(folder):
-            # From the same commit, into the folder that holds the other files.
-            snapshot_download(repository, revision=folder.name, allow_patterns=list(PICKLES))
-        return folder
-    except RevisionNotFoundError as error:
-        raise InputError(f"{key}.revision: {repository} has no revision {revision} on the Hub.") from error
-    except GatedRepoError as error:
-        raise InputError(
-            f"{key}.hub: {repository} asks for its terms to be accepted; do so on its page, then log in with "
-            "`hf auth login`."
-        ) from error
-    except (RepositoryNotFoundError, HFValidationError) as error:
-        raise InputError(f"{key}.hub: there is no model {repository} on the Hub.") from error
-    except Exception as error:  # The network fails in many ways.
-        raise InputError(
-            f"{key}.hub: {repository} is not in the local cache and cannot be downloaded from the Hub "
-            f"({one_line(error)}); connect once, or give a local folder instead."
-        ) from error
 
 
 def _numbers(model: str, file: Path) -> int:

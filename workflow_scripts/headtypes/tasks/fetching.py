@@ -1,8 +1,9 @@
 """Fetching a task's data, from wherever they are, as rows of the task's kind."""
 
 from headtypes.base.texts import check_rows
+from headtypes.hub.data_sets import read_data_set
 from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.sources import find_files, read_file, read_hub
+from headtypes.tasks.sources import find_files, read_file
 from headtypes.world.tasks import make
 
 
@@ -21,7 +22,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     if "world" in source:
         rows, origin = chosen.of_world(make(**source), source["world"], source["split"]), {**source, "revision": None}
     elif "hub" in source:
-        data, origin = read_hub(source, f"{key}.source")
+        data, origin = read_data_set(source, f"{key}.source")
         rows = chosen.of_hub(data, source["hub"], f"{key}.columns", columns)
     elif "folder" in source:
         data, origin = find_files(source["folder"], f"{key}.source.folder")

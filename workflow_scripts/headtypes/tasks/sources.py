@@ -1,4 +1,4 @@
-"""Where a task's data come from: a local file, the Hugging Face Hub, or the generated world."""
+"""Reading a task's data from local files."""
 
 import hashlib
 import warnings
@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from datasets import Dataset, load_dataset
-from huggingface_hub import HfApi
 
 from headtypes.base.errors import InputError, one_line
 from headtypes.base.files import canonical_json, read_json, read_json_lines, sha256_file
@@ -55,27 +53,6 @@ def find_files(folder: str, key: str) -> tuple[list[str], dict]:
     digests = {Path(file).name: sha256_file(file) for file in files}
     sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
     return files, {"folder": folder, "sha256": sha256, "revision": None}
-
-
-def read_hub(source: dict, key: str) -> tuple[Dataset, dict]:
-    """Load a dataset of the Hub, downloading it if it is not in the cache.
-
-    source: hub, split and, if given in the configuration, name and revision.
-    key:    of the source in the configuration, for messages.
-    returns the dataset, and its origin: hub, name, split, and the revision as resolved.
-    Raises `InputError` if it cannot be loaded.
-    """
-    hub, name, revision = source["hub"], source.get("name"), source.get("revision")
-    try:
-        if revision is None:
-            revision = HfApi().dataset_info(hub).sha
-        data = load_dataset(hub, name, revision=revision, split=source["split"])
-    except Exception as error:  # The Hub's client and the readers raise many kinds.
-        raise InputError(
-            f"{key}: {hub} ({', '.join(filter(None, (name, revision, source['split'])))}) cannot be loaded: "
-            f"{one_line(error)}. Connect to the Hub once, check name, revision and split, or give a local file."
-        ) from error
-    return data, {"hub": hub, "name": name, "split": source["split"], "revision": revision}
 
 
 def _read_table(path: str) -> pd.DataFrame:

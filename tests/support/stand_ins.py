@@ -1,0 +1,148 @@
+"""What the experiments take from the Hub, made here: folders for `tests.support.hub`, with random weights.
+
+Files are those of the real repositories, with what nobody should download beside them; data are of the generated world,
+in the columns of SQuAD and GLUE.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from datasets import ClassLabel, Dataset, Features, List, Value
+from transformers import BertConfig, BertForMaskedLM, BertForQuestionAnswering
+
+from headtypes.world.tasks import make
+from tests.support.tiny import bert_tokenizer
+
+# The revisions that the experiments pin.
+COMMITS = {
+    "datasets/rajpurkar/squad": "7b6d24c440a36b6815f21b70d25016731768db1f",
+    "datasets/nyu-mll/glue": "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c",
+}
+_SQUAD = Features(
+    {
+        "id": Value("string"),
+        "title": Value("string"),
+        "context": Value("string"),
+        "question": Value("string"),
+        "answers": {"text": List(Value("string")), "answer_start": List(Value("int32"))},
+    }
+)
+_GLUE = {
+    # columns, labels, and the world's task and columns.
+    "mrpc": (("sentence1", "sentence2"), ["not_equivalent", "equivalent"], "paraphrase"),
+    "mnli": (("premise", "hypothesis"), ["entailment", "neutral", "contradiction"], "entailment"),
+}
+_MODELS = {
+    "google-bert/bert-large-uncased-whole-word-masking": BertForMaskedLM,
+    "google-bert/bert-large-uncased-whole-word-masking-finetuned-squad": BertForQuestionAnswering,
+    "google-bert/bert-base-uncased": BertForMaskedLM,
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large the weights of the stand-ins are."""
+
+    layers: int = 2
+    heads: int = 4
+    head_size: int = 4
+    intermediate: int = 24
+    vocabulary: int | None = None  # that of the tokenizer
+
+
+TINY = Shape()
+BERT_LARGE = Shape(24, 16, 64, 4096, 30_522)
+
+
+def write_stand_ins(folder: Path, shape: Shape = TINY, sizes: Mapping[str, int] = {"train": 24, "dev": 12}) -> Path:
+    """Write all that `paper.yaml` and `clark.yaml` fetch by default; sizes: questions and pairs of each split."""
+    squad = {split: make("question_answering", seed=1, split=split, size=size) for split, size in sizes.items()}
+    write_squad(folder / "datasets/rajpurkar/squad", squad["train"], squad["dev"])
+    _write_glue(folder / "datasets/nyu-mll/glue", sizes)
+    words = {word for data in squad.values() for word in _words(data)}
+    for number, (name, kind) in enumerate(_MODELS.items()):
+        write_model(folder / "models" / name, kind, shape, sorted(words), seed=number)
+    return folder
+
+
+def write_model(folder: Path, kind: type, shape: Shape, words: list[str], seed: int) -> None:
+    """Write a repository of a model: random weights in two formats, a tokenizer in both of its files."""
+    tokenizer = bert_tokenizer(words)
+    torch.manual_seed(seed)
+    width = shape.heads * shape.head_size
+    config = BertConfig(
+        vocab_size=shape.vocabulary or len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        intermediate_size=shape.intermediate,
+        max_position_embeddings=512,
+        initializer_range=0.02 if width > 100 else 0.2,
+    )
+    kind(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
+    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece, _ in pieces), encoding="utf-8")
+    (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n\nRandom weights.\n")
+    (folder / ".gitattributes").write_text("*.safetensors filter=lfs diff=lfs merge=lfs -text\n")
+    # Which the workflow must not fetch.
+    for name in ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack"):
+        (folder / name).write_bytes(b"not to be read")
+
+
+def write_squad(folder: Path, train: dict, dev: dict) -> None:
+    """Write a repository in the form of `rajpurkar/squad` from two files of SQuAD v1.1."""
+    tables = {}
+    for split, data in (("train", train), ("validation", dev)):
+        rows = [
+            {
+                "id": asked["id"],
+                "title": article["title"],
+                "context": paragraph["context"],
+                "question": asked["question"],
+                "answers": {key: [answer[key] for answer in asked["answers"]] for key in ("text", "answer_start")},
+            }
+            for article in data["data"]
+            for paragraph in article["paragraphs"]
+            for asked in paragraph["qas"]
+        ]
+        tables[split] = Dataset.from_list(rows, features=_SQUAD)
+    _write_repository(folder, {"plain_text": tables})
+
+
+def _write_glue(folder: Path, sizes: Mapping[str, int]) -> None:
+    configurations = {}
+    for name, (columns, labels, world) in _GLUE.items():
+        features = Features(
+            {**dict.fromkeys(columns, Value("string")), "label": ClassLabel(names=labels), "idx": Value("int32")}
+        )
+        tables = {}
+        for split, part in (("train", "train"), ("validation_matched" if name == "mnli" else "validation", "dev")):
+            rows = []
+            for number, row in enumerate(make(world, seed=1, split=part, size=sizes[part])):
+                first, second = (value for key, value in row.items() if key != "label")
+                rows.append({columns[0]: first, columns[1]: second, "label": row["label"], "idx": number})
+            tables[split] = Dataset.from_list(rows, features=features)
+        configurations[name] = tables
+    _write_repository(folder, configurations)
+
+
+def _write_repository(folder: Path, configurations: Mapping[str, Mapping[str, Dataset]]) -> None:
+    lines = ["---", "configs:"]
+    for configuration, tables in configurations.items():
+        (folder / configuration).mkdir(parents=True)
+        lines += [f"- config_name: {configuration}", "  data_files:"]
+        for split, table in tables.items():
+            table.to_parquet(folder / configuration / f"{split}-00000-of-00001.parquet")
+            lines += [f"  - split: {split}", f"    path: {configuration}/{split}-*"]
+    (folder / "README.md").write_text("\n".join([*lines, "---", "", "Of the generated world.", ""]))
+    (folder / ".gitattributes").write_text("*.parquet filter=lfs diff=lfs merge=lfs -text\n")
+
+
+def _words(data: dict) -> set[str]:
+    texts = (paragraph["context"] for article in data["data"] for paragraph in article["paragraphs"])
+    asked = (q["question"] for article in data["data"] for paragraph in article["paragraphs"] for q in paragraph["qas"])
+    return {word for text in (*texts, *asked) for word in re.findall(r"[a-z]+", text.lower())}
