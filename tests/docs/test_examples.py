@@ -22,9 +22,10 @@ def test_the_examples_of_all_keys_are_a_configuration():
     read_config(parts)
 
 
-def test_the_example_of_an_own_config_is_a_configuration():
-    example, further = blocks("docs/run/own-model.md")
+def test_the_examples_of_an_own_config_are_configurations():
+    example, two_models, further = blocks("docs/run/own-model.md")
     read_config(example | further)
+    read_config(two_models)
 
 
 def test_every_result_that_several_rules_use_is_in_the_list_of_files():
