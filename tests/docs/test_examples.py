@@ -30,9 +30,10 @@ def test_the_example_of_null_takes_away_what_it_says():
     assert not {"readings", "controls"} & found.values.keys()
 
 
-def test_the_example_of_an_own_config_is_a_configuration():
-    example, further = blocks("docs/run/own-model.md")
+def test_the_examples_of_an_own_config_are_configurations():
+    example, two_models, further = blocks("docs/run/own-model.md")
     read_config(example | further)
+    read_config(two_models)
 
 
 def test_every_result_that_several_rules_use_is_in_the_list_of_files():

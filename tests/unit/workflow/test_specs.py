@@ -15,6 +15,7 @@ from headtypes.base.files import canonical_json
 from headtypes.config.schema import read_config
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages import ablation, tasks
+from headtypes.workflow.stages.overview import atlas
 from headtypes.workflow.stages.registry import STAGES
 from tests.contract.tables import leaf_paths, leaf_rows, with_leaf
 from tests.support.configs import DELETE, edited, full_config, swapped, value_at
@@ -117,6 +118,19 @@ def test_the_order_of_a_mapping_of_types_does_not_count(full):
 def test_keep_is_the_same_as_not_naming_the_type(full):
     without = edited(full, "conditions/zero-dense/vertical", DELETE)
     assert changed(full, without) == {}
+
+
+def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partition(full):
+    plan = Plan(read_config(full))
+    for model in plan.models:
+        found = atlas.results_of(plan, model)
+        own = {entry.name for entry in found["partitions"]}
+        parents = {entry.name for entry in plan.partitions.values() if entry.model == plan.parent(model)}
+        assert {entry.name for entry in found["parents"]} == own & parents
+        assert {entry.model for entry in found["parents"]} <= {plan.parent(model)}
+        named = STAGES["write_atlas"](plan, model)["found"]["parents"]
+        assert named == [f"{entry.name} of {entry.model}" for entry in found["parents"]]
+    assert {model for model in plan.models if atlas.results_of(plan, model)["parents"]} == {"tuned+1.0", "schooled"}
 
 
 def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
