@@ -36,8 +36,8 @@ def laid_over(
     """Take away what `null` takes away, and put the keys of every mapping into the order of the files.
 
     In every file but the lowest, a `null` that is written out takes an entry of a registry, or a whole registry or
-    section, away from what lies below. Snakemake keeps it as a value instead, and puts the keys of the last file first, so that naming an
-    existing entry there would move its rows in every table.
+    section, away from what lies below. Snakemake keeps it as a value instead, and puts the keys of the last file first,
+    so that naming an existing entry there would move its rows in every table.
 
     config: as Snakemake merged it; keys that are in no file come last.
     files:  the lowest first.
