@@ -73,6 +73,12 @@ def test_the_experiment_below_the_recipes_is_all_there_is(place):
     assert "as in config.yaml" not in printed
 
 
+def test_replacing_the_demos_config_is_rejected_with_what_to_do_instead(place):
+    """Snakemake hands this on to no job, which would read another configuration than was planned."""
+    with pytest.raises(AssertionError, match=r"lay it over experiments/without_demo\.yaml instead"):
+        place.run("snakemake --cores 1 --dry-run --configfile mine.yaml --replace-workflow-config")
+
+
 def test_five_types_alone_and_with_conditions_of_ones_own(place):
     alone, own = commands("Another number of types")
     jobs, printed = place.planned(alone)

@@ -141,3 +141,11 @@ def test_it_runs_to_its_end_inside_another_workflow(tmp_path, config, prefix, ta
     samples = results / "samples/animals.jsonl"
     samples.write_text(samples.read_text() + " ")
     assert f"damaged  {samples.relative_to(tmp_path)}" in place.command("audit")
+
+
+def test_null_in_the_other_workflows_own_files_takes_nothing_of_ours_away(tmp_path, config):
+    place = outer(tmp_path, config, "heads", "types")
+    (tmp_path / "more.yaml").write_text("models: null\ncontrols: null\n")
+    printed = place.snakemake("--dry-run", "--quiet", "rules", "--configfile", "more.yaml")
+    assert "heads_cluster_heads" in printed
+    assert "as in config.yaml" not in printed

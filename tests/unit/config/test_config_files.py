@@ -112,13 +112,26 @@ def test_null_in_the_lowest_file_takes_nothing_away(file):
     }
 
 
+@pytest.mark.parametrize("text", ["conditions:\n", "models: {two: }\n", "controls:\n  # draws: 20\nseed: 2\n"])
+def test_a_key_with_nothing_behind_it_is_still_a_mistake(file, text):
+    found = merged(file("config.yaml", BASE), file("mine.yaml", text))
+    with pytest.raises(InputError, match="a mapping of keys is needed; found None"):
+        read_config(found.values, found.removed)
+
+
+@pytest.mark.parametrize("null", ["null", "~", "Null"])
+def test_null_may_be_written_as_yaml_has_it(file, null):
+    assert "controls" not in merged(file("config.yaml", BASE), file("mine.yaml", f"controls: {null}\n")).values
+    assert "controls" not in merged(file("config.yaml", BASE), file("mine.json", '{"controls": null}')).values
+
+
 def test_a_null_for_what_is_not_there_is_refused(file):
     mine = file("mine.yaml", "models: {tow: null}\n")
     with pytest.raises(InputError) as caught:
         merged(file("config.yaml", BASE), mine)
     assert str(caught.value) == (
         f"{mine}: models.tow: null takes an entry away from what lies below, and there is none of this name. "
-        'Did you mean "two"? An entry without keys is {}.'
+        'Did you mean "two"?'
     )
 
 

@@ -12,7 +12,7 @@ from headtypes.config.schema import Config
 
 # The parts of a configuration whose keys are names of entries.
 REGISTRIES = tuple(name for name, field in Config.model_fields.items() if get_origin(field.annotation) is dict)
-# The keys of a mapping by name; {} for a value that is no mapping, None for `null`.
+# The keys of a mapping by name; {} for a value that is no mapping, None for a `null` that is written out.
 Keys = dict[str, "Keys | None"]
 
 
@@ -35,9 +35,9 @@ def laid_over(
 ) -> LaidOver:
     """Take away what `null` takes away, and put the keys of every mapping into the order of the files.
 
-    In every file but the lowest, `null` takes an entry of a registry, or a whole registry or section, away from what
-    lies below. Snakemake keeps it as a value instead, and puts the keys of the last file first, so that naming an
-    existing entry there would move its rows in every table.
+    In every file but the lowest, a `null` that is written out takes an entry of a registry, or a whole registry or
+    section, away from what lies below. Snakemake keeps it as a value instead, and puts the keys of the last file first,
+    so that naming an existing entry there would move its rows in every table.
 
     config: as Snakemake merged it; keys that are in no file come last.
     files:  the lowest first.
@@ -72,7 +72,8 @@ def read_keys(file: str | Path) -> Keys:
 
 
 def _keys(node: yaml.Node | None, file: Path, where: str) -> Keys | None:
-    if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
+    # A key with nothing behind it is null in YAML, too, but more likely a mistake.
+    if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null" and node.value:
         return None
     if not isinstance(node, yaml.MappingNode):
         return {}
@@ -106,7 +107,7 @@ def _without_null(keys: Keys, kept: Keys, removed: dict[str, dict[str, str]], wh
                 if entry not in entries:
                     raise InputError(
                         f"{where}: {name}.{entry}: null takes an entry away from what lies below, and there is none of "
-                        f"this name.{nearest(entry, entries)} An entry without keys is {{}}."
+                        f"this name.{nearest(entry, entries)}"
                     )
                 del entries[entry]
                 removed.setdefault(name, {})[entry] = f"{name}.{entry}"
