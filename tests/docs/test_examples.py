@@ -23,8 +23,12 @@ def test_the_examples_of_all_keys_are_a_configuration():
 
 
 def test_the_example_of_an_own_config_is_a_configuration():
-    example, further = blocks("docs/run/own-model.md")
+    on_a_text, example, further = blocks("docs/run/own-model.md")
     read_config(example | further)
+    laid_over = yaml.safe_load((ROOT / "experiments/text_local.yaml").read_text(encoding="utf-8"))
+    laid_over["tasks"]["text_local"] |= on_a_text["tasks"]["text_local"]
+    laid_over["models"]["local"] |= on_a_text["models"]["local"]
+    assert read_config(on_a_text | laid_over).models["local"].evaluate == "text_local"
 
 
 def test_every_result_that_several_rules_use_is_in_the_list_of_files():
