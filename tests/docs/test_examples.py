@@ -31,9 +31,13 @@ def test_the_example_of_null_takes_away_what_it_says():
 
 
 def test_the_examples_of_an_own_config_are_configurations():
-    example, two_models, further = blocks("docs/run/own-model.md")
+    on_a_text, example, two_models, further = blocks("docs/run/own-model.md")
     read_config(example | further)
     read_config(two_models)
+    laid_over = yaml.safe_load((ROOT / "experiments/text_local.yaml").read_text(encoding="utf-8"))
+    laid_over["tasks"]["text_local"] |= on_a_text["tasks"]["text_local"]
+    laid_over["models"]["local"] |= on_a_text["models"]["local"]
+    assert read_config(on_a_text | laid_over).models["local"].evaluate == "text_local"
 
 
 def test_every_result_that_several_rules_use_is_in_the_list_of_files():

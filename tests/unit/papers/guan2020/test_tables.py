@@ -411,7 +411,7 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     assert "2 draws on 4 documents (100 asked for)." in of_m
     assert "| heads | Loss | perplexity | rise |\n" in of_m
     assert "| rise of Loss, own | random |" in of_m
-    assert "| 0.25 | 0.100 (0.000 to 0.200) | 0.150 | 1 of 3 | 0.333 |" in of_m
+    assert "| 0.250 | 0.100 (0.000 to 0.200) | 0.150 | 1 of 3 | 0.333 |" in of_m
     assert "questions" in of_q
     assert "Loss" not in of_q
     assert shortages(table) == ["m, p: 100 documents for random heads were asked for, and there are 4."]

@@ -267,7 +267,7 @@ def _beside_random_heads(section: pd.DataFrame, metric: str, label: str, unit: s
     shown = {
         "ID": section["id"],
         "condition": section["condition"],
-        f"{about.change} of {label}, own": section[f"own_drop_{metric}"],
+        f"{about.change} of {label}, own": _own(section[f"own_drop_{metric}"], about.decimals),
         "random": _with_ends(section, name, about.decimals, "{} ({} to {})"),
         "own less random": _with_ends(section, f"own_excess_{metric}", about.decimals),
         "rank": [f"{rank} of {1 + draws}" for rank, draws in ranks],
@@ -277,6 +277,11 @@ def _beside_random_heads(section: pd.DataFrame, metric: str, label: str, unit: s
     asked = _of_asked(section, "control_questions", unit)
     heads = f"Beside random heads: {draws} {'draw' if draws == 1 else 'draws'} on {asked}."
     return [heads, markdown_table(pd.DataFrame(shown))]
+
+
+def _own(drops: pd.Series, decimals: int) -> pd.Series:
+    """Numbers, which a page shows with two decimals; as text where it should show more."""
+    return drops if decimals == 2 else drops.map(f"{{:.{decimals}f}}".format)
 
 
 def _of_asked(section: pd.DataFrame, taken: str, unit: str) -> str:
