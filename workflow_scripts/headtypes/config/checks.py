@@ -12,7 +12,8 @@ from headtypes.ablation.operations import OPERATIONS, head_of
 from headtypes.base.errors import InputError, nearest, one_line
 from headtypes.config.schema import Config
 from headtypes.config.sources import Finetuned
-from headtypes.models.files import package_folder
+from headtypes.models.files import package_folder, place_of
+from headtypes.models.gguf_files import check_gguf
 from headtypes.tasks.files import files_of
 from headtypes.tasks.kinds import KINDS
 from headtypes.types.names import ALL, TYPE_NAME
@@ -116,6 +117,10 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             raise InputError(
                 f"config: {key}.package: there is no installed package {source.package}; install it with pip."
             )
+        if source.gguf is not None:
+            _variables_set(f"{key}.gguf", source.gguf)
+            folder, gguf = place_of(source.model_dump())
+            check_gguf(f"config: {key}.gguf", folder / gguf)
     for name in tasks:
         source, key = config.tasks[name].source, f"tasks.{name}.source"
         # A kind that no model answers is not fine-tuned on: its training data are for probes.

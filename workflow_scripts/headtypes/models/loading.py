@@ -94,11 +94,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     check_files(record, {**record.weights, **record.files})
     try:
         model, report = auto.from_pretrained(
-            record.folder,
+            **record.pretrained,
             dtype=getattr(torch, precision),
-            local_files_only=True,
             use_safetensors=not record.pickle,
-            trust_remote_code=False,
             # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,
@@ -137,7 +135,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 
 def language_head(record: ModelRecord) -> str:
     """Which of `HEADS` a fetched model has if it is a language model: the one for masked words, unless it is causal."""
-    config = AutoConfig.from_pretrained(record.folder, local_files_only=True, trust_remote_code=False)
+    config = AutoConfig.from_pretrained(**record.pretrained)
     masked = record.model_type in HEADS["masked_lm"].types and not getattr(config, "is_decoder", False)
     return "masked_lm" if masked else "causal_lm"
 
