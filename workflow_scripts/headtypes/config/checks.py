@@ -7,6 +7,7 @@ import csv
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from headtypes.ablation.operations import OPERATIONS, head_of
 from headtypes.base.errors import InputError, nearest, one_line
@@ -119,8 +120,10 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             )
         if source.gguf is not None:
             _variables_set(f"{key}.gguf", source.gguf)
-            folder, gguf = place_of(source.model_dump())
-            check_gguf(f"config: {key}.gguf", folder / gguf)
+            file = Path(*place_of(source.model_dump()))
+            # What a package holds is told by the job that fetches the model.
+            if source.package is None or file.is_file():
+                check_gguf(f"config: {key}.gguf", file)
     for name in tasks:
         source, key = config.tasks[name].source, f"tasks.{name}.source"
         # A kind that no model answers is not fine-tuned on: its training data are for probes.
