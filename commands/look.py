@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> None:
         Sample(NAME, asked.text, asked.second),
         _found(plan, asked.model),
         precision=plan.config.compute.precision,
-        distance_bins=plan.config.clustering.distance_bins,
+        **plan.config.clustering.features,
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     write_page(output, data, {"model": asked.model, "text": [asked.text, asked.second]})

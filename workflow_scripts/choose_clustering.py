@@ -5,7 +5,8 @@ from headtypes.features.feature_files import read_distance
 from headtypes.types.choice import compare_clusterings
 
 with job(snakemake) as (inputs, spec, outputs, _):
-    choice = compare_clusterings(read_distance(inputs.features, FINE_BINS), **spec)
+    distance = read_distance(inputs.features, FINE_BINS, spec.pop("first_token", True))
+    choice = compare_clusterings(distance, **spec)
     write_csv(outputs.ways, choice.table)
     write_csv(outputs.agreement, choice.agreement)
     write_csv(outputs.best, choice.best)

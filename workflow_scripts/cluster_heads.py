@@ -5,7 +5,8 @@ from headtypes.types.clustering import cluster_heads, partition_of
 from headtypes.types.partitions import write_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    features, shape = read_head_features(inputs.features, spec.pop("distance_bins"))
+    columns = spec.pop("distance_bins"), spec.pop("first_token", True)
+    features, shape = read_head_features(inputs.features, *columns)
     clustering = cluster_heads(features, **spec)
     warn(provenance, clustering.naming.warnings)
     write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})

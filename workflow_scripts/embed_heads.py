@@ -3,5 +3,6 @@ from headtypes.features.feature_files import read_head_features
 from headtypes.types.embedding import embed_heads, write_embedding
 
 with job(snakemake) as (inputs, spec, outputs, _):
-    features, shape = read_head_features(inputs.features, spec["distance_bins"])
-    write_embedding(outputs.places, embed_heads(features, shape, spec["seed"]))
+    seed = spec.pop("seed")
+    features, shape = read_head_features(inputs.features, **spec)
+    write_embedding(outputs.places, embed_heads(features, shape, seed))

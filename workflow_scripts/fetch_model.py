@@ -9,7 +9,8 @@ with job(snakemake) as (inputs, spec, outputs, _):
     demands = Demands(**spec.pop("demands"))
     model = fetch_model(**spec, finetuned=inputs.finetuned, sha256=demands.sha256)
     check_model(model)
-    check_demands(f"models.{model.name}", outline_of(f"models.{model.name}", model.folder, model.pickle), demands)
+    outline = outline_of(f"models.{model.name}", model.folder, model.pickle, model.gguf)
+    check_demands(f"models.{model.name}", outline, demands)
     for file in demands.partitions.values():
         read_partition_rows(file, (model.layers, model.heads))
     write_model_record(outputs.model, model)

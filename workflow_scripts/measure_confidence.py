@@ -6,7 +6,8 @@ from headtypes.types.confidence import head_confidence
 from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    distance, seed = read_distance(inputs.features, spec.pop("distance_bins")), spec.pop("seed")
+    columns, seed = (spec.pop("distance_bins"), spec.pop("first_token", True)), spec.pop("seed")
+    distance = read_distance(inputs.features, *columns)
     heads, clusterings = head_confidence(distance, read_partition(inputs.partition), spec, seed=seed)
     write_csv(outputs.heads, heads)
     write_json(outputs.clusterings, {**clusterings, "provenance": provenance})

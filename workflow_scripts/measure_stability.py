@@ -5,7 +5,8 @@ from headtypes.types.partitions import read_partition
 from headtypes.types.stability import measure_stability, own_cluster_share
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    distance = read_distance(inputs.features, spec.pop("distance_bins"))
+    columns = spec.pop("distance_bins"), spec.pop("first_token", True)
+    distance = read_distance(inputs.features, *columns)
     labels = read_partition(inputs.partition).table["cluster"].to_numpy()
     stability = {**measure_stability(distance, labels, **spec), "own_cluster": own_cluster_share(distance, labels)}
     write_json(outputs.stability, {**stability, "provenance": provenance})

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import yaml
 
+from headtypes.answering.sentence_pair.examples import label_numbers, labels_of
 from headtypes.features.feature_files import Features, write_features
 from headtypes.tasks.fetching import fetch_task
-from headtypes.tasks.sentence_pair.examples import label_numbers, labels_of
 from headtypes.types.partitions import Partition, write_partition
 from tests.docs.recipes import RECIPES, Place, commands, programs
 from tests.support.models import tiny_bert

@@ -43,6 +43,20 @@ def test_the_model_is_as_before_and_texts_are_cut_to_what_it_takes():
     np.testing.assert_allclose(features.distance.sum(-1), 1, atol=1e-5)
 
 
+def test_the_first_token_takes_the_place_of_cls_where_there_is_none():
+    model, tokenizer = tiny_language_model("gpt2")
+    features = read_heads(model, tokenizer, ["the cat sat by the river", "a dog ran"])
+    np.testing.assert_array_less(0, features.first.sum(-1))
+    groups = {
+        first_token: head_types(features, k=2, first_token=first_token).table["special"]
+        for first_token in (True, False)
+    }
+    # There is neither a comma nor a period.
+    assert (groups[False] == 0).all()
+    np.testing.assert_allclose(groups[True], features.first.sum(-1).mean(0).ravel(), atol=1e-6)
+    assert read_heads(*tiny_language_model("llama"), ["the cat sat"]).first is None
+
+
 def test_fewer_different_heads_than_types_are_refused():
     model, tokenizer = tiny_bert(layers=1, heads=2)
     with pytest.raises(InputError, match="4 clusters need at least 4 different heads"):

@@ -17,7 +17,7 @@ from headtypes.features.columns import head_features
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.records import Sample
 from tests.support.atlases import write_types
-from tests.support.models import plain_attentions, tiny_bert
+from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.places import ROOT
 from tests.support.reading import distance_features
 from tests.support.records import recorded
@@ -39,6 +39,16 @@ def test_the_page_holds_the_models_attention_on_the_text_and_its_numbers(tmp_pat
     of_text = head_features(distance_features(model, encoded)[0], 16).reshape(-1, 21)
     np.testing.assert_allclose(data["features"]["values"], of_text, atol=1e-3)
     assert data["columns"] == []
+
+
+@pytest.mark.parametrize("first_token", [True, False])
+def test_the_bucket_of_the_first_token_is_called_so(tmp_path, first_token):
+    record = recorded(*tiny_language_model("gpt2"), tmp_path / "model")
+    settings = {"precision": "float32", "distance_bins": 4, "first_token": first_token}
+    features = look_at(record, Sample("your text", "the cat sat by it", None), {}, **settings)["features"]
+    assert features["labels"][4:] == ["self", "first" if first_token else "cls", "sep", "comma", "period"]
+    assert all((values[5] > 0) == first_token for values in features["values"])
+    np.testing.assert_allclose(np.sum(features["values"], axis=1), 1, atol=1e-2)
 
 
 def test_a_long_text_is_cut_and_says_so(tmp_path):

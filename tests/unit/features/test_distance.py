@@ -1,12 +1,14 @@
 """Distance features equal their definition, computed densely on one sample at a time."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
 from headtypes.base.errors import InputError
-from headtypes.features.columns import FINE_BINS, head_features
+from headtypes.features.columns import FINE_BINS, head_features, lacks_cls, split
 from headtypes.features.distance import DistanceFeatures
 from headtypes.tasks.encoding import Encoded, encode_samples
 from headtypes.tasks.question_answering.squad import read_squad
@@ -14,9 +16,9 @@ from headtypes.tasks.records import Sample
 from headtypes.tasks.tokens import token_kinds
 from headtypes.types.clustering import cluster_heads
 from tests.support.layers import attention_of, layer_of
-from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_roberta
+from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.places import SHARED_DATA
-from tests.support.reading import distance_features, reader_of
+from tests.support.reading import distance_features, read_with, reader_of
 from tests.support.tiny import bert_tokenizer
 
 DATA = SHARED_DATA
@@ -83,13 +85,13 @@ def test_rows_beyond_one_block_are_summed_by_distance():
     np.testing.assert_allclose(found[0], expected, atol=1e-5, rtol=0)
 
 
-def features_of(attention: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """The feature of each head [head, 69] from its attention [head, query, key], bucket by bucket."""
+def features_of(attention: np.ndarray, kinds: np.ndarray, keys: slice = slice(None)) -> np.ndarray:
+    """The feature of each head [head, 69] from its attention [head, query, key], bucket by bucket; of some keys."""
     length = len(kinds)
     distance = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
     bucket = np.where(distance == 0, FINE_BINS, distance * FINE_BINS // length)
     bucket = np.where(kinds > 0, FINE_BINS + kinds, bucket)
-    sums = [np.bincount(bucket.ravel(), head.ravel(), minlength=FINE_BINS + 5) for head in attention]
+    sums = [np.bincount(bucket[:, keys].ravel(), head[:, keys].ravel(), minlength=FINE_BINS + 5) for head in attention]
     return np.array(sums) / length
 
 
@@ -100,22 +102,55 @@ def features_of(attention: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     ids=["several at once", "in more groups", "long"],
 )
 @pytest.mark.parametrize("pairs", [2**16, 1], ids=["", "least blocks"])
-def test_samples_that_are_read_together_equal_the_definition(lengths, causal, pairs, monkeypatch):
+@pytest.mark.parametrize("first", [False, True], ids=["", "first token"])
+def test_samples_that_are_read_together_equal_the_definition(lengths, causal, pairs, first, monkeypatch):
     monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", pairs)
     rng = np.random.default_rng(0)
     layers = [layer_of(lengths, heads=3, causal=causal, seed=seed) for seed in range(2)]
     kinds = [(rng.integers(1, 5, length) * (rng.random(length) < 0.2)).astype(np.int8) for length in lengths]
-    reducer = DistanceFeatures(kinds)
+    # One text begins with a comma, and others with an ordinary token.
+    kinds[0][0], kinds[-1][0] = 3, 0
+    reducer = DistanceFeatures(kinds, first)
     reader = reader_of([reducer], lengths, len(layers), heads=3)
     for number, layer in enumerate(layers):
         outputs = reader(number, layer)
         for sample, length in enumerate(lengths):
             attention = attention_of(layer, sample, length)
-            found = reducer.values[sample, number]
+            found, of_first = split(reducer.values[sample, number].numpy())
             np.testing.assert_allclose(found, features_of(attention, kinds[sample]), atol=1e-6)
+            if first:
+                np.testing.assert_allclose(of_first, features_of(attention, kinds[sample], slice(1)), atol=1e-6)
             expected = attention @ layer.value[sample, :, :length].double().numpy()
             np.testing.assert_allclose(outputs[sample, :, :length], expected, atol=1e-5)
             assert not outputs[sample, :, length:].any()
+
+
+def test_the_first_token_takes_the_place_of_cls_where_a_tokenizer_adds_none():
+    """Both views equal the definition: as it stands, and with `[CLS]` for whatever token is first."""
+    model, tokenizer = tiny_language_model("gpt2", num_attention_heads=3)
+    samples = [*SAMPLES, Sample("comma", ", the cat sat by the river.", None), Sample("one", "cat", None)]
+    samples = [Sample(each.id, each.first, None) for each in samples]
+    encoded = encode_samples(samples, tokenizer, "text", 64)
+    assert encoded.lengths[-1] < 5
+    assert lacks_cls(encoded.kinds)
+    found, first = split(read_with(DistanceFeatures(encoded.kinds, first=True), model, encoded))
+    np.testing.assert_array_equal(found, distance_features(model, encoded))
+    for index, ids in enumerate(encoded.input_ids):
+        attention, tokens = plain_attentions(model, ids, None), tokenizer.convert_ids_to_tokens(ids)
+        for bins in (2, 16, 64):
+            expected = defined_features(attention, tokens, {}, bins)
+            np.testing.assert_allclose(head_features(found[index], bins), expected, atol=1e-5, rtol=0)
+            viewed = head_features(found[index], bins, first[index])
+            expected = defined_features(attention, ["[CLS]", *tokens[1:]], {}, bins)
+            np.testing.assert_allclose(viewed, expected, atol=1e-5, rtol=0)
+            np.testing.assert_allclose(viewed.sum(-1), 1, atol=1e-5)
+            assert (viewed >= 0).all()
+
+
+@pytest.mark.parametrize("make", [tiny_bert, tiny_roberta, partial(tiny_language_model, "llama")])
+def test_a_tokenizer_that_begins_texts_with_a_token_of_its_own_has_a_cls(make):
+    encoded = encode_samples(SAMPLES, make()[1], "question_answering", 64)
+    assert not lacks_cls(encoded.kinds)
 
 
 def test_layers_with_masks_of_their_own_keep_them():

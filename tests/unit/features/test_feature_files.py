@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -15,6 +16,7 @@ from headtypes.base.errors import InputError
 from headtypes.features import feature_files as storage
 from headtypes.features.feature_files import (
     Features,
+    has_first_token,
     join_features,
     read_distance,
     read_features,
@@ -52,6 +54,47 @@ def test_features_come_back_as_they_were(path):
     assert read.sample_ids == written.sample_ids
     with h5py.File(path) as file:
         assert json.loads(file.attrs["provenance"]) == {"rule": "extract_features"}
+
+
+def with_first() -> Features:
+    """Features of which a part of each share goes to the first token."""
+    part = np.random.default_rng(9).random((SAMPLES, LAYERS, HEADS, COLUMNS), dtype=np.float32)
+    return replace(features(), first=features().distance * part)
+
+
+def test_the_first_token_can_be_counted_as_cls_or_by_its_distance(path, tmp_path):
+    written = with_first()
+    write_features(tmp_path / "first.h5", written, {})
+    np.testing.assert_array_equal(read_features(tmp_path / "first.h5").first, written.first)
+    assert has_first_token(tmp_path / "first.h5")
+    assert not has_first_token(path)
+    assert read_features(path).first is None
+    plain = read_distance(path, 16)
+    np.testing.assert_array_equal(read_distance(path, 16, False), plain)
+    np.testing.assert_array_equal(read_distance(tmp_path / "first.h5", 16, False), plain)
+    found = read_distance(tmp_path / "first.h5", 16).reshape(SAMPLES, LAYERS, HEADS, 21).astype(float)
+    first, kept = written.first.astype(float), written.distance.astype(float) - written.first
+    np.testing.assert_allclose(found[..., :16], kept[..., :64].reshape(*kept.shape[:3], 16, 4).sum(-1), atol=1e-6)
+    np.testing.assert_allclose(found[..., [16, 18, 19, 20]], kept[..., [64, 66, 67, 68]], atol=1e-6)
+    np.testing.assert_allclose(found[..., 17], kept[..., 65] + first.sum(-1), atol=1e-6)
+    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-5)
+    heads, _ = read_head_features(tmp_path / "first.h5", 16)
+    np.testing.assert_allclose(heads, found.reshape(SAMPLES, -1, 21).mean(0), atol=1e-7)
+    np.testing.assert_array_equal(
+        read_head_features(tmp_path / "first.h5", 16, False)[0], read_head_features(path, 16)[0]
+    )
+
+
+def test_parts_with_the_first_token_are_joined(tmp_path):
+    whole = with_first()
+    rows = [np.arange(0, SAMPLES, 2), np.arange(1, SAMPLES, 2), np.arange(0)]
+    for number, part in enumerate(rows):
+        ids = [whole.sample_ids[row] for row in part]
+        values = (whole.distance[part], whole.length[part], whole.truncated[part], ids, whole.first[part])
+        write_features(tmp_path / f"{number}.h5", Features(*values), {})
+    join_features(tmp_path / "joined.h5", whole.sample_ids, [tmp_path / f"{number}.h5" for number in range(3)], {})
+    write_features(tmp_path / "whole.h5", whole, {})
+    assert (tmp_path / "joined.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
 
 
 @pytest.mark.parametrize("bins", [1, 2, 4, 8, 16, 32, 64])

@@ -12,6 +12,7 @@ from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import Layer, run
 from headtypes.features import distance
 from headtypes.features import fused as fused_distance
+from headtypes.features.columns import split
 from headtypes.features.distance import DistanceFeatures
 from headtypes.features.fused import FusedReader, fused_reader
 from headtypes.tasks.encoding import encode_samples
@@ -58,8 +59,11 @@ def layer_of(lengths, heads=2, key_heads=2, size=16, causal=False, dtype=torch.f
 
 
 def defined(layer, kinds):
-    """Head outputs and features of each sample alone, dense and in float64, pair by pair: lists of arrays by head."""
-    outputs, features = [], []
+    """Head outputs, features, and the parts of these that go to the first token: lists of arrays by head.
+
+    Of each sample alone, dense and in float64, pair by pair.
+    """
+    outputs, features, first = [], [], []
     shared = layer.query.shape[1] // layer.key.shape[1]
     for sample, kind in enumerate(kinds):
         length = len(kind)
@@ -74,8 +78,9 @@ def defined(layer, kinds):
         distance = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
         bucket = np.where(kind[None] > 0, 64 + kind[None], np.where(distance == 0, 64, distance * 64 // length))
         features.append([np.bincount(bucket.ravel(), head.ravel(), 69) / length for head in attention])
+        first.append([np.bincount(bucket[:, 0], head[:, 0], 69) / length for head in attention])
         outputs.append(attention @ value)
-    return outputs, features
+    return outputs, features, first
 
 
 CASES = {
@@ -106,12 +111,27 @@ def test_outputs_and_features_equal_the_definition(case):
     # Of what the queries' precision holds, features lose nothing; outputs are rounded to it.
     feature_error = 1e-6 if dtype == torch.float32 else 2e-5
     output_error = {torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}[dtype]
-    for sample, (expected, expected_features) in enumerate(zip(*defined(layer, kinds), strict=True)):
+    for sample, (expected, expected_features, _) in enumerate(zip(*defined(layer, kinds), strict=True)):
         length = len(kinds[sample])
         found = outputs[sample].double().cpu().numpy()
         np.testing.assert_allclose(found[:, :length], expected, atol=output_error, rtol=0)
         assert (found[:, length:] == 0).all()
         np.testing.assert_allclose(features[sample].cpu(), expected_features, atol=feature_error, rtol=0)
+
+
+@pytest.mark.parametrize("case", ["shorter than a block", "several blocks", "causal", "all at once"])
+def test_the_attention_to_the_first_token_equals_the_definition(case):
+    layer, kinds = layer_of(**CASES[case])
+    # One text begins with a comma, and another with an ordinary token.
+    kinds[0][0], kinds[-1][0] = 3, 0
+    error = 1e-6 if "dtype" not in CASES[case] else 2e-5
+    without = FusedReader(kinds, DEVICE)(layer)
+    outputs, found = FusedReader(kinds, DEVICE, first=True)(layer)
+    assert torch.equal(outputs, without[0])
+    features, first = split(found.cpu().numpy())
+    np.testing.assert_array_equal(features, without[1].cpu())
+    for sample, (_, _, expected) in enumerate(zip(*defined(layer, kinds), strict=True)):
+        np.testing.assert_allclose(first[sample], expected, atol=error, rtol=0)
 
 
 def test_features_do_not_change_from_run_to_run():
@@ -144,8 +164,10 @@ def test_a_whole_model_gives_the_same_with_and_without_the_kernel(monkeypatch):
 
     found = {}
     for name, kind in (("plain", None), ("kernel", FusedReader), ("mixed", EveryOther)):
-        monkeypatch.setattr(distance, "fused_reader", lambda kinds, layer, kind=kind: kind and kind(kinds, DEVICE))
-        reducer = DistanceFeatures(encoded.kinds)
+        monkeypatch.setattr(
+            distance, "fused_reader", lambda kinds, layer, first, kind=kind: kind and kind(kinds, DEVICE, first)
+        )
+        reducer = DistanceFeatures(encoded.kinds, first=True)
         reader = reader_of([reducer], encoded.lengths, 2, 2, DEVICE)
         with torch.inference_mode():
             logits = run(model, inputs, reader).start_logits
@@ -162,7 +184,7 @@ def test_where_the_kernel_does_not_run_a_warning_says_why(monkeypatch):
     monkeypatch.setattr(fused_distance, "distance_kernel", None)
     fused_distance._runs.cache_clear()
     with pytest.warns(UserWarning, match="Triton, which PyTorch's builds for CUDA bring, is not installed"):
-        assert not fused_distance._runs(torch.device("cuda"), torch.float32, 16)
+        assert not fused_distance._runs(torch.device("cuda"), torch.float32, 16, False)
     fused_distance._runs.cache_clear()
     assert fused_reader(kinds, Layer(layer.query.cpu(), None, None, None, 1.0)) is None
 
@@ -175,13 +197,14 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
 
 half, causal = sys.argv[1] == "half", sys.argv[2] == "causal"
-types = {"kinds": "*i32", "lengths": "*i32", "by_offset": "*fp32", "to_special": "*fp32", "features": "*fp32"}
+types = {"kinds": "*i32", "lengths": "*i32", "by_offset": "*fp32", "to_special": "*fp32"}
+types |= {"to_first": "*fp32", "features": "*fp32"}
 types |= dict.fromkeys(("query", "key", "value", "special", "output"), "*bf16" if half else "*fp32")
 types["scale"] = "fp32"
 constants = {"HEAD_SIZE": 64, "CHANNELS": 64, "TILE": 64, "PRECISION": "tf32", "LEADING_BITS": -65536}
 if not half:
     constants |= {"TILE": 32, "PRECISION": "ieee", "LEADING_BITS": -1}
-constants |= {"CAUSAL": causal, "BINS": 64, "KINDS": 4}
+constants |= {"CAUSAL": causal, "FIRST": causal, "BINS": 64, "KINDS": 4}
 for kernel in (distance_kernel.read_rows, distance_kernel.fold_offsets):
     own = {name: value for name, value in constants.items() if name in kernel.arg_names}
     signature = {name: "constexpr" if name in own else types.get(name, "i32") for name in kernel.arg_names}

@@ -6,7 +6,7 @@ import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.attention.one_pass import read_attention
-from headtypes.features.columns import head_features
+from headtypes.features.columns import head_features, lacks_cls, split
 from headtypes.features.distance import DistanceFeatures
 from headtypes.features.feature_files import Features
 from headtypes.tasks.encoding import encode_samples
@@ -38,11 +38,11 @@ def read_heads(
     samples = [Sample(str(number), *pair) for number, pair in enumerate(pairs)]
     longest = getattr(model.config, "max_position_embeddings", None) or tokenizer.model_max_length
     encoded = encode_samples(samples, tokenizer, kind, max_length or min(longest, tokenizer.model_max_length))
-    (distance,) = read_attention(
-        model, encoded, [DistanceFeatures(encoded.kinds)], batch_tokens=batch_tokens, what=type(model).__name__
-    )
+    reducer = DistanceFeatures(encoded.kinds, lacks_cls(encoded.kinds))
+    (found,) = read_attention(model, encoded, [reducer], batch_tokens=batch_tokens, what=type(model).__name__)
+    distance, first = split(found)
     lengths = np.array(encoded.lengths, dtype=np.int32)
-    return Features(distance, lengths, encoded.truncated, [sample.id for sample in samples])
+    return Features(distance, lengths, encoded.truncated, [sample.id for sample in samples], first)
 
 
 def head_types(
@@ -51,6 +51,7 @@ def head_types(
     k: int = 4,
     method: str = "kmeans",
     distance_bins: int = 16,
+    first_token: bool = True,
     scale: bool = False,
     restarts: int = 50,
     seed: int = 0,
@@ -59,12 +60,14 @@ def head_types(
 
     features: as `read_heads` returns them, or `feature_files.read_features`.
     distance_bins: a divisor of 64; the rest as in `clustering.cluster_heads`.
+    first_token: whether the first token counts as `[CLS]` where no text has one, as with most decoders.
     returns   the type of each head; `partition.type_of` is [layer, head], `partition.heads_of("vertical")` their
         indices from 0, and `partition.doubtful` the types whose names are doubtful.
     Raises `InputError` where the heads cannot be divided in this way.
     """
     samples, layers, heads, _ = features.distance.shape
-    of_heads = head_features(features.distance, distance_bins).reshape(samples, layers * heads, -1)
+    first = features.first if first_token else None
+    of_heads = head_features(features.distance, distance_bins, first).reshape(samples, layers * heads, -1)
     mean = of_heads.mean(0, dtype=np.float64)
     clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     return partition_of(clustering, mean, (layers, heads))

@@ -21,7 +21,7 @@ from headtypes.atlas.data_packed import pack, pack_divergence, pack_maps
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.features.columns import SELF_AND_SPECIAL
 from headtypes.features.divergence_files import read_divergence
-from headtypes.features.feature_files import read_head_features
+from headtypes.features.feature_files import has_first_token, read_head_features
 from headtypes.models.records import ModelRecord
 from headtypes.types.partitions import read_partition
 
@@ -41,6 +41,7 @@ def gather(
     *,
     distance_bins: int,
     conditions: Mapping[str, Mapping[str, str]],
+    first_token: bool = True,
 ) -> dict:
     """What is known of a model's heads, as JSON can hold it; heads are listed layer by layer.
 
@@ -51,6 +52,7 @@ def gather(
         surfaces, gradients, divergences, relations, best_heads, coreference, importance, intervals. Any of them may be
         absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
+    distance_bins, first_token: as in `feature_files.read_distance`.
     Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)
@@ -74,8 +76,8 @@ def gather(
         "packed": packed,
     }
     for task, path in found.get("features", ()):
-        values, _ = read_head_features(path, distance_bins)
-        data["features"] = numbers_on(task, values, distance_bins)
+        values, _ = read_head_features(path, distance_bins, first_token)
+        data["features"] = numbers_on(task, values, distance_bins, first_token and has_first_token(path))
     for task, path in found.get("divergences", ()):
         divergence = read_divergence(path)
         text, largest = pack_divergence(divergence.of_a_row)
@@ -121,9 +123,13 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
     return about, [text for _, _, text in kept]
 
 
-def numbers_on(task: str, features: np.ndarray, distance_bins: int) -> dict:
-    """The distance features of every head, [head, distance_bins + 5], and what each is called."""
-    labels = [*map(str, range(1, distance_bins + 1)), *SELF_AND_SPECIAL]
+def numbers_on(task: str, features: np.ndarray, distance_bins: int, first_token: bool) -> dict:
+    """The distance features of every head, [head, distance_bins + 5], and what each is called.
+
+    first_token: whether the bucket of `[CLS]` holds the attention to the first token.
+    """
+    others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
+    labels = [*map(str, range(1, distance_bins + 1)), *others]
     return {"task": task, "labels": labels, "values": rounded(features)}
 
 

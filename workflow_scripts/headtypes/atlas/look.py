@@ -4,7 +4,7 @@ from headtypes.atlas.data import Found, gather, numbers_on
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.attention.maps import Maps, readable
 from headtypes.attention.one_pass import read_attention
-from headtypes.features.columns import head_features
+from headtypes.features.columns import head_features, lacks_cls, split
 from headtypes.features.distance import DistanceFeatures
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
@@ -17,24 +17,28 @@ from headtypes.tasks.sentence_pair.kind import SentencePair
 LONGEST = 128
 
 
-def look_at(record: ModelRecord, sample: Sample, found: Found, *, precision: str, distance_bins: int) -> dict:
+def look_at(
+    record: ModelRecord, sample: Sample, found: Found, *, precision: str, distance_bins: int, first_token: bool = True
+) -> dict:
     """What is known of a model's heads, as `data.gather` returns it, with their attention on one text or pair.
 
     sample: its id stands for a task's name; the distance features shown are those on this text alone.
     found:  results of the model, as in `data.gather`; there may be none.
+    distance_bins, first_token: as in `feature_files.read_distance`.
     Raises `InputError` where a head's attention is not finite, or does not sum to one.
     """
     tokenizer = load_tokenizer(record)
     encoded = encode_samples([sample], tokenizer, SentencePair.name, min(record.max_length, LONGEST))
-    reducers = [Maps(), DistanceFeatures(encoded.kinds)]
+    reducers = [Maps(), DistanceFeatures(encoded.kinds, first_token and lacks_cls(encoded.kinds))]
     model = load_model(record, precision)
-    attention, (distance,) = read_attention(model, encoded, reducers, batch_tokens=1, what=record.name)
+    attention, (read,) = read_attention(model, encoded, reducers, batch_tokens=1, what=record.name)
     tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
     maps = AttentionMaps(attention, tokens, sample.id, bool(encoded.truncated[0]))
     data = gather(record, [(sample.id, [maps])], found, distance_bins=distance_bins, conditions={})
-    values = head_features(distance, distance_bins).reshape(record.layers * record.heads, -1)
+    distance, first = split(read)
+    values = head_features(distance, distance_bins, first).reshape(record.layers * record.heads, -1)
     return {
         **data,
         "title": f"A text of yours in {record.name}",
-        "features": numbers_on(sample.id, values, distance_bins),
+        "features": numbers_on(sample.id, values, distance_bins, first is not None),
     }

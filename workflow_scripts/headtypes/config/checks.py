@@ -7,12 +7,14 @@ import csv
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from headtypes.ablation.operations import OPERATIONS, head_of
 from headtypes.base.errors import InputError, nearest, one_line
 from headtypes.config.schema import Ablation, Config
 from headtypes.config.sources import Finetuned
-from headtypes.models.files import package_folder
+from headtypes.models.files import package_folder, place_of
+from headtypes.models.gguf_files import check_gguf
 from headtypes.tasks.files import files_of
 from headtypes.tasks.kinds import KINDS
 from headtypes.types.names import ALL, TYPE_NAME, TYPES
@@ -118,6 +120,12 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             raise InputError(
                 f"config: {key}.package: there is no installed package {source.package}; install it with pip."
             )
+        if source.gguf is not None:
+            _variables_set(f"{key}.gguf", source.gguf)
+            file = Path(*place_of(source.model_dump()))
+            # What a package holds is told by the job that fetches the model.
+            if source.package is None or file.is_file():
+                check_gguf(f"config: {key}.gguf", file)
     for name in tasks:
         source, key = config.tasks[name].source, f"tasks.{name}.source"
         # A kind that no model answers is not fine-tuned on: its training data are for probes.

@@ -89,6 +89,14 @@ class Clustering(Strict):
     """Whether each column is scaled to unit variance first."""
     restarts: Annotated[int, Field(ge=1)] = 50
     """Initialisations of which the best is kept."""
+    first_token: bool = True
+    """Whether the first token of a sample counts as `[CLS]` for models whose tokenizer adds none, without a new
+    extraction."""
+
+    @property
+    def features(self) -> dict:
+        """How stored features are read: arguments of `feature_files.read_distance`, without those that are default."""
+        return {"distance_bins": self.distance_bins, **({} if self.first_token else {"first_token": False})}
 
 
 class Stability(Strict):

@@ -68,7 +68,7 @@ class Finetuned(Strict, Learning):
 
 
 class ModelSource(Strict):
-    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `finetuned`."""
+    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`."""
 
     hub: Text | None = None
     """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
@@ -80,8 +80,11 @@ class ModelSource(Strict):
     """Installed Python package that contains the model's files, by its import name."""
     subfolder: Text = "."
     """Folder of the model's files inside the package."""
+    gguf: LocalPath | None = None
+    """File in GGUF, the format of llama.cpp, which holds the weights and the tokenizer; with `package`, its name in the
+    package."""
     sha256: Sha256 | None = None
-    """Expected SHA-256 of model.safetensors, or of pytorch_model.bin."""
+    """Expected SHA-256 of model.safetensors, of pytorch_model.bin, or of the file in GGUF."""
     pickle: bool = False
     """Whether the weights may be a pickle (pytorch_model.bin) where there are no safetensors; a pickle can run code."""
     finetuned: Finetuned | None = None
@@ -89,9 +92,16 @@ class ModelSource(Strict):
 
     @model_validator(mode="after")
     def _check(self):
-        _exactly_one(self, "hub", "folder", "package", "finetuned")
+        in_package = self.package is not None and self.gguf is not None
+        _exactly_one(self, "hub", "folder", "package", *(() if in_package else ("gguf",)), "finetuned")
         _only_with(self, "hub", "revision")
         _only_with(self, "package", "subfolder")
+        if self.gguf is not None and not self.gguf.endswith(".gguf"):
+            raise ValueError("the name of a file in GGUF ends with .gguf")
+        if in_package and os.path.basename(self.gguf) != self.gguf:
+            raise ValueError("with package, gguf is the name of a file; its folder in the package is subfolder")
+        if self.gguf is not None and self.pickle:
+            raise ValueError("the key pickle belongs to other files; a file in GGUF is none")
         if self.finetuned is not None and self.pickle:
             raise ValueError("the key pickle belongs to a source with files; fine-tuning writes safetensors")
         if self.finetuned is not None and self.sha256:

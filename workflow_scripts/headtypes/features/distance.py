@@ -12,7 +12,7 @@ from headtypes.attention.blocks import LEAST_ROWS, Group
 from headtypes.attention.hook import Layer
 from headtypes.attention.one_pass import Block, PerSample
 from headtypes.base.errors import InputError
-from headtypes.features.columns import COLUMNS, FINE_BINS
+from headtypes.features.columns import COLUMNS, FINE_BINS, first_columns
 from headtypes.features.fused import fused_reader
 from headtypes.tasks.tokens import SPECIAL_KINDS
 
@@ -24,13 +24,15 @@ class DistanceFeatures(PerSample):
     """A reducer whose result is the distance features, [sample, layer, head, 69] float32; each row sums to one.
 
     kinds: one array per encoded sample, kinds of its tokens [token].
+    first: whether the part of each feature that goes to the first token is wanted as well; then the result is
+        [sample, layer, head, 2 x 69], the features and after them these parts (`columns.split`).
 
     On a GPU the fused kernel reads whole layers, where it applies and this reducer has the pass to itself.
     """
 
-    def __init__(self, kinds: Sequence[np.ndarray]):
-        super().__init__(COLUMNS)
-        self._kinds = kinds
+    def __init__(self, kinds: Sequence[np.ndarray], first: bool = False):
+        super().__init__(COLUMNS * (1 + first))
+        self._kinds, self._first = kinds, first
 
     def start(self, batch: Batch) -> None:
         """Forget what is known of the tokens of another batch."""
@@ -42,7 +44,7 @@ class DistanceFeatures(PerSample):
     def read_layer(self, number: int, layer: Layer) -> Tensor | None:
         """Read a layer with the fused kernel, where it applies."""
         if not self._fused_is_known:
-            self._fused, self._fused_is_known = fused_reader(self._of_batch, layer), True
+            self._fused, self._fused_is_known = fused_reader(self._of_batch, layer, self._first), True
         read = self._fused and self._fused(layer)
         if not read:
             return None
@@ -53,20 +55,25 @@ class DistanceFeatures(PerSample):
         """Sum the rows by distance and by special token."""
         group = block.group
         if group.samples.start not in self._buckets:
-            self._buckets[group.samples.start] = Buckets(group, self._of_batch, block.attention.device)
+            self._buckets[group.samples.start] = Buckets(group, self._of_batch, block.attention.device, self._first)
         buckets = self._buckets[group.samples.start]
         if block.is_first:
             self._received = torch.zeros_like(block.attention[:, :, 0])
             self._diagonals = _Diagonals(self._received)
+            self._to_first = torch.zeros_like(self._received) if self._first else None
         self._received += block.attention.sum(2)
         self._diagonals.add(block.attention, buckets.ordinary, block.rows.start)
+        if self._to_first is not None:
+            self._to_first[:, :, block.rows] = block.attention[..., 0]
         if block.is_last:
-            features = torch.cat([self._diagonals.sums() @ buckets.column, self._received @ buckets.special], dim=-1)
-            self.values[group.samples, block.layer] = features / group.length
+            sums = [self._diagonals.sums() @ buckets.column, self._received @ buckets.special]
+            if self._to_first is not None:
+                sums.append(self._to_first @ buckets.first)
+            self.values[group.samples, block.layer] = torch.cat(sums, dim=-1) / group.length
 
     def finish(self) -> None:
         """Keep the features. Raises `InputError` where they do not sum to one, as with weights that are not finite."""
-        error = (self.values.sum(-1) - 1).abs()
+        error = (self.values[..., :COLUMNS].sum(-1) - 1).abs()
         # Written so that NaN fails too.
         wrong = ~(error <= _TOLERANCE[self.about.dtype])
         if wrong.any():
@@ -84,9 +91,10 @@ class Buckets:
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
     special:  [sample, key, 4] one-hot kind of the special tokens.
     column:   [length + key - query, 65] one-hot column of an ordinary key: its fine bin, or self.
+    first:    [sample, query, 69] one-hot column of the first token, if it is wanted, else None.
     """
 
-    def __init__(self, group: Group, kinds: list[np.ndarray], device: torch.device):
+    def __init__(self, group: Group, kinds: list[np.ndarray], device: torch.device, first: bool):
         self.group = group
         tokens = torch.as_tensor(np.stack(kinds[group.samples]), device=device, dtype=torch.int64)
         self.ordinary = (tokens == 0).float()[:, None, None]
@@ -95,6 +103,7 @@ class Buckets:
         column = torch.where(distance > 0, distance * FINE_BINS // group.length, FINE_BINS)
         # The first entry is for a distance of the full length, which no two tokens have.
         self.column = one_hot(column, 1 + FINE_BINS).float()
+        self.first = torch.from_numpy(first_columns(kinds[group.samples])).to(device) if first else None
 
 
 class _Diagonals:

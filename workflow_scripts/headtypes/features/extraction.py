@@ -7,6 +7,7 @@ import numpy as np
 
 from headtypes.attention.batches import WHOLE, Part, batched
 from headtypes.attention.one_pass import read_attention
+from headtypes.features.columns import lacks_cls, split
 from headtypes.features.distance import DistanceFeatures
 from headtypes.features.feature_files import Features, join_features, write_features
 from headtypes.models.fetching import load_tokenizer
@@ -56,18 +57,20 @@ def extract_features(
     """
     tokenizer = load_tokenizer(record)
     encoded = encode_samples(samples, tokenizer, kind, record.max_length, max_seq_length)
-    (distance,) = read_attention(
+    (found,) = read_attention(
         load_model(record, precision),
         encoded,
-        [DistanceFeatures(encoded.kinds)],
+        [DistanceFeatures(encoded.kinds, lacks_cls(encoded.kinds))],
         batch_tokens=batch_tokens,
         what=f"{record.name} on {task}",
         part=Part(*part),
     )
+    distance, first = split(found)
     read = batched(encoded.lengths, batch_tokens, Part(*part))
     return Features(
         distance=distance,
         length=np.array(encoded.lengths, dtype=np.int32)[read],
         truncated=encoded.truncated[read],
         sample_ids=[samples[index].id for index in read],
+        first=first,
     )

@@ -1,6 +1,6 @@
 """Distance features on disk: one HDF5 file per model and task."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ from headtypes.features.columns import COLUMNS, FINE_BINS, head_features
 # Samples in one chunk.
 _CHUNK_SAMPLES = 16
 _CACHE_BYTES = 1 << 24
+# The data sets of shares, named as in `Features`; the second is not in every file.
+_SHARES = ("distance", "first")
 
 
 @dataclass(frozen=True)
@@ -27,17 +29,20 @@ class Features:
     length:     [sample] int32, real tokens.
     truncated:  [sample] bool, whether the sample was cut to the model's longest input.
     sample_ids: of the samples, in the same order.
+    first:      the part of each share that goes to the first token, where no sample has a `[CLS]`, else None.
     """
 
     distance: Float32[np.ndarray, "sample layer head 69"]
     length: np.ndarray
     truncated: np.ndarray
     sample_ids: list[str]
+    first: Float32[np.ndarray, "sample layer head 69"] | None = None
 
 
 def write_features(path: str | Path, features: Features, provenance: dict) -> None:
     """Write features as a whole file, in compressed chunks with checksums, with their provenance."""
-    blocks = (features.distance[block] for block in _blocks(len(features.distance)))
+    shares = {name: values for name in _SHARES if (values := getattr(features, name)) is not None}
+    blocks = {name: map(values.__getitem__, _blocks(len(values))) for name, values in shares.items()}
     _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, provenance)
 
 
@@ -69,7 +74,8 @@ def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[s
 
         shape = (len(order), *files[0]["distance"].shape[1:])
         length, truncated = (np.concatenate(list(joined(name))) for name in ("length", "truncated"))
-        _write(path, shape, joined("distance"), length, truncated, sample_ids, provenance)
+        shares = {name: joined(name) for name in _SHARES if name in files[0]}
+        _write(path, shape, shares, length, truncated, sample_ids, provenance)
 
 
 def _blocks(samples: int) -> list[slice]:
@@ -80,7 +86,7 @@ def _blocks(samples: int) -> list[slice]:
 def _write(
     path: str | Path,
     shape: tuple[int, ...],
-    distance: Iterable[np.ndarray],
+    shares: Mapping[str, Iterable[np.ndarray]],
     length: np.ndarray,
     truncated: np.ndarray,
     sample_ids: Sequence[str],
@@ -92,9 +98,10 @@ def _write(
     packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, **checked} if samples else {}
     with new_hdf5(path, track_order=True) as file:
         chunks = (min(samples, _CHUNK_SAMPLES), *shape[1:]) if samples else None
-        written = file.create_dataset("distance", shape, np.float32, chunks=chunks, track_times=False, **packed)
-        for block, rows in zip(_blocks(samples), distance, strict=True):
-            written[block] = rows
+        for name, blocks in shares.items():
+            written = file.create_dataset(name, shape, np.float32, chunks=chunks, track_times=False, **packed)
+            for block, rows in zip(_blocks(samples), blocks, strict=True):
+                written[block] = rows
         # Of one width, since texts of different lengths have no checksum.
         ids = np.array([id_.encode() for id_ in sample_ids], dtype=bytes)
         ids = ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1)))
@@ -112,24 +119,36 @@ def read_features(path: str | Path) -> Features:
             length=file["length"][:],
             truncated=file["truncated"][:],
             sample_ids=file["sample_id"].asstr()[:].tolist(),
+            first=file["first"][:] if "first" in file else None,
         )
 
 
-def read_distance(path: str | Path, distance_bins: int) -> np.ndarray:
-    """Read the distance features of every sample: [sample, head, N + 5] float32, heads layer by layer."""
+def has_first_token(path: str | Path) -> bool:
+    """Whether the attention to the first token is stored on its own, as it is where no sample has a `[CLS]`."""
     with _opened(path) as file:
-        distance = file["distance"]
+        return "first" in file
+
+
+def read_distance(path: str | Path, distance_bins: int, first_token: bool = True) -> np.ndarray:
+    """Read the distance features of every sample: [sample, head, N + 5] float32, heads layer by layer.
+
+    first_token: whether the first token counts as `[CLS]` where its attention is stored on its own.
+    """
+    with _opened(path) as file:
+        distance, first = file["distance"], file["first"] if first_token and "first" in file else None
         read = np.empty((*distance.shape[:-1], distance_bins + COLUMNS - FINE_BINS), np.float32)
         for block in _blocks(len(distance)):
-            read[block] = head_features(distance[block], distance_bins)
+            read[block] = head_features(distance[block], distance_bins, None if first is None else first[block])
         return read.reshape(len(read), -1, read.shape[-1])
 
 
-def read_head_features(path: str | Path, distance_bins: int) -> tuple[np.ndarray, tuple[int, int]]:
+def read_head_features(
+    path: str | Path, distance_bins: int, first_token: bool = True
+) -> tuple[np.ndarray, tuple[int, int]]:
     """Read the head features, the means over the samples: [head, N + 5] float64; and (layers, heads)."""
     with _opened(path) as file:
         shape = file["distance"].shape[1:3]
-    return read_distance(path, distance_bins).mean(0, dtype=np.float64), shape
+    return read_distance(path, distance_bins, first_token).mean(0, dtype=np.float64), shape
 
 
 @contextmanager
@@ -140,4 +159,6 @@ def _opened(path: str | Path):
             raise ValueError("it holds no distance features")
         if not len(file["distance"]) == len(file["length"]) == len(file["truncated"]) == len(file["sample_id"]):
             raise ValueError("its data sets are not of the same samples")
+        if "first" in file and file["first"].shape != file["distance"].shape:
+            raise ValueError("its data sets are not of the same heads and samples")
         yield file

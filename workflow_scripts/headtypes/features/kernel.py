@@ -26,6 +26,7 @@ def read_rows(
     output,
     by_offset,
     to_special,
+    to_first,
     scale,
     query_sample,
     query_head,
@@ -47,6 +48,7 @@ def read_rows(
     CHANNELS: tl.constexpr,  # noqa: N803
     TILE: tl.constexpr,  # noqa: N803
     CAUSAL: tl.constexpr,  # noqa: N803
+    FIRST: tl.constexpr,  # noqa: N803
     PRECISION: tl.constexpr,  # noqa: N803
     LEADING_BITS: tl.constexpr,  # noqa: N803
 ):
@@ -59,6 +61,7 @@ def read_rows(
     by_offset:  [sample, head, row block, slot] float32: attention to ordinary tokens summed over the pairs of
         an offset; slot 0 is the offset -(first row of the block) - TILE.
     to_special: [sample, head, row block, 16] float32: attention to special tokens by kind.
+    to_first:   [sample, head, token] float32: attention to the first token; written if FIRST.
     scale:      factor of the scores, divided by log(2), so that the softmax takes powers of two instead of e.
     group:      query heads that share a key head.
     LEADING_BITS: mask of the bits of a float32 that the queries' precision can represent.
@@ -116,6 +119,7 @@ def read_rows(
 
     summed = tl.zeros([TILE, CHANNELS], tl.float32)
     by_kind = tl.zeros([TILE, 16], tl.float32)
+    at_first = tl.zeros([TILE], tl.float32)
     ahead = tl.zeros([SPAN, 2, 8, 4], tl.float32)
     for number in range(key_blocks):
         positions = number * TILE + columns
@@ -126,6 +130,8 @@ def read_rows(
         scores = tl.dot(queries, tl.trans(keys), input_precision=PRECISION)
         attention = tl.exp2(scores * scale - normaliser[:, None])
         attention = tl.where(_allowed(rows, positions, length, CAUSAL), attention, 0.0)
+        if FIRST:
+            at_first += tl.sum(tl.where((positions == 0)[None, :], attention, 0.0), 1)
         ordinary = tl.where((kind == 0)[None, :], attention, 0.0)
         tile = ordinary.reshape(SPAN, 8, SPAN, 4, 2).permute(0, 2, 4, 1, 3).reshape(TILE * TILE)
         rotated = tl.gather(tile, source, 0).reshape(SPAN, SPAN, 2, 8, 4)
@@ -145,6 +151,9 @@ def read_rows(
             by_kind += tl.dot((attention - leading).to(queries.dtype), one_hot, both)
     tl.store(by_offset + key_blocks * TILE + slot, tl.sum(ahead, 2))
     tl.store(to_special + kind_columns, tl.sum(by_kind, 0))
+    if FIRST:
+        to_first += (sample * tl.num_programs(1) + head) * tokens
+        tl.store(to_first + rows, at_first, mask=rows < tokens)
     channels = tl.arange(0, CHANNELS)
     inside = (rows < tokens)[:, None] & (channels < HEAD_SIZE)[None, :]
     place = output + rows[:, None] * output_token + channels[None, :]

@@ -73,13 +73,13 @@ def check_model(record: ModelRecord) -> None:
     architectures need values and cannot run like this; for them the first real forward pass decides (`hook.run`).
     """
     try:
-        _run_without_numbers(record.folder)
+        _run_without_numbers(record)
     except InputError as error:
         raise InputError(f"models.{record.name}: {record.folder}: {error}") from None
 
 
-def _run_without_numbers(folder: str) -> None:
-    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+def _run_without_numbers(record: ModelRecord) -> None:
+    config = AutoConfig.from_pretrained(**record.pretrained)
     if config.is_encoder_decoder:
         raise InputError(
             f"a {config.model_type} model is an encoder with a decoder, which takes two inputs; {_NOT_SUPPORTED}"

@@ -10,7 +10,8 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 from headtypes.base.errors import InputError, one_line, shortened
 from headtypes.base.files import sha256_file
 from headtypes.hub.snapshots import fetch_snapshot
-from headtypes.models.files import MODEL_FILES, PICKLES, model_files, package_folder, weight_files
+from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
+from headtypes.models.gguf_files import check_gguf, read_header
 from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import ModelRecord
 
@@ -35,7 +36,8 @@ def fetch_model(
 ) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
-    source: as in the configuration: hub with revision, or folder, or package with subfolder; and pickle.
+    source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
+        file, or with package its name in there; and pickle.
     finetuned: the folder of a model that the workflow has made; it has no other source.
     sha256: what that of its file of weights must be.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
@@ -47,16 +49,18 @@ def fetch_model(
         folder = fetch_snapshot(key, source["hub"], source.get("revision"), MODEL_FILES, otherwise)
         # The cache names a snapshot's folder by its commit.
         origin = {"hub": source["hub"], "revision": folder.name}
-    elif "package" in source:
-        package = package_folder(source["package"])
-        if package is None:
-            raise InputError(f"models.{model}: there is no installed package {source['package']}; install it with pip.")
-        folder = package / source["subfolder"]
-        origin = {"package": source["package"]}
     else:
-        folder, origin = Path(source["folder"]), {}
-    others = [file for file in model_files(folder, pickle) if file.suffix not in (".safetensors", ".bin")]
-    files = weight_files(folder, pickle)
+        folder = place_of(source)[0]
+        if folder is None:
+            raise InputError(f"models.{model}: there is no installed package {source['package']}; install it with pip.")
+        origin = {"package": source["package"]} if "package" in source else {}
+    gguf = place_of(source)[1]
+    if gguf is not None:
+        check_gguf(f"models.{model}", folder / gguf)
+    # A file in GGUF holds all there is to load.
+    beside = model_files(folder, pickle) if gguf is None else []
+    others = [file for file in beside if file.suffix not in (".safetensors", ".bin")]
+    files = weight_files(folder, pickle, gguf)
     if not files:
         remedy = (
             "and no pytorch_model.bin."
@@ -65,8 +69,8 @@ def fetch_model(
             f"set models.{model}.source.pickle: true."
         )
         raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
-    shape = _shape(f"models.{model}", str(folder))
-    check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle))
+    shape = _shape(f"models.{model}", folder, gguf)
+    check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle, gguf))
     weights = {file.name: sha256_file(file) for file in files}
     pickled = files[0].suffix == ".bin"
     if sha256 is not None and len(files) > 1:
@@ -94,7 +98,7 @@ def fetch_model(
 def load_tokenizer(record: ModelRecord):
     """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none, or its files changed."""
     check_files(record, record.files)
-    return _tokenizer_of(f"models.{record.name}", record.folder)
+    return _tokenizer_of(f"models.{record.name}", record.folder, record.gguf)
 
 
 def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
@@ -102,7 +106,7 @@ def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
 
     expected: SHA-256 by file, of `record.weights` or `record.files`; that files are newer or older is no matter.
     """
-    if set(record.weights) != {file.name for file in weight_files(record.folder, record.pickle)}:
+    if set(record.weights) != {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}:
         raise _changed(record, "the files of its weights are others than when it was fetched")
     for name, digest in expected.items():
         file = Path(record.folder, name)
@@ -120,10 +124,10 @@ def _changed(record: ModelRecord, how: str) -> InputError:
     )
 
 
-def _tokenizer_of(key: str, folder: str):
-    where = f"{key}: {folder}"
+def _tokenizer_of(key: str, folder: str | Path, gguf: str | None):
+    where = f"{key}: {Path(folder, gguf or '')}"
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(**pretrained(folder, gguf))
     except Exception as error:  # Each tokenizer class fails in its own way.
         raise InputError(f"{where} has no tokenizer that loads ({one_line(error)}).") from error
     if not tokenizer.is_fast:
@@ -151,6 +155,8 @@ def _numbers(model: str, file: Path) -> int:
     try:
         if file.suffix == ".bin":
             return _numbers_of_pickle(file)
+        if file.suffix == ".gguf":
+            return sum(read_header(file).tensors.values())
         with safe_open(file, "np") as weights:
             return sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.offset_keys())
     except InputError as error:
@@ -170,13 +176,14 @@ def _numbers_of_pickle(file: Path) -> int:
     return sum(tensor.numel() for tensor in tensors.values())
 
 
-def _shape(key: str, folder: str) -> dict:
+def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
     """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
-    where = f"{key}: {folder}"
+    where = f"{key}: {Path(folder, gguf or '')}"
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
     except Exception as error:  # Each configuration class checks in its own way.
-        raise InputError(f"{where} has no config.json that loads ({one_line(error)}).") from error
+        what = "config.json" if gguf is None else "architecture"
+        raise InputError(f"{where} has no {what} that loads ({one_line(error)}).") from error
     if getattr(config, "transformers_weights", None) is not None:
         raise InputError(
             f"{where} has the key transformers_weights in its config.json, which has other weights loaded than "
@@ -195,7 +202,7 @@ def _shape(key: str, folder: str) -> dict:
         raise InputError(
             f"{where} has architectures in its config.json that are no list of names; correct or remove them."
         )
-    tokenizer = _tokenizer_of(key, folder)
+    tokenizer = _tokenizer_of(key, folder, gguf)
     longest = tokenizer.model_max_length
     if isinstance(longest, bool) or not isinstance(longest, int | float) or not longest >= 1:
         raise InputError(

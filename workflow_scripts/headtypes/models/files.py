@@ -2,8 +2,10 @@
 
 import importlib.util
 import os
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
@@ -38,12 +40,15 @@ def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
     return found
 
 
-def weight_files(folder: str | Path, pickle: bool = False) -> list[Path]:
+def weight_files(folder: str | Path, pickle: bool = False, gguf: str | None = None) -> list[Path]:
     """The files of weights that Transformers loads from a model's folder, sorted; none where there are none.
 
     These are model.safetensors, or what its index names; where neither is there and `pickle` allows it,
-    pytorch_model.bin, or what its index names. Raises `InputError` where an index names anything else.
+    pytorch_model.bin, or what its index names. Of a model in GGUF, it is the file of this name. Raises `InputError`
+    where an index names anything else.
     """
+    if gguf is not None:
+        return [file for file in (Path(folder, gguf),) if file.is_file()]
     for whole in ("model.safetensors", "pytorch_model.bin") if pickle else ("model.safetensors",):
         file, index = Path(folder, whole), Path(folder, f"{whole}.index.json")
         if file.is_file():
@@ -75,3 +80,29 @@ def package_folder(package: str) -> Path | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     return Path(spec.submodule_search_locations[0])
+
+
+def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
+    """The folder of a model's files, and for a model in GGUF the name of its only file, else None.
+
+    source: as in the configuration. The folder is None where this machine need not have one: for a model of the Hub, or
+        one that the workflow makes, and for a package that is not installed.
+    """
+    gguf = source.get("gguf")
+    if source.get("package") is not None:
+        package = package_folder(source["package"])
+        folder = package and package / source.get("subfolder", ".")
+    else:
+        folder = Path(source["folder"]) if source.get("folder") else gguf and Path(gguf).absolute().parent
+    return folder or None, gguf and Path(gguf).name
+
+
+def gguf_among(weights: Iterable[str]) -> str | None:
+    """Which of a model's files of weights is in GGUF: its only one, or none."""
+    return next((name for name in weights if name.endswith(".gguf")), None)
+
+
+def pretrained(folder: str | Path, gguf: str | None = None) -> dict[str, Any]:
+    """The arguments by which every `from_pretrained` of Transformers finds a model's files, in its folder alone."""
+    arguments = {"pretrained_model_name_or_path": str(folder), "local_files_only": True, "trust_remote_code": False}
+    return arguments if gguf is None else {**arguments, "gguf_file": gguf}

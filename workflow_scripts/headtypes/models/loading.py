@@ -93,11 +93,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     check_files(record, {**record.weights, **record.files})
     try:
         model, report = auto.from_pretrained(
-            record.folder,
+            **record.pretrained,
             dtype=getattr(torch, precision),
-            local_files_only=True,
             use_safetensors=not record.pickle,
-            trust_remote_code=False,
             # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,

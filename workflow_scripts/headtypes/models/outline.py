@@ -14,6 +14,7 @@ from typing import Any
 from headtypes.base.errors import InputError, one_line
 from headtypes.base.files import read_json
 from headtypes.models.files import weight_files
+from headtypes.models.gguf_files import read_header
 
 # Names of these numbers in config.json; older families have names of their own.
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
@@ -39,12 +40,13 @@ _LONGEST_HEADER = 100_000_000
 class Outline:
     """A model as its files describe it; None for what they do not say.
 
-    folder:  where they are.
+    folder:  where they are; of a model in GGUF, its file.
     layers, heads: number of layers, and of heads in a layer.
     further: layers at the end of the weights that Transformers leaves out.
     labels:  of a classifier, in the order of its logits.
     type:    its `model_type`.
-    tensors: name of each tensor in the safetensors and the type of its numbers; empty for a pickle.
+    tensors: name of each tensor in the safetensors and the type of its numbers; empty for a pickle. Those of a file in
+        GGUF become floating-point numbers when it is loaded.
     """
 
     folder: str
@@ -76,13 +78,15 @@ class Demands:
     partitions: Mapping[str, str] = field(default_factory=dict)
 
 
-def outline_of(key: str, folder: str | Path, pickle: bool = False) -> Outline:
-    """Read what config.json and the heads of the safetensors in a folder say.
+def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | None = None) -> Outline:
+    """Read what config.json and the heads of the safetensors in a folder say, or the header of its file in GGUF.
 
     key: of the model in the configuration, for messages; pickle: whether the weights may be a pickle.
     Raises `InputError` where config.json is not JSON, an index names what is not there, or the head of a file is
     damaged.
     """
+    if gguf is not None:
+        return _outline_of_gguf(key, Path(folder, gguf))
     try:
         config = read_json(Path(folder, "config.json"))
         files = [file for file in weight_files(folder, pickle) if file.suffix == ".safetensors"]
@@ -99,6 +103,23 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False) -> Outline:
         labels=_labels(labels, config.get("num_labels")),
         type=config.get("model_type") if isinstance(config.get("model_type"), str) else None,
         tensors=tensors,
+    )
+
+
+def _outline_of_gguf(key: str, file: Path) -> Outline:
+    try:
+        header = read_header(file)
+    except InputError as error:
+        raise InputError(f"{key}: {error}") from None
+    layers, heads = header.of_model("block_count"), header.of_model("attention.head_count")
+    return Outline(
+        folder=str(file),
+        layers=layers,
+        heads=heads,
+        further=0,
+        labels=None,
+        type=header.values.get("general.architecture"),
+        tensors=dict.fromkeys(header.tensors, "F32"),
     )
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json, undamaged, write_json
+from headtypes.models.files import gguf_among, pretrained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,16 @@ class ModelRecord:
     heads: int
     width: int
     max_length: int
+
+    @property
+    def gguf(self) -> str | None:
+        """The name of its only file, where that is one in GGUF."""
+        return gguf_among(self.weights)
+
+    @property
+    def pretrained(self) -> dict[str, Any]:
+        """The arguments by which every `from_pretrained` of Transformers finds its files."""
+        return pretrained(self.folder, self.gguf)
 
 
 def write_model_record(path: str | Path, record: ModelRecord) -> None:

@@ -7,7 +7,7 @@ from headtypes.ablation.operations import head_of
 from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json, read_json
 from headtypes.config.labels import labels_in
-from headtypes.models.files import package_folder
+from headtypes.models.files import gguf_among, place_of
 from headtypes.models.outline import Demands, Outline, check_demands, check_outline, outline_of
 from headtypes.tasks.kinds import KINDS
 from headtypes.types.partition_rows import read_partition_rows
@@ -71,10 +71,9 @@ def check_models(plan: Plan, results: Path) -> None:
 def _outline(plan: Plan, model: str, results: Path) -> Outline | None:
     """What the files of a model say; of one that the workflow has yet to make, what those of its base say of both."""
     source, record = plan.config.models[model].source, _record(plan, model, results)
-    package = package_folder(source.package) if source.package else None
-    folder = record["folder"] if record else source.folder or (package and package / source.subfolder)
-    if folder is not None and Path(folder, "config.json").is_file():
-        return outline_of(f"config: models.{model}", folder, source.pickle)
+    folder, gguf = (record["folder"], gguf_among(record["weights"])) if record else place_of(source.model_dump())
+    if folder is not None and Path(folder, gguf or "config.json").is_file():
+        return outline_of(f"config: models.{model}", folder, source.pickle, gguf)
     base = _outline(plan, source.finetuned.base, results) if source.finetuned else None
     return base and replace(base, tensors={}, labels=None)
 

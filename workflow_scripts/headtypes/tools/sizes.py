@@ -13,7 +13,8 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
 from headtypes.config.schema import Windows
 from headtypes.config.sources import ModelSource
-from headtypes.models.files import package_folder, weight_files
+from headtypes.models.files import place_of, weight_files
+from headtypes.models.gguf_files import Header, read_header
 from headtypes.tasks.fetching import fetch_task
 from headtypes.tasks.kinds import read_rows
 from headtypes.tasks.records import write_records
@@ -128,10 +129,10 @@ def _of_source(source: ModelSource) -> ModelSize | None:
     try:
         if source.hub is not None:
             folder = Path(snapshot_download(source.hub, revision=source.revision, local_files_only=True))
-        elif source.package is not None:
-            folder = package_folder(source.package) / source.subfolder
         else:
-            folder = Path(source.folder)
+            folder, gguf = place_of(source.model_dump())
+            if gguf is not None:
+                return _of_gguf(read_header(folder / gguf))
         config, parameters = read_json(folder / "config.json"), 0
         for file in weight_files(folder):
             with safe_open(file, "np") as weights:
@@ -146,3 +147,12 @@ def _of_source(source: ModelSource) -> ModelSize | None:
         )
     except (InputError, OSError, LocalEntryNotFoundError, SafetensorError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _of_gguf(header: Header) -> ModelSize | None:
+    names = ("block_count", "attention.head_count", "embedding_length")
+    layers, heads, width = (header.of_model(name) for name in names)
+    if layers is None or heads is None or width is None:
+        return None
+    longest = header.of_model("context_length") or UNKNOWN.max_length
+    return ModelSize(layers, heads, width, sum(header.tensors.values()), longest)

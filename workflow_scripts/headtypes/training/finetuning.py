@@ -79,11 +79,9 @@ def _load(auto_class: type, record: ModelRecord, seed: int, labels: Sequence[str
         more = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
     try:
         model = auto_class.from_pretrained(
-            folder,
+            **record.pretrained,
             dtype=torch.float32,
-            local_files_only=True,
             use_safetensors=not record.pickle,
-            trust_remote_code=False,
             **more,
         )
     except Exception as error:  # Damaged files fail in many ways.

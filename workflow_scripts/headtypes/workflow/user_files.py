@@ -16,6 +16,8 @@ class UserFiles:
     def of_model(self, model: str) -> list[str]:
         """The files of a model."""
         source = self.config.models[model].source
+        if source.package is None and source.gguf is not None:
+            return [source.gguf]
         files = [] if source.folder is None else model_files(source.folder, source.pickle)
         return [str(file) for file in files]
 

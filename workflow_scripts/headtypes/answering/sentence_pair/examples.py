@@ -102,5 +102,5 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
 
 def labels_of(record: ModelRecord) -> list[str]:
     """The labels of a fetched classifier, in the order of its logits (`id2label`)."""
-    config = AutoConfig.from_pretrained(record.folder, local_files_only=True, trust_remote_code=False)
+    config = AutoConfig.from_pretrained(**record.pretrained)
     return [str(config.id2label[place]) for place in range(config.num_labels)]

@@ -71,7 +71,7 @@ def compare_with_guan(plan: Plan) -> dict:
 @stage()
 def plot_heads(plan: Plan, model: str, partition: str) -> dict:
     """The resolution of the features."""
-    return {"distance_bins": plan.config.clustering.distance_bins}
+    return plan.config.clustering.features
 
 
 @stage()

@@ -12,7 +12,7 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     return {
         "method": entry.method,
         "k": entry.k,
-        "distance_bins": clustering.distance_bins,
+        **clustering.features,
         "scale": clustering.scale,
         "restarts": clustering.restarts,
         "seed": derive_seed(plan.config.seed, "cluster_heads", model, partition),
@@ -22,7 +22,7 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
 @stage()
 def import_partition(plan: Plan, model: str, partition: str) -> dict:
     """The resolution in which the types are described."""
-    return {"distance_bins": plan.config.clustering.distance_bins}
+    return plan.config.clustering.features
 
 
 @stage()
@@ -50,7 +50,7 @@ def embed_heads(plan: Plan, model: str, partition: str) -> dict:
     """The resolution of the features, and the seed of t-SNE."""
     # Named for the rule that once did this: another name would be another seed.
     seed = derive_seed(plan.config.seed, "draw_projection", model, partition)
-    return {"distance_bins": plan.config.clustering.distance_bins, "seed": seed}
+    return {**plan.config.clustering.features, "seed": seed}
 
 
 @stage()
@@ -70,7 +70,7 @@ def choose_clustering(plan: Plan, model: str, task: str) -> dict:
     """The settings that all methods and numbers of clusters share."""
     clustering = plan.config.clustering
     return {
-        "distance_bins": clustering.distance_bins,
+        **clustering.features,
         "scale": clustering.scale,
         "restarts": clustering.restarts,
         "models": plan.config.stability.models,

@@ -56,5 +56,5 @@ def write_atlas(plan: Plan, model: str) -> dict:
         "maps": [entry.task for entry in tasks_with_maps(plan, model)],
         "found": names,
         "conditions": {ablation.condition: plan.operations(ablation.condition) for ablation in ablations},
-        "distance_bins": plan.config.clustering.distance_bins,
+        **plan.config.clustering.features,
     }

