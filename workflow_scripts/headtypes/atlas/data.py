@@ -9,6 +9,7 @@ from headtypes.atlas.data_columns import (
     Column,
     confidence_columns,
     coreference_columns,
+    detector_columns,
     gradient_columns,
     importance_columns,
     relation_columns,
@@ -47,8 +48,8 @@ def gather(
     maps:  the attention maps of each task's samples, the most important task first. Of each task, as many are kept as
         of any other, up to `SAMPLES` in all and as long as the page stays small.
     found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
-        confidence, surfaces, gradients, divergences, relations, best_heads, coreference, importance, intervals. Any of
-        them may be absent.
+        confidence, surfaces, gradients, divergences, relations, best_heads, coreference, importance, detectors,
+        intervals. Any of them may be absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
     Raises `InputError` that names a damaged file.
     """
@@ -88,6 +89,7 @@ def _columns(found: Found) -> list[Column]:
         *(type_column(name, read_partition(path)) for name, path in found.get("partitions", ())),
         *(column for name, path in found.get("confidence", ()) for column in confidence_columns(name, path)),
         *(column for task, path in found.get("importance", ()) for column in importance_columns(task, path)),
+        *(column for task, path in found.get("detectors", ()) for column in detector_columns(task, path)),
         *(column for task, path in found.get("surfaces", ()) for column in surface_columns(task, path)),
         *(column for task, path in found.get("gradients", ()) for column in gradient_columns(task, path)),
         *(

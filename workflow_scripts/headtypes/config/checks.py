@@ -19,12 +19,14 @@ from headtypes.types.names import ALL, TYPE_NAME
 
 
 def check_selection(config: Config) -> None:
-    """Everything selected exists, and so do the models that are exported."""
+    """Everything selected exists, and so do the models that are exported or tested."""
     for registry in ("tasks", "models", "conditions"):
         for name in getattr(config.select, registry) or ():
             check_known(f"select.{registry}", name, getattr(config, registry))
     for name in config.export.full_attention:
         check_known("export.full_attention", name, config.models)
+    for name in config.detectors.models:
+        check_known("detectors.models", name, config.models)
 
 
 def check_names(config: Config) -> None:

@@ -118,7 +118,11 @@ def needs(
         texts = sizes.texts(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
         return training(sizes.model(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
     model = sizes.model(inputs.model)
-    if stage.reads == "questions" or getattr(inputs, "windows", ()):
+    if stage.reads is None:
+        # Random tokens, which no file holds.
+        drawn = plan.config.detectors
+        texts = Texts(2 * drawn.sequences, 2 * drawn.length, 4 * drawn.sequences * drawn.length)
+    elif stage.reads == "questions" or getattr(inputs, "windows", ()):
         texts = sizes.texts(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
     else:
         longest = encoding_of(plan, wildcards.task).get("max_seq_length", model.max_length)

@@ -18,6 +18,7 @@ RESULTS = {
     "best_heads": paths.RELATIONS_BEST,
     "coreference": paths.COREFERENCE,
     "importance": paths.IMPORTANCE,
+    "detectors": paths.DETECTORS,
 }
 
 
