@@ -21,6 +21,7 @@ include: "rules/features.smk"  # how far, and at which tokens, each head looks
 include: "rules/surface.smk"  # what single heads look at: positions and kinds of tokens
 include: "rules/divergence.smk"  # how differently heads attend, and the heads in the plane
 include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
+include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/export.smk"  # lists of heads for other programs
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
@@ -51,6 +52,7 @@ rule all:
         rules.surface.input,
         rules.divergence.input,
         rules.gradients.input,
+        rules.detectors.input,
         rules.types.input,
         rules.export.input,
         rules.ablation.input,

@@ -20,6 +20,7 @@ rule write_atlas:
         best_heads=in_atlas("best_heads"),
         coreference=in_atlas("coreference"),
         importance=in_atlas("importance"),
+        detectors=in_atlas("detectors"),
         parts=ATLAS_PARTS,
     output:
         page=report(

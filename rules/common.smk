@@ -23,7 +23,7 @@ from headtypes.workflow import locks
 from headtypes.workflow import paths
 from headtypes.workflow import resources
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.history import remember_code, remember_config
+from headtypes.tools.history import remember_code, remember_config
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
 from headtypes.workflow.stages.overview import atlas
@@ -200,7 +200,7 @@ def shown_partition(wildcards):
 
 def of_analysis(name, pattern):
     """An input function: the path for the model on each of its tasks that an analysis is of."""
-    return lambda wildcards: of_each(pattern, plan.analyses_of(wildcards.model)[name])
+    return lambda wildcards: of_each(pattern, plan.analyses_of(wildcards.model).get(name, []))
 
 
 def of_left_out(pattern):
@@ -210,7 +210,7 @@ def of_left_out(pattern):
 
 def in_atlas(kind):
     """An input function: the paths of a kind of result that the model's atlas shows."""
-    return lambda wildcards: of_each(atlas.RESULTS[kind], atlas.results_of(plan, wildcards.model)[kind])
+    return lambda wildcards: of_each(atlas.RESULTS[kind], atlas.results_of(plan, wildcards.model).get(kind, []))
 
 
 def parts_of(whole, shard):

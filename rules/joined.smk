@@ -10,6 +10,7 @@ rule join_types:
         relations=of_analysis("relations", paths.RELATIONS),
         coreference=of_analysis("coreference", paths.COREFERENCE),
         importance=of_analysis("importance", paths.IMPORTANCE),
+        detectors=of_analysis("detectors", paths.DETECTORS),
         probes=lambda wildcards: of_each(
             paths.PROBES_OF_TYPES,
             plan.probed_types_of(wildcards.model, wildcards.partition),

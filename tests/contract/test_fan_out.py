@@ -306,6 +306,10 @@ ADDED = {
         {"export": {"full_attention": ["one"]}},
         {"new": {"measure_reach": 2, "export_full_attention": 2}},
     ),
+    "a model whose heads are tested": (
+        {"detectors": {"models": ["two"]}},
+        {"new": {"measure_detectors": 1, "tabulate_detectors": 1, **JOINED}, "spec": {"write_atlas": 1}},
+    ),
 }
 CHANGED = {
     "the distance bins of the feature": (

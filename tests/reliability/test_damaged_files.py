@@ -1,6 +1,7 @@
 """Files that were cut off or have wrong bytes: each reader gives data, or one sentence that names the file."""
 
 import csv
+import itertools
 import os
 import pickle
 import resource
@@ -24,8 +25,9 @@ from headtypes.attention.map_files import read_maps, read_sample_maps, write_map
 from headtypes.attention.maps import AttentionMaps
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json_lines, write_json, write_json_lines
-from headtypes.base.table_files import write_csv
+from headtypes.base.table_files import write_csv, write_parquet
 from headtypes.config.checks import types_in
+from headtypes.detectors.table import detector_table, read_detector_scores, read_detector_table
 from headtypes.export.heads import read_confidence, read_doubts
 from headtypes.export.reach_files import Reach, read_reach, write_reach
 from headtypes.features.divergence_files import (
@@ -91,6 +93,15 @@ def surface(path: Path) -> None:
 
 def divergence(path: Path) -> None:
     write_divergence(path, Divergence(np.random.default_rng(0).random((8, 8)), 45, 2, IDS), {"rule": "x"})
+
+
+_DETECTOR_SCORES = pd.DataFrame(
+    list(itertools.product(["first"], range(5), range(2), range(4))), columns=["detector", "sequence", "layer", "head"]
+).assign(score=0.5, null=0.1)
+
+
+def detector_scores(path: Path) -> None:
+    write_parquet(path, _DETECTOR_SCORES)
 
 
 def plane(path: Path) -> None:
@@ -259,6 +270,11 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "confidence.csv": (table("layer", "head", "keeps_type_samples", "keeps_type_seeds"), read_confidence),
     "naming.json": (lambda path: write_json(path, {"types": {"dense": {"doubt": ""}}}), read_doubts),
     "reach.h5": (lambda path: write_reach(path, Reach(np.ones((3, 2, 4), np.float32), 2, 4, 64), {}), read_reach),
+    "detectors.parquet": (detector_scores, read_detector_scores),
+    "detectors.csv": (
+        lambda path: write_csv(path, detector_table(_DETECTOR_SCORES, least=0.1, seed=1)),
+        read_detector_table,
+    ),
     "plane.csv": (plane, read_plane),
     "plane.json": (plane_fit, read_plane_fit),
     "windows.h5": (windows, read_windows),

@@ -78,6 +78,12 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         folder / "intervals.csv",
         pd.DataFrame(rows, columns=["condition", "drop_f1", "drop_f1_low", "drop_f1_high"]).assign(f1=90),
     )
+    kinds = {"null": 0, "difference": 0, "low": 0, "high": 0, "p": 0, "corrected_p": 0}
+    found = [
+        table.assign(detector=name, score=np.arange(count) / 100, detected=np.arange(count) % 4 >= least, **kinds)
+        for name, least in (("first", 2), ("induction", 3))
+    ]
+    write_csv(folder / "detectors.csv", pd.concat(found))
     return {
         "features": [("qa", folder / "features.h5")],
         "partitions": [("qa-kmeans-k4", folder / "types.csv")],
@@ -88,6 +94,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         "gradients": [("text", folder / "gradients.csv")],
         "divergences": [("text", folder / "divergence.h5")],
         "intervals": [("qa-kmeans-k4", folder / "intervals.csv")],
+        "detectors": [("random tokens", folder / "detectors.csv")],
     }
 
 

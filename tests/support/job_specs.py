@@ -62,6 +62,7 @@ def all_specs(raw: dict) -> dict[tuple, str]:
         *(("measure_importance", each.model, each.task) for each in plan.curved),
         *((rule, each.model, each.name) for each in plan.curved for rule in ("evaluate_curves", "plot_curves")),
         *((rule, *name) for name in plan.partitions for rule in ("embed_heads", "export_heads")),
+        *((rule, each.model) for each in plan.detected for rule in ("measure_detectors", "tabulate_detectors")),
         *(("measure_reach", *each) for each in dict.fromkeys((each.model, each.task) for each in plan.cached)),
         *(("export_full_attention", each.model, each.name) for each in plan.cached),
         *((f"plot_{what}", *name) for name in plan.partitions for what in ("heads", "projection", "layers", "maps")),

@@ -14,6 +14,7 @@ features    what is computed from attention
 types       clustering, naming, partitions, stability, confidence
 ablation    what a model answers when heads are taken away
 export      lists of heads in the formats of other programs
+detectors   which heads attend by position, or to repeated tokens, tested against nulls
 api         what to call from one's own Python, on a model that is already loaded
 language    what single heads know of language: dependency relations, coreference
 probes      parsers that read the attention of all heads, or of those of a type

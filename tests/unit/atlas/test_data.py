@@ -68,6 +68,11 @@ def test_every_head_has_its_values(tmp_path):
     assert columns["surface.text.entropy"]["unit"] == "nats"
     assert surface.notna().all()
     assert columns["gradient.text.sep"]["values"] == [1e-5] * 8
+    kinds = columns["detected"]
+    assert [place if place is None else kinds["categories"][place]["name"] for place in kinds["values"]] == [
+        *(None, None, "first", "first, induction")
+    ] * 2
+    assert columns["detector.induction"]["values"] == list(range(8))
     # What no head has is absent.
     assert not {"keeps.seeds", "gradient.text.punctuation"} & columns.keys()
     assert len(data["features"]["labels"]) == len(data["features"]["values"][0]) == 21

@@ -94,6 +94,16 @@ def mentions() -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame([baseline])])
 
 
+def detected() -> pd.DataFrame:
+    """Heads by detector, in an order of their own; previous tokens are looked at by the diagonal head alone."""
+    rows = [(name, *head) for name in ("previous", "first") for head in reversed(EVERY)]
+    table = pd.DataFrame(rows, columns=["detector", "layer", "head"])
+    table["score"] = np.random.default_rng(6).random(len(table))
+    diagonal = np.array([TYPES[layer, head] == "diagonal" for _, layer, head in rows])
+    table["detected"] = np.where(table["detector"] == "first", table["head"] == 0, diagonal)
+    return table.assign(**dict.fromkeys(("null", "difference", "low", "high", "p", "corrected_p"), 0.5))
+
+
 def type_probes() -> dict:
     """The words that probes find in two sentences: dense heads more, and diagonal heads fewer, than random heads."""
     random = [[1, 2], [2, 3], [1, 3], [1, 1], [2, 2]]
@@ -115,6 +125,7 @@ def files(tmp_path_factory) -> dict[str, dict]:
     importance = np.random.default_rng(5).random(len(EVERY))
     write_csv(folder / "importance.csv", pd.DataFrame({"layer": layer, "head": head, "normalised": importance}))
     write_json(folder / "probes.json", type_probes())
+    write_csv(folder / "detectors.csv", detected())
     return {
         "surfaces": {"text": folder / "surface.h5"},
         "gradients": {"text": folder / "gradients.csv"},
@@ -123,6 +134,7 @@ def files(tmp_path_factory) -> dict[str, dict]:
         "coreference": {"stories": folder / "mentions.csv"},
         "importance": {"qa": folder / "importance.csv"},
         "probes": {"bank": folder / "probes.json"},
+        "detectors": {"random tokens": folder / "detectors.csv"},
     }
 
 
@@ -164,6 +176,19 @@ def test_values_are_those_that_a_second_program_counts_from_the_single_tables(fi
     for type_, rows in found.groupby("type"):
         value = row_of(joined, name, f"antecedents ({type_})", "best head")["value"]
         assert value == pytest.approx(second.best(rows.to_dict("records"), heads))
+
+
+@pytest.mark.parametrize("name", ["dense", "diagonal", "vertical"])
+def test_heads_that_detectors_find_are_counted_by_type(joined, name):
+    heads = second.heads_of(TYPES, name)
+    for detector, rows in detected().groupby("detector"):
+        rows = rows.set_index(["layer", "head"])
+        for statistic, value in second.summaries(rows["score"].to_dict(), heads).items():
+            assert row_of(joined, name, detector, statistic, "detectors")["value"] == pytest.approx(value)
+        counted = row_of(joined, name, detector, "detected here", "detectors")
+        assert counted["value"] == rows.loc[heads, "detected"].sum()
+        assert counted["task"] == "random tokens"
+    assert row_of(joined, "diagonal", "previous", "detected here")["value"] == 1
 
 
 def test_random_heads_are_as_many_in_each_layer_as_the_type_has_there():
@@ -252,7 +277,7 @@ def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
     plane = pd.DataFrame({"layer": [0, 1], "head": [0, 1], "x": [0.0, 1.0], "y": [0.0, 1.0]})
     figure = joined_figure(read_joined(tmp_path / "joined.csv"), doubtful, {"text": plane})
     texts = {text.get_text() for axes in figure.axes for text in axes.texts}
-    assert {"vertical?", "dense", "nsubj"} <= texts
+    assert {"vertical?", "dense", "nsubj", "first", "first: heads"} <= texts
     shown = [patch for axes in figure.axes for patch in axes.patches if patch.get_gid()]
     assert len(shown) > 60
 

@@ -9,10 +9,10 @@ import pytest
 
 from headtypes.base.files import canonical_json, write_text
 from headtypes.tools.audit import audit, remove
+from headtypes.tools.history import remember_code
 from headtypes.tools.jobs import Job
 from headtypes.workflow import digest
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.history import remember_code
 from headtypes.workflow.provenance import RESULTS, beside, folder_of_records, provenance_of, record, shards_of, verified
 
 DATA, SAMPLES, FEATURES = "data/squad.json", "results/samples/squad.jsonl", "results/features/bert/squad.h5"

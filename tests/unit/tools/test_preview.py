@@ -9,11 +9,11 @@ import pytest
 
 from headtypes.base.files import canonical_json, write_text
 from headtypes.config.schema import read_config
+from headtypes.tools.history import remember_code, remember_config
 from headtypes.tools.jobs import Job
 from headtypes.tools.preview import Work, preview, preview_text
 from headtypes.workflow import digest
 from headtypes.workflow.digest import code_digest
-from headtypes.workflow.history import remember_code, remember_config
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import RESULTS, beside, provenance_of, record, verified
 from headtypes.workflow.stages.registry import STAGES

@@ -129,6 +129,13 @@ def inputs(tmp_path):
     return made
 
 
+def test_random_tokens_are_in_no_file(plan, inputs):
+    wildcards = SimpleNamespace(model="tuned+1.0")
+    asked = needs(plan, "measure_detectors", wildcards, inputs("model"))
+    # Twice 20 sequences of twice 16 tokens.
+    assert asked == forward(MINILM, Texts(40, 32, 40 * 32), plan.config.compute.batch_tokens, "float32")
+
+
 def test_the_sizes_are_those_of_the_files(inputs):
     files = inputs("model", "samples")
     assert model_size(files.model) == MINILM

@@ -9,6 +9,7 @@ from headtypes.atlas.data_columns import (
     Column,
     confidence_columns,
     coreference_columns,
+    detector_columns,
     gradient_columns,
     importance_columns,
     relation_columns,
@@ -49,8 +50,8 @@ def gather(
         of any other, up to `SAMPLES` in all and as long as the page stays small.
     found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
         parents (partitions of the model's parent; the name of each begins with that of the model's own), confidence,
-        surfaces, gradients, divergences, relations, best_heads, coreference, importance, intervals. Any of them may be
-        absent.
+        surfaces, gradients, divergences, relations, best_heads, coreference, importance, detectors, intervals. Any of
+        them may be absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
     distance_bins, first_token: as in `feature_files.read_distance`.
     Raises `InputError` that names a damaged file.
@@ -92,6 +93,7 @@ def _columns(found: Found) -> list[Column]:
         *(type_column(name, read_partition(path), of_parent=True) for name, path in found.get("parents", ())),
         *(column for name, path in found.get("confidence", ()) for column in confidence_columns(name, path)),
         *(column for task, path in found.get("importance", ()) for column in importance_columns(task, path)),
+        *(column for task, path in found.get("detectors", ()) for column in detector_columns(task, path)),
         *(column for task, path in found.get("surfaces", ()) for column in surface_columns(task, path)),
         *(column for task, path in found.get("gradients", ()) for column in gradient_columns(task, path)),
         *(

@@ -11,6 +11,7 @@ import pandas as pd
 
 from headtypes.ablation.importance_files import read_importance
 from headtypes.base.table_files import read_csv
+from headtypes.detectors.table import read_detector_table
 from headtypes.features.gradient_files import ATTENDED, read_gradients
 from headtypes.features.surface_files import read_surface
 from headtypes.figures.style import PALETTE, type_styles
@@ -124,6 +125,22 @@ def importance_columns(task: str, path: str | Path) -> list[Column]:
     note = "How much the loss depends on the head, by gradients (Michel et al. 2019); each layer's vector has length 1."
     return [
         Column(f"importance.{task}", f"importance on {task}", "Importance", read_importance(path).ravel(), note=note)
+    ]
+
+
+def detector_columns(task: str, path: str | Path) -> list[Column]:
+    """What detectors say of each head: their scores, and of which kinds it is."""
+    table = read_detector_table(path)
+    note = "On random tokens; a head is of a kind if it exceeds what chance gives (docs/understand/method.md)."
+    detected = table[table["detected"]].groupby(["layer", "head"])["detector"].agg(", ".join)
+    heads = pd.MultiIndex.from_frame(table[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"]))
+    categories, places = _categories(detected.reindex(heads))
+    return [
+        Column("detected", "kind of head", "Detectors", places, categories=categories, note=note),
+        *(
+            Column(f"detector.{name}", f"{name} on {task}", "Detectors", 100 * _by_head(rows)["score"], "%", note=note)
+            for name, rows in table.groupby("detector", sort=False)
+        ),
     ]
 
 

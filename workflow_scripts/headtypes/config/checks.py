@@ -21,12 +21,14 @@ from headtypes.types.names import ALL, TYPE_NAME, TYPES
 
 
 def check_selection(config: Config) -> None:
-    """Everything selected exists, and so do the models that are exported."""
+    """Everything selected exists, and so do the models that are exported or tested."""
     for registry in ("tasks", "models", "conditions"):
         for name in getattr(config.select, registry) or ():
             check_entry(config, registry, f"select.{registry}", name)
     for name in config.export.full_attention:
         check_entry(config, "models", "export.full_attention", name)
+    for name in config.detectors.models:
+        check_entry(config, "models", "detectors.models", name)
 
 
 def check_names(config: Config) -> None:

@@ -245,6 +245,19 @@ class Gradients(Strict):
     """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
 
 
+class Detectors(Strict):
+    """Which heads attend by position, or to tokens that have stood before (Olsson et al. 2022)."""
+
+    models: list[Name] = []
+    """Models whose heads are tested on random tokens."""
+    sequences: Annotated[int, Field(ge=2)] = 32
+    """Sequences that are drawn; with too few, no head can be told from chance."""
+    length: Annotated[int, Field(ge=4)] = 32
+    """Tokens of half a sequence; the other half has the same ones."""
+    least: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Share of its attention by which a head that is detected exceeds the null."""
+
+
 class Export(Strict):
     """What is written for programs that shorten the cache of some heads (Xiao et al. 2024, DuoAttention)."""
 
@@ -310,6 +323,7 @@ class Config(Strict):
     surface: Surface = Surface()
     divergence: Divergence = Divergence()
     gradients: Gradients = Gradients()
+    detectors: Detectors = Detectors()
     export: Export = Export()
     compute: Compute = Compute()
     jobs: Jobs = Jobs()

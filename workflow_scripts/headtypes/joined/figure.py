@@ -33,6 +33,7 @@ _TITLES = {
     "gradients": "gradients, in units of the layer's mean",
     "divergence": "divergence from other heads (nats)",
     "importance": "importance, as normalised",
+    "detectors": "detectors (mean score; heads detected)",
     "ablation": "drop without the heads (points)",
     "relations": "relations: best head (% correct)",
     "coreference": "antecedents: best head (% correct)",
@@ -107,7 +108,9 @@ def joined_figure(table: pd.DataFrame, partition: Partition, planes: Mapping[str
 
 def _lines(analysis: str, rows: pd.DataFrame, partition: Partition) -> Iterator[_Line]:
     """The rows that are shown: means, best heads and divergences; of relations those that the paper has, if any."""
-    shown = rows[~rows["statistic"].isin(["smallest", "largest"]) & ~rows["quantity"].isin(_LEFT_OUT)]
+    shown = rows[~rows["statistic"].isin(["smallest", "largest"])]
+    if analysis == "surface":
+        shown = shown[~shown["quantity"].isin(_LEFT_OUT)]
     if analysis == "relations":
         derived = shown["quantity"].str.endswith("(stanford)")
         shown = shown[derived] if derived.any() else shown
@@ -128,6 +131,8 @@ def _name(analysis: str, quantity: str, statistic: str) -> str:
         return f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}"
     if statistic == "best head here":
         return "number of best heads"
+    if statistic == "detected here":
+        return f"{quantity}: heads"
     if analysis == "probes":
         return "syntactic heads"
     return quantity.replace(" (stanford)", "").replace(" (universal)", "").replace("_", " ")
@@ -185,7 +190,7 @@ def shade_of(value: float, random: float, p: float) -> tuple[int, int]:
 
 def _number(row: pd.Series) -> str:
     value = row["value"]
-    if row["statistic"] == "best head here":
+    if row["statistic"] in ("best head here", "detected here"):
         return f"{value:.0f}"
     return f"{value:.1f}" if abs(value) >= 9.95 else f"{value:z.2f}"
 

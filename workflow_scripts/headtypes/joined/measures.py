@@ -69,6 +69,20 @@ def of_importance(task: str, importance: Float[np.ndarray, "layer head"]) -> Ite
     yield from _summaries("importance", task, "normalised", importance)
 
 
+def of_detectors(task: str, table: pd.DataFrame) -> Iterator[Measure]:
+    """Mean, smallest and largest score of each detector, and how many heads of the set it detects.
+
+    table: as `detectors.table.detector_table` has it.
+    """
+    for detector, rows in table.groupby("detector", sort=False):
+        ordered = rows.sort_values(["layer", "head"])
+        yield from _summaries("detectors", task, detector, ordered["score"].to_numpy())
+        detected = ordered["detected"].to_numpy(float)
+        yield Measure(
+            "detectors", task, detector, "detected here", lambda sets, detected=detected: sets.astype(float) @ detected
+        )
+
+
 def of_divergence(
     task: str, divergence: Divergence, types: dict[str, Bool[np.ndarray, " head"]]
 ) -> Iterator[tuple[str | None, Measure]]:

@@ -8,6 +8,7 @@ import pandas as pd
 from headtypes.ablation.importance_files import read_importance
 from headtypes.base.seeds import derive_seed
 from headtypes.base.table_files import read_csv, read_parquet
+from headtypes.detectors.table import read_detector_table
 from headtypes.features.divergence_files import read_divergence
 from headtypes.features.gradient_files import read_gradients
 from headtypes.features.surface_files import read_surface
@@ -34,6 +35,7 @@ def join_results(
     importance: Files,
     probes: Files,
     left_out: Sequence[tuple[Mapping[str, str], str | Path, str | Path, str | Path]],
+    detectors: Files | None = None,
     seed: int,
 ) -> pd.DataFrame:
     """Call `join_types` with what files hold, each by its task.
@@ -41,6 +43,7 @@ def join_results(
     relations, coreference: tables of accuracies. probes: those of the partition's types.
     left_out: type, operation and task of each condition, and the files of scores with random heads, with the type's
         own, and of the baseline.
+    detectors: tables of heads by detector, on random tokens.
     Raises `InputError` that names a damaged file.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
@@ -59,6 +62,8 @@ def join_results(
         common += measures.of_coreference(task, read_csv(path, "holds no accuracies of heads", _COREFERENCE))
     for task, path in importance.items():
         common += measures.of_importance(task, read_importance(path))
+    for task, path in (detectors or {}).items():
+        common += measures.of_detectors(task, read_detector_table(path))
     of_probes = {
         task: score_type_probes(read_type_probes(path), seed=derive_seed(seed, "probes", task))
         for task, path in probes.items()

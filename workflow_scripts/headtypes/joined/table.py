@@ -68,8 +68,8 @@ def join_types(
     returns one row for each type and number, the columns
       type, doubtful (whether the type's name is), heads, and overlap, the mean share of the random heads that are of
       the type themselves;
-      analysis (surface, gradients, divergence, relations, coreference, importance, ablation or probes), task, quantity,
-      statistic (how the values of the heads become one);
+      analysis (surface, gradients, divergence, relations, coreference, importance, detectors, ablation or probes),
+      task, quantity, statistic (how the values of the heads become one);
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
       random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.base.files import read_json
+from headtypes.tools.history import code_file
 from headtypes.workflow.digest import code_parts
-from headtypes.workflow.history import code_file
 from headtypes.workflow.provenance import results_folder
 
 

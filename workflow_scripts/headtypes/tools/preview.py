@@ -14,8 +14,8 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import canonical_json
 from headtypes.config.schema import Config, read_config
 from headtypes.tools.estimates import Estimate
+from headtypes.tools.history import given, remembered_config
 from headtypes.tools.jobs import Job, changes, differing, spec_changes
-from headtypes.workflow.history import given, remembered_config
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import recorded
 from headtypes.workflow.stages.registry import STAGES

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 # Between a condition and a reading; no name holds it.
 UNDER = "@"
+# In place of a task where a model reads none; no task has this name.
+RANDOM_TOKENS = "random tokens"
 
 
 class FeaturePlan(NamedTuple):

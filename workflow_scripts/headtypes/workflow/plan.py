@@ -27,7 +27,7 @@ from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.text.kind import Text
 from headtypes.tasks.treebank.kind import Treebank
 from headtypes.types.names import type_names
-from headtypes.workflow.entries import UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
+from headtypes.workflow.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
 from headtypes.workflow.user_files import UserFiles
 
 
@@ -188,6 +188,11 @@ class Plan:
         """The partitions of decoders whose key-value heads are exported."""
         return [entry for entry in self.partitions.values() if entry.model in self.config.export.full_attention]
 
+    @cached_property
+    def detected(self) -> list[FeaturePlan]:
+        """Every model whose heads are tested on random tokens, which stand for a task."""
+        return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
+
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
         partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]
@@ -202,6 +207,7 @@ class Plan:
             "relations": self.inputs_of("treebank"),
             "coreference": self.inputs_of("coreference"),
             "importance": dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.curved),
+            **({"detectors": self.detected} if model in self.config.detectors.models else {}),
         }
         return {name: [entry for entry in entries if entry.model == model] for name, entries in planned.items()}
 

@@ -22,6 +22,7 @@ from headtypes.config.schema import Windows
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.data import encoding_of
 from headtypes.workflow.stages.registry import STAGES
+from headtypes.workflow.stages.stage import Stage
 
 _MB = 1e6
 # Memory of Python with torch and Transformers, and without them; and of CUDA's libraries.
@@ -118,12 +119,7 @@ def needs(
         texts = sizes.texts(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
         return training(sizes.model(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
     model = sizes.model(inputs.model)
-    task = getattr(wildcards, "task", None) or plan.partitions[wildcards.model, wildcards.partition].task
-    if (stage.reads == "questions" or getattr(inputs, "windows", ())) and not plan.is_text(task):
-        texts = sizes.texts(getattr(inputs, stage.reads), windows).cut(windows.max_seq_length)
-    else:
-        longest = encoding_of(plan, task).get("max_seq_length", model.max_length)
-        texts = sizes.texts(getattr(inputs, stage.reads)).cut(min(longest, model.max_length))
+    texts = _read(plan, stage, wildcards, inputs, sizes)
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
     if stage.computes == "gradients":
         return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
@@ -131,6 +127,21 @@ def needs(
     if stage.computes == "divergence":
         return divergence(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
     return forward(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
+
+
+def _read(plan: Plan, stage: Stage, wildcards: Any, inputs: Any, sizes: Sizes) -> Texts:
+    """What a job that runs a model reads with it."""
+    if stage.reads is None:
+        # Random tokens, which no file holds.
+        drawn = plan.config.detectors
+        return Texts(2 * drawn.sequences, 2 * drawn.length, 4 * drawn.sequences * drawn.length)
+    task, file = getattr(wildcards, "task", None), getattr(inputs, stage.reads)
+    task = task or plan.partitions[wildcards.model, wildcards.partition].task
+    if (stage.reads == "questions" or getattr(inputs, "windows", ())) and not plan.is_text(task):
+        windows = plan.config.windows
+        return sizes.texts(file, windows).cut(windows.max_seq_length)
+    longest = sizes.model(inputs.model).max_length
+    return sizes.texts(file).cut(min(encoding_of(plan, task).get("max_seq_length", longest), longest))
 
 
 def runs_model(rule: str, inputs: Any) -> bool:

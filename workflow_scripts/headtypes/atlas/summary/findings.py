@@ -13,6 +13,7 @@ _QUANTITIES = {
     ("surface", "mean"): "mean {quantity} of attention",
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",
     ("importance", "mean"): "mean importance",
+    ("detectors", "mean"): "mean score by the detector {quantity}",
     ("divergence", "inside"): "mean divergence from one another",
     ("relations", "best head"): "accuracy at {quantity} of the best head",
     ("coreference", "best head"): "accuracy at {quantity} of the best head",

@@ -19,6 +19,7 @@ RESULTS = {
     "best_heads": paths.RELATIONS_BEST,
     "coreference": paths.COREFERENCE,
     "importance": paths.IMPORTANCE,
+    "detectors": paths.DETECTORS,
 }
 
 

@@ -1,0 +1,9 @@
+from headtypes.workflow.job import job
+from headtypes.base.table_files import write_parquet
+from headtypes.detectors.reading import measure_detectors
+from headtypes.models.records import read_model_record
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    scores = measure_detectors(read_model_record(inputs.model), **spec)
+    scores.attrs["provenance"] = provenance
+    write_parquet(outputs.scores, scores)
