@@ -152,6 +152,15 @@ def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
     assert shown.about.endswith("The first 40 of 46 pairs.")
 
 
+def test_a_single_model_has_no_table_of_any_two(results, tmp_path):
+    folder, files = results
+    titles = [shown.title for shown in made_summary(folder, files).papers[0].tables]
+    assert titles[-1] == "Any two models: kmeans-k4"
+    pd.DataFrame(columns=list(PAIRS)).to_csv(tmp_path / "pairs.csv", index=False)
+    alone = made_summary(folder, files | {"compared": [str(tmp_path / "pairs.csv")]})
+    assert [shown.title for shown in alone.papers[0].tables] == titles[:-1]
+
+
 def test_the_tables_of_the_second_paper_stand_on_the_page(summary):
     relations, coreference, probes = summary.papers[1].tables
     (row,) = [row for row in relations.rows if row[0].text == "det"]
