@@ -289,6 +289,13 @@ def test_a_model_without_a_head_for_language_is_refused(tmp_path):
         evaluated((None, None, record, windows))
 
 
+def test_a_model_for_masked_words_whose_tokenizer_has_no_mask_token_is_refused(tmp_path):
+    _, tokenizer, record, _ = prepared("bert", tmp_path)
+    tokenizer.mask_token = None
+    with pytest.raises(InputError, match=r"models\.tiny: its tokenizer has no mask token"):
+        windows_for(record, tokenizer)
+
+
 def test_documents_that_give_nothing_to_predict_are_refused(tmp_path):
     model, tokenizer, record, windows = prepared("gpt2", tmp_path)
     with pytest.raises(InputError, match="None of the documents has two paragraphs of text"):

@@ -258,6 +258,21 @@ def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_pa
     assert found["overlap"] == 0.25
 
 
+def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
+    before = pd.DataFrame({"id": ["a", "b", "c"], "loss": [10.0, 30.0, 5.0], "tokens": [10, 20, 5]})
+    without = before.assign(loss=[20.0, 35.0, 5.0])
+    draws = [before.assign(loss=[10.0 + draw, 30.0, 5.0], draw=draw, overlap=0.25) for draw in range(3)]
+    paths = [tmp_path / f"{name}.parquet" for name in ("controls", "scores", "baseline")]
+    for path, table in zip(paths, (pd.concat(draws, ignore_index=True), without, before), strict=True):
+        write_parquet(path, table)
+    about = {"type": "dense", "operation": "zero", "task": "texts"}
+    table = join_results(partition(), **NONE, left_out=[(about, *paths)], seed=7)
+    found = row_of(table, "dense", "rise of loss", "zero")
+    assert (found["value"], found["random"]) == (pytest.approx(15 / 35), pytest.approx(1 / 35))
+    assert (found["rank"], found["draws"]) == (1, 3)
+    assert found["low"] < 15 / 35 < found["high"]
+
+
 def test_probes_of_a_type_stand_beside_those_of_their_random_heads(joined):
     found = {
         name: row_of(joined, name, "uas", "attention of these heads") for name in ("dense", "diagonal", "vertical")
