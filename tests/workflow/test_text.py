@@ -1,6 +1,7 @@
 """Types of heads from nothing but a model and a text."""
 
 import h5py
+import numpy as np
 import yaml
 
 from headtypes.tasks.records import Sample, read_records
@@ -39,5 +40,17 @@ def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
     with h5py.File(results / "features/local/text_local.h5") as features:
         assert features["distance"].shape == (len(samples), 2, 4, 69)
         assert features["length"][:].max() == 64
-    assert len(read_partition(results / "partitions/local/text_local-kmeans-k4.csv").types) == 4
+        distance, first = (features[name][:].mean(0).reshape(8, 69) for name in ("distance", "first"))
+    partition = results / "partitions/local/text_local-kmeans-k4.csv"
+    assert len(read_partition(partition).types) == 4
+    # The tokenizer adds no token, so that the first one counts as [CLS].
+    special = distance[:, 65:].sum(-1) - first[:, 65:].sum(-1) + first.sum(-1)
+    np.testing.assert_allclose(read_partition(partition).table["special"], special, atol=1e-5)
     assert (results / "guan2020/local/text_local-kmeans-k4/figure1.png").exists()
+
+    workdir.configure(experiment | {"clustering": {"restarts": 5, "first_token": False}})
+    planned = workdir.planned()
+    assert planned["cluster_heads"] == planned["plot_heads"] == 1
+    assert "extract_features" not in planned
+    workdir.snakemake("--until", "cluster_heads")
+    np.testing.assert_allclose(read_partition(partition).table["special"], distance[:, 65:].sum(-1), atol=1e-5)

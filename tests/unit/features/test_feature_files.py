@@ -215,6 +215,17 @@ def test_a_file_of_another_kind_is_told_apart(tmp_path, datasets):
         assert len(str(caught.value).splitlines()) == 1
 
 
+def test_parts_of_the_first_token_of_other_heads_are_told(tmp_path):
+    write_features(tmp_path / "first.h5", with_first(), {})
+    with h5py.File(tmp_path / "first.h5", "a") as file:
+        fewer = file["first"][:, :, :2]
+        del file["first"]
+        file["first"] = fewer
+    for read in (read_features, has_first_token, lambda path: read_distance(path, 16)):
+        with pytest.raises(InputError, match=r"first\.h5 is damaged or is not a feature file"):
+            read(tmp_path / "first.h5")
+
+
 def test_a_file_that_is_no_hdf5_or_not_there_is_named(tmp_path):
     (tmp_path / "text.h5").write_text("text")
     for name in ("text.h5", "none.h5"):
