@@ -57,9 +57,19 @@ TINY = Shape()
 BERT_LARGE = Shape(24, 16, 64, 4096, 30_522)
 
 
-def write_stand_ins(folder: Path, shape: Shape = TINY, sizes: Mapping[str, int] = {"train": 24, "dev": 12}) -> Path:
-    """Write all that `paper.yaml` and `clark.yaml` fetch by default; sizes: questions and pairs of each split."""
-    squad = {split: make("question_answering", seed=1, split=split, size=size) for split, size in sizes.items()}
+def write_stand_ins(
+    folder: Path,
+    shape: Shape = TINY,
+    sizes: Mapping[str, int] = {"train": 24, "dev": 12},
+    squad_file: dict | None = None,
+) -> Path:
+    """Write all that `paper.yaml` and `clark.yaml` fetch by default.
+
+    sizes: questions and pairs of each split; squad_file: what a file of SQuAD v1.1 holds, instead of made questions.
+    """
+    squad = {
+        split: squad_file or make("question_answering", seed=1, split=split, size=size) for split, size in sizes.items()
+    }
     write_squad(folder / "datasets/rajpurkar/squad", squad["train"], squad["dev"])
     _write_glue(folder / "datasets/nyu-mll/glue", sizes)
     words = {word for data in squad.values() for word in _words(data)}

@@ -1,15 +1,16 @@
 """The jobs of a workflow once more, in another order than Snakemake's, and what comes out otherwise.
 
-    python -m tests.workflow.replay FOLDER CONFIG
+    python -m tests.workflow.replay FOLDER CONFIG... [-- TARGET...]
 
-runs the jobs of a configuration in a folder, each in a fresh fork of a process that has loaded the libraries. Figures
-are left out: drawing takes as long as all the rest.
+runs the jobs of a configuration (files laid over one another) in a folder, or those of some targets, each in a fresh
+fork of a process that has loaded the libraries. Figures are left out: drawing takes as long as all the rest.
 """
 
 import os
 import re
 import runpy
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,18 +57,18 @@ NOT_COMPARED = re.compile(
 )
 
 
-def replay(folder: Path, config: Path) -> None:
+def replay(folder: Path, configs: Sequence[Path], targets: Iterable[str] = ()) -> None:
     """Run the jobs, with the threads that Snakemake gives each on two cores."""
     for library in LIBRARIES:
         __import__(library)
     with SnakemakeApi(OutputSettings(dryrun=True, enable_file_logging=False)) as api:
         workflow = api.workflow(
             resource_settings=ResourceSettings(cores=2),
-            config_settings=ConfigSettings(configfiles=[config]),
+            config_settings=ConfigSettings(configfiles=configs),
             snakefile=ROOT / "Snakefile",
             workdir=folder,
         )
-        workflow.dag(DAGSettings(forceall=True)).execute_workflow(pseudo_executor="dryrun")
+        workflow.dag(DAGSettings(forceall=True, targets=set(targets))).execute_workflow(pseudo_executor="dryrun")
         for job in _last_first(workflow_of(workflow).dag):
             if job.rule.name not in FIGURES:
                 _run(job)
@@ -163,4 +164,6 @@ def work(job: Any) -> None:
 
 
 if __name__ == "__main__":
-    replay(*map(Path, sys.argv[1:]))
+    folder, *others = sys.argv[1:]
+    end = others.index("--") if "--" in others else len(others)
+    replay(Path(folder), [Path(config) for config in others[:end]], others[end + 1 :])

@@ -1,0 +1,103 @@
+"""The experiments of both papers as they stand, with what they take from the Hub replaced by random weights.
+
+Of the first paper's, which has 338 jobs, each source is fetched and one chain of jobs follows it to the end; of the
+second paper's, everything but figures is made. `benchmarks/rehearsal.py` makes the whole of both.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from benchmarks.rehearsal import environment_of, smaller
+from headtypes.base.files import sha256_file
+from tests.support.hub import Hub
+from tests.support.places import ROOT
+from tests.support.stand_ins import COMMITS, write_stand_ins
+
+MODELS = {
+    "bert-large-wwm": "google-bert/bert-large-uncased-whole-word-masking",
+    "bert-large-wwm-squad": "google-bert/bert-large-uncased-whole-word-masking-finetuned-squad",
+}
+SQUAD, GLUE = "rajpurkar/squad", "nyu-mll/glue"
+DATA = {
+    "tasks/squad": (SQUAD, None, "validation"),
+    "tasks/mrpc": (GLUE, "mrpc", "validation"),
+    "tasks/mnli": (GLUE, "mnli", "validation_matched"),
+    "training/mrpc": (GLUE, "mrpc", "train"),
+    "training/mnli": (GLUE, "mnli", "train"),
+}
+PAPER = [
+    *(f"results/sources/models/{model}.json" for model in MODELS),
+    *(f"results/sources/{where}.jsonl" for where in DATA),
+    "results/ablation/bert-large-wwm-squad/squad-kmeans-k4/drop_intra-dense_vertical/metrics.json",
+    # Fine-tuned here.
+    "results/ablation/bert-large-wwm-mrpc/mrpc-kmeans-k4/zero-dense/metrics.json",
+]
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hub")
+    with Hub(write_stand_ins(folder), COMMITS) as hub:
+        yield hub
+
+
+def run(experiment: str, hub: Hub, folder: Path, *targets: str) -> Path:
+    """Run the jobs of an experiment with four samples and questions of each task; return the folder of results."""
+    small, work = folder / "small.yaml", folder / "work"
+    small.write_text(yaml.safe_dump(smaller(experiment, samples=4, questions=4)), encoding="utf-8")
+    work.mkdir()
+    configs = [str(ROOT / "experiments" / f"{experiment}.yaml"), str(small)]
+    environment = environment_of(hub, folder) | {"OMP_NUM_THREADS": "1"}
+    environment["PYTHONPATH"] = f"{ROOT / 'workflow_scripts'}:{ROOT}"
+    command = [sys.executable, "-m", "tests.workflow.replay", str(work), *configs, "--", *targets]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    return work / "results"
+
+
+def test_the_papers_experiment_fetches_all_its_sources_and_answers_questions(hub, tmp_path):
+    results = run("paper", hub, tmp_path, *PAPER)
+    for name, repository in MODELS.items():
+        record = json.loads((results / f"sources/models/{name}.json").read_text())
+        served = hub.repositories[f"models/{repository}"]
+        assert (record["hub"], record["revision"]) == (repository, served.commit)
+        assert record["weights"] == {"model.safetensors": sha256_file(served.files["model.safetensors"])}
+    for name, (repository, configuration, split) in DATA.items():
+        record = json.loads((results / f"sources/{name}.json").read_text())
+        origin = {"hub": repository, "name": configuration, "split": split}
+        assert record.items() >= {**origin, "revision": COMMITS[f"datasets/{repository}"]}.items()
+        assert record["rows"] == (24 if split == "train" else 12)
+    for path, counted in zip(PAPER[-2:], ("n_questions", "n_pairs"), strict=True):
+        assert json.loads((results / Path(path).relative_to("results")).read_text())[counted] == 4
+
+
+def test_the_second_papers_experiment_runs_to_its_end(hub, tmp_path):
+    results = run("clark", hub, tmp_path)
+    table = pd.read_csv(results / "clark2019/comparison.csv", keep_default_na=False)
+    assert set(table["model"]) == {"bert-base"}
+    record = json.loads((results / "sources/tasks/squad-paragraphs.json").read_text())
+    assert (record["hub"], record["split"], record["revision"]) == (SQUAD, "train", COMMITS[f"datasets/{SQUAD}"])
+    for file in ("guan2020/comparison.csv", "gradients/bert-base/squad-paragraphs.csv", "atlas/bert-base.html"):
+        assert (results / file).stat().st_size > 100, file
+
+
+@pytest.mark.parametrize("experiment", ["paper", "clark"])
+def test_only_numbers_of_samples_and_questions_are_changed(experiment):
+    def leaves(part, path=()):
+        return {(*path, key): value for key, value in part.items() if not isinstance(value, dict)} | {
+            leaf: number
+            for key, value in part.items()
+            if isinstance(value, dict)
+            for leaf, number in leaves(value, (*path, key)).items()
+        }
+
+    small = leaves(smaller(experiment, samples=4, questions=5))
+    assert {path[-1] for path in small} <= {"samples", "questions"}
+    given = leaves(yaml.safe_load((ROOT / "experiments" / f"{experiment}.yaml").read_text()))
+    assert {path for path in given if path[-1] in ("samples", "questions")} <= small.keys()
