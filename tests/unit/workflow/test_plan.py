@@ -45,6 +45,16 @@ def added(before, after) -> set[tuple]:
     return jobs(after) - jobs(before)
 
 
+def test_only_selected_models_are_tested_by_detectors(tmp_path):
+    full = edited(full_config(tmp_path), "detectors/models", ["packed", "base"])
+    assert [entry.model for entry in Plan(read_config(full)).detected] == ["base", "packed"]
+    full["select"]["models"] = ["base"]
+    plan = Plan(read_config(full))
+    assert [entry.model for entry in plan.detected] == ["base"]
+    assert all(entry.model == "base" for entry in plan.analyses_of("base")["detectors"])
+    assert "detectors" not in plan.analyses_of("tuned+1.0")
+
+
 def test_a_small_experiment(small):
     assert jobs(small) == {
         ("features", "bert", "squad"),
