@@ -15,6 +15,7 @@ Snakemake.
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,26 +65,20 @@ def environment_of(hub: Hub, folder: Path) -> dict[str, str]:
 
 
 def used(folder: Path) -> pd.DataFrame:
-    """For each rule the number of jobs whose use is recorded, and the most seconds and megabytes that one took."""
+    """For each rule the number of jobs whose use was measured, and the most seconds and megabytes that one took."""
+    patterns: dict[str, list[str]] = {}
+    for file in (ROOT / "rules").glob("*.smk"):
+        for rule, body in re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", file.read_text(), re.MULTILINE | re.DOTALL):
+            for benchmark in re.findall(r'benchmark:\s+"([^"]+)"', body):
+                patterns.setdefault(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(benchmark)), []).append(rule)
     found = []
-    for record in (folder / "results" / "provenance").rglob("*.json"):
-        rule = read_json(record).get("rule") if record.name != "config.json" else None
-        file = folder / "results" / record.relative_to(folder / "results" / "provenance").with_suffix("")
-        stems = [file.with_name(file.name[: -len(suffix)]) for suffix in _endings(file.name)]
-        for benchmark in (stem.with_name(f"{stem.name}.benchmark.tsv") for stem in stems):
-            if rule and benchmark.is_file():
-                row = pd.read_csv(benchmark, sep="\t", na_values="-").iloc[0]
-                found.append((rule, str(benchmark), float(row["s"]), float(row["max_rss"])))
-    table = pd.DataFrame(found, columns=["rule", "job", "seconds", "megabytes"]).drop_duplicates()
-    return table.groupby("rule").agg(
-        jobs=("job", "nunique"), seconds=("seconds", "max"), megabytes=("megabytes", "max")
-    )
-
-
-def _endings(name: str) -> list[str]:
-    """The ends of a name that may be missing in that of the job's benchmark: `.a.b` and `.b` of `x.a.b`."""
-    parts = name.split(".")
-    return [""] + [f".{'.'.join(parts[at:])}" for at in range(1, len(parts))]
+    for file in folder.glob("results/**/*benchmark.tsv"):
+        # Of several patterns that fit, that with the most words of its own; two rules may make one file.
+        fitting = [pattern for pattern in patterns if re.fullmatch(pattern, str(file.relative_to(folder)))]
+        row = pd.read_csv(file, sep="\t", na_values="-").iloc[0]
+        found.append((" or ".join(patterns[max(fitting, key=len)]), float(row["s"]), float(row["max_rss"])))
+    of_rules = pd.DataFrame(found, columns=["rule", "seconds", "megabytes"]).groupby("rule")
+    return of_rules.agg(jobs=("seconds", "size"), seconds=("seconds", "max"), megabytes=("megabytes", "max"))
 
 
 def main() -> int:
