@@ -43,8 +43,6 @@ LIBRARIES = (
 )
 FIGURES = {
     *("plot_maps", "plot_curves", "plot_heads", "plot_layers", "plot_projection"),
-    *("plot_examples", "plot_surface", "plot_gradients", "plot_plane", "plot_sentences"),
-    *("plot_examples", "plot_surface", "plot_gradients", "plot_plane", "plot_joined"),
     *("plot_examples", "plot_surface", "plot_gradients", "plot_plane", "plot_joined", "plot_sentences"),
     # It shows figures, and how long jobs took.
     "write_summary",
