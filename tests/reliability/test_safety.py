@@ -13,6 +13,7 @@ from headtypes.base.errors import InputError
 from headtypes.config.schema import read_config
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model, load_tokenizer
+from headtypes.models.files import pretrained
 from headtypes.models.loading import load_model
 from headtypes.workflow.plan import Plan
 from tests.support.configs import full_config
@@ -66,7 +67,11 @@ def calls(file: Path) -> list[ast.Call]:
 
 
 def arguments(call: ast.Call) -> dict[str, str]:
-    return {argument.arg: ast.unparse(argument.value) for argument in call.keywords if argument.arg}
+    found = {argument.arg: ast.unparse(argument.value) for argument in call.keywords if argument.arg}
+    for several in (ast.unparse(argument.value) for argument in call.keywords if not argument.arg):
+        if re.fullmatch(r"record\.pretrained|pretrained\(.*\)", several):
+            found |= {name: repr(value) for name, value in pretrained("folder", "file.gguf").items()}
+    return found
 
 
 @pytest.mark.parametrize("file", SNAKEFILES, ids=lambda file: file.name)

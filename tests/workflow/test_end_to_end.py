@@ -163,7 +163,6 @@ def test_the_preview_is_of_what_the_same_arguments_make(workdir):
         ["--omit-from", "cluster_heads"],
         ["--batch", "all=1/3"],
         ["--target-jobs", "extract_features:model=tiny,task=animals"],
-        ["--replace-workflow-config"],
     ):
         planned = workdir.planned(*arguments)
         rows = [line.split() for line in workdir.command("preview", *arguments).splitlines()]
