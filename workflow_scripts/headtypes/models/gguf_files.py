@@ -6,6 +6,7 @@ floating-point numbers. The tokenizer is in the same file.
 
 import importlib.util
 import math
+import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,7 @@ def check_gguf(key: str, file: str | Path) -> None:
 
     key: of the model in the configuration, for messages.
     """
-    if not Path(file).is_file():
+    if not os.path.isfile(file):
         raise InputError(f"{key}: there is no file {file}; name a model's file in GGUF.")
     with open(file, "rb") as data:
         if data.read(len(_MAGIC)) != _MAGIC:

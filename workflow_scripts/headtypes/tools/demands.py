@@ -1,5 +1,6 @@
 """What the configuration asks of models, told when a run is planned for all of them whose files are on the disk."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def _outline(plan: Plan, model: str, results: Path) -> Outline | None:
     """What the files of a model say; of one that the workflow has yet to make, what those of its base say of both."""
     source, record = plan.config.models[model].source, _record(plan, model, results)
     folder, gguf = (record["folder"], gguf_among(record["weights"])) if record else place_of(source.model_dump())
-    if folder is not None and Path(folder, gguf or "config.json").is_file():
+    if folder is not None and os.path.isfile(Path(folder, gguf or "config.json")):
         return outline_of(f"config: models.{model}", folder, source.pickle, gguf)
     base = _outline(plan, source.finetuned.base, results) if source.finetuned else None
     return base and replace(base, tensors={}, labels=None)
