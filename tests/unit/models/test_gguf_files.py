@@ -25,8 +25,6 @@ from headtypes.workflow.user_files import UserFiles
 from tests.support.gguf_model import write_tiny_llama
 from tests.support.places import ROOT
 
-needs_gguf = pytest.mark.skipif(importlib.util.find_spec("gguf") is None, reason="needs the package gguf")
-
 
 def text(words: str) -> bytes:
     return struct.pack("<Q", len(words)) + words.encode()
@@ -157,7 +155,6 @@ def written(tmp_path_factory):
     return file, *write_tiny_llama(file)
 
 
-@needs_gguf
 def test_it_is_the_model_that_was_written(written, tmp_path):
     file, model, tokenizer = written
     record = fetch_model("tiny", {"gguf": str(file)}, sha256=sha256_file(file))
@@ -178,7 +175,6 @@ def test_it_is_the_model_that_was_written(written, tmp_path):
     np.testing.assert_allclose(*logits, atol=1e-5)
 
 
-@needs_gguf
 def test_a_file_that_has_changed_is_not_loaded(written, tmp_path):
     file = tmp_path / "tiny.gguf"
     file.write_bytes(written[0].read_bytes())
@@ -190,14 +186,12 @@ def test_a_file_that_has_changed_is_not_loaded(written, tmp_path):
     assert "the files of its weights are others" in told(lambda: load_model(record, "float32"))
 
 
-@needs_gguf
 def test_a_damaged_file_is_told(written, tmp_path):
     file = tmp_path / "cut.gguf"
     file.write_bytes(written[0].read_bytes()[:3000])
     assert told(lambda: fetch_model("tiny", {"gguf": str(file)})).startswith("models.tiny: ")
 
 
-@needs_gguf
 def test_a_head_that_it_cannot_have_is_told_when_planning(written, tmp_path):
     (tmp_path / "squad.json").write_text("{}")
     given = config(written[0])
@@ -207,7 +201,6 @@ def test_a_head_that_it_cannot_have_is_told_when_planning(written, tmp_path):
     assert "has no question-answering head" in told(lambda: planned(given, tmp_path))
 
 
-@needs_gguf
 def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch):
     package = tmp_path / "a_package"
     (package / "data").mkdir(parents=True)
