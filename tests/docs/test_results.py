@@ -10,9 +10,9 @@ from tests.support.places import ROOT
 PAGE = ROOT / "docs/understand/results.md"
 # The verdicts that a paragraph with this beginning may name.
 VERDICTS = {
-    "What agrees with the paper.": {"holds"},
-    "What does not agree.": {"fails"},
-    "What cannot be said.": {"open", "no verdict"},
+    "What agrees with the paper": {"holds"},
+    "What does not agree": {"fails"},
+    "What cannot be said": {"open", "no verdict"},
 }
 
 
@@ -99,7 +99,7 @@ def test_sentences_that_name_a_claim_say_what_its_verdict_is():
     for section in sections().values():
         verdicts = verdicts_of(section)
         for beginning, allowed in VERDICTS.items():
-            for paragraph in re.findall(rf"\*\*{re.escape(beginning)}\*\*(.*?)\n\n", section, re.DOTALL):
+            for paragraph in re.findall(rf"\*\*{re.escape(beginning)}\.?\*\*(.*?)\n\n", section, re.DOTALL):
                 claims = re.findall(r"`([a-z][a-z0-9_]*(?:-[a-z0-9_]+)+)`", paragraph)
                 assert {claim: verdicts.get(claim) for claim in claims if verdicts.get(claim) not in allowed} == {}
                 named += len(claims)
