@@ -1,11 +1,30 @@
 """The losses of models on their inputs, one for each input, so that gradients can be those of a single input."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel
 
 # A target that is not predicted, for `torch.nn.functional.cross_entropy`.
 NO_TARGET = -100
+
+
+@contextmanager
+def logits_of_some(model: PreTrainedModel, places: Callable[[], tuple[Tensor, Tensor]]) -> Iterator[None]:
+    """Let the last linear layer, over the vocabulary, be computed for some tokens of each batch alone.
+
+    places: asked in every forward pass: the inputs of the batch that these tokens are in, and their places there.
+    """
+    decoder = model.get_output_embeddings()
+    hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][places()],))
+    try:
+        yield
+    finally:
+        if hook:
+            hook.remove()
 
 
 def answer_losses(output, mask: Tensor, targets: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headtypes.answering.losses import NO_TARGET, answer_losses, token_losses
+from headtypes.answering.losses import NO_TARGET, answer_losses, logits_of_some, token_losses
 from headtypes.answering.masking import mask_words
 from headtypes.attention.batches import Batch, rows_of
 from headtypes.base.errors import InputError
@@ -98,13 +98,8 @@ class MaskedWords(Loss):
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
         """Let the last linear layer, over the vocabulary, be computed for the words drawn alone."""
-        decoder = model.get_output_embeddings()
-        hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
-        try:
+        with logits_of_some(model, lambda: self._drawn):
             yield
-        finally:
-            if hook:
-                hook.remove()
 
     def start(self, batch: Batch) -> None:
         """Remember where the words drawn are."""

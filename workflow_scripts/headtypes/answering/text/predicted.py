@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headtypes.answering.losses import token_loss_sums
+from headtypes.answering.losses import logits_of_some, token_loss_sums
 from headtypes.tasks.windows import Windows
 
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 670 tokens.
@@ -37,13 +37,8 @@ class PredictedTokens:
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
         """Let the last linear layer, over the vocabulary, be computed for the tokens to be predicted alone."""
-        decoder = model.get_output_embeddings()
-        hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
-        try:
+        with logits_of_some(model, lambda: self._drawn):
             yield
-        finally:
-            if hook:
-                hook.remove()
 
     def start(self, windows: np.ndarray) -> None:
         """Remember where the tokens are in a batch; windows: [window] which of all windows it has."""
