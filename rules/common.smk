@@ -59,6 +59,12 @@ for sentence in [in_use, *notes_on(plan, layers)] if workflow.is_main_process el
         logger.warning(sentence)
 
 
+# Asked once, and not for each of a large study's jobs.
+GPUS = number_of_gpus()
+DEFAULT_RESOURCES = Resources.from_mapping(workflow.resource_settings.default_resources or {})
+GPU_MODEL = (DEFAULT_RESOURCES.get("gpu_model").raw or "").strip("'\"")
+
+
 def identity(rule, shard=None):
     """The parameters of a rule, by which Snakemake sees that a job has to run again.
 
@@ -94,31 +100,25 @@ def needs(rule):
         return gpus_of_a_model() if resources.runs_model(rule, input) else 0
 
     def gpu_model(wildcards, input):
-        # Snakemake's executor for Slurm requests a GPU wherever a model of GPU is named, even with gpu=0.
-        named = default_resource("gpu_model").raw
-        return named.strip("'\"") if named and gpu(wildcards, input) else None
+        return GPU_MODEL if gpu(wildcards, input) else None
 
-    return {
+    asked = {
         "mem_mb": lambda wildcards, input, attempt: resources.grown(of_job(wildcards, input).mem_mb, attempt),
         "runtime": lambda wildcards, input, attempt: resources.grown(of_job(wildcards, input).minutes, attempt),
         "gpu": gpu,
-        "gpu_model": gpu_model,
     }
-
-
-def default_resource(name):
-    """The value of a resource in `default-resources`, if it has one."""
-    return Resources.from_mapping(workflow.resource_settings.default_resources or {}).get(name)
+    # Snakemake's executor for Slurm requests a GPU wherever a model of GPU is named, even with gpu=0.
+    return asked | ({"gpu_model": gpu_model} if GPU_MODEL else {})
 
 
 def gpus_of_a_model():
     """GPUs for a job that runs a model: what `default-resources` says; else one, if it runs here and there is one."""
-    default = default_resource("gpu")
+    default = DEFAULT_RESOURCES.get("gpu")
     if default.is_evaluable():
         return 1
     if default.value is not None:
         return default.value
-    return int(workflow.local_exec and not workflow.remote_exec and number_of_gpus() > 0)
+    return int(workflow.local_exec and not workflow.remote_exec and GPUS > 0)
 
 
 def any_of(names):
@@ -251,7 +251,7 @@ def folder_of_results():
 # At most as many jobs at a time as there are GPUs, unless --resources says otherwise. On a cluster, where `nodes` are
 # given, the limit applies only within each submitted job, which may be a group.
 if "gpu" not in workflow.global_resources:
-    workflow.register_resource("gpu", max(1, number_of_gpus()) if workflow.resource_settings.nodes is None else 1)
+    workflow.register_resource("gpu", max(1, GPUS) if workflow.resource_settings.nodes is None else 1)
 
 
 resource_scopes:
