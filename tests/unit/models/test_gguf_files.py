@@ -201,6 +201,20 @@ def test_a_head_that_it_cannot_have_is_told_when_planning(written, tmp_path):
     assert "has no question-answering head" in told(lambda: planned(given, tmp_path))
 
 
+def test_a_head_for_language_is_looked_for_when_planning(written, tmp_path):
+    given = config(written[0])
+    (tmp_path / "exam.jsonl").write_text("{}")
+    given["tasks"] = {"t": {"kind": "multiple_choice", "source": {"file": str(tmp_path / "exam.jsonl")}}}
+    given["models"]["tiny"] |= {"tasks": ["t"], "evaluate": "t"}
+    given["conditions"] = {"baseline": {}, "zero": {"dense": "zero"}}
+    planned(given, tmp_path)
+    ranks = tmp_path / "ranks.gguf"
+    ranks.write_bytes(header(KEYS, [*TENSORS, ("cls.output.weight", (8, 1))]))
+    given["models"]["tiny"]["source"] = {"gguf": str(ranks)}
+    message = told(lambda: planned(given, tmp_path))
+    assert message.startswith(f"config: models.tiny: {ranks} has no head for language, but one for another task, cls; ")
+
+
 def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch):
     package = tmp_path / "a_package"
     (package / "data").mkdir(parents=True)

@@ -16,8 +16,8 @@ _HEADS = (
     "decoder",
     "embed_out",
 )
-# Of heads for other tasks.
-_OTHERS = ("qa_outputs", "classifier", "score", "classification_head", "discriminator_predictions")
+# Of heads for other tasks; `cls` in GGUF.
+_OTHERS = ("qa_outputs", "classifier", "score", "classification_head", "discriminator_predictions", "cls")
 # Types whose models guess masked words, unless they are decoders, with a head of more weights than their embeddings.
 MASKED = (
     "albert",

@@ -157,13 +157,13 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
 
     sha256 and partitions are checked where they are read (`fetching.fetch_model`, `types.partition_rows`).
     """
-    where = f"{key}: {outline.folder}"
+    where, evaluated = f"{key}: {outline.folder}", f"{key.removeprefix('config: ')}.evaluate"
     if demands.head in _NEEDED and outline.tensors and outline.type is not None and outline.type not in _OTHERWISE:
         names, in_words = _NEEDED[demands.head]
         if not any(name in tensor.split(".") for tensor in outline.tensors for name in names):
             raise InputError(
                 f"{where} has no {in_words}: none of its weights is called {' or '.join(names)}; name a model that was "
-                f"fine-tuned for the task, or leave {key}.evaluate out."
+                f"fine-tuned for the task, or leave {evaluated} out."
             )
     if demands.head in _OF_LANGUAGE:
         lacking = lacking_head(
@@ -171,7 +171,7 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
         )
         if lacking is not None:
             better = "causal language model" if demands.head == "causal_lm" else "language model"
-            raise InputError(f"{where} {lacking}; name a {better}, or leave {key}.evaluate out.")
+            raise InputError(f"{where} {lacking}; name a {better}, or leave {evaluated} out.")
     if demands.labels is not None and outline.labels is not None:
         _check_labels(where, outline.labels, *demands.labels)
     if outline.layers is None or outline.heads is None:
