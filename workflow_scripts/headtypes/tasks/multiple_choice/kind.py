@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headtypes.base.errors import InputError, nearest
+from headtypes.base.errors import InputError, nearest, shortened
 from headtypes.tasks.protocol import Kind
 from headtypes.tasks.records import ChoiceQuestion, Sample
 
@@ -71,7 +71,7 @@ def _read(values: Mapping[str, Any], number: str) -> ChoiceQuestion:
     if len(texts) < 2 or not all(texts) or len(names) != len(texts):
         raise ValueError("needs a list of at least two texts in the column of the choices.")
     if _plain(answer) not in names:
-        raise ValueError(f"has the answer {answer!r}; it must be one of {', '.join(names)}.")
+        raise ValueError(f"has the answer {shortened(repr(answer))}; it must be one of {shortened(', '.join(names))}.")
     id_ = _plain(values.get("id", number))
     if not id_:
         raise ValueError("has no id in the column of the ids.")
