@@ -231,6 +231,33 @@ ADDED = {
             ),
         },
     ),
+    "a model that is evaluated on multiple choice": (
+        {
+            "tasks/exam": {"kind": "multiple_choice", "source": {"hub": "some/exam"}},
+            "models/three": {"source": {"hub": "some/three"}, "tasks": ["exam"], "evaluate": "exam"},
+        },
+        {
+            "new": {
+                "fetch_task": 1,
+                "fetch_model": 1,
+                "sample_inputs": 1,
+                "sample_questions": 1,
+                "write_atlas": 1,
+                **READ,
+                **ANSWERED,
+                **EVALUATED,
+                **JOINED,
+            },
+            "spec": of(
+                "tabulate_stability",
+                "tabulate_ablations",
+                "tabulate_models",
+                "plot_models",
+                "compare_with_guan",
+                "write_summary",
+            ),
+        },
+    ),
     "a condition": (
         {"conditions/uniform-dense": {"dense": "uniform"}},
         {

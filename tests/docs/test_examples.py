@@ -31,7 +31,8 @@ def test_the_example_of_null_takes_away_what_it_says():
 
 
 def test_the_examples_of_an_own_config_are_configurations():
-    on_a_text, example, two_models, further = blocks("docs/run/own-model.md")
+    on_a_text, choices, example, two_models, further = blocks("docs/run/own-model.md")
+    assert read_config(choices).models["mine"].evaluate == "exam"
     read_config(example | further)
     read_config(two_models)
     laid_over = yaml.safe_load((ROOT / "experiments/text_local.yaml").read_text(encoding="utf-8"))

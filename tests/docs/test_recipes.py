@@ -6,10 +6,13 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
 from headtypes.answering.sentence_pair.examples import label_numbers, labels_of
+from headtypes.base.table_files import write_csv
+from headtypes.detectors.table import detector_table
 from headtypes.features.feature_files import Features, write_features
 from headtypes.tasks.fetching import fetch_task
 from headtypes.types.partitions import Partition, write_partition
@@ -25,6 +28,7 @@ TESTED = {
     "Several partitions",
     "Which heads are of a type",
     "Features in a notebook",
+    "Heads that a detector finds",
     "Compare two models",
     "Labels with other names",
     "Time, memory and disk beforehand",
@@ -122,6 +126,13 @@ def results(tmp_path, monkeypatch) -> Path:
     table = types_like(described_as(2, 4)).table.replace({"type": {"diagonal": "vertical"}})
     table = table.assign(cluster=0, silhouette=0.1, near=0.2, special=0.5, far=0.3, doubtful=False)
     write_partition(tmp_path / "runs/mine/results/partitions/mine/questions-kmeans-k4.csv", Partition(table))
+    (tmp_path / "runs/mine/results/detectors").mkdir()
+    tested = [(name, *place) for name in ("previous", "induction") for place in np.ndindex(20, 2, 4)]
+    scores = pd.DataFrame(tested, columns=["detector", "sequence", "layer", "head"]).assign(score=0.1, null=0.1)
+    # A head of each kind.
+    scores.loc[scores.eval("detector == 'previous' and layer == 0 and head == 2"), "score"] = 0.7
+    scores.loc[scores.eval("detector == 'induction' and layer == 1 and head == 0"), "score"] = 0.5
+    write_csv(tmp_path / "runs/mine/results/detectors/mine.csv", detector_table(scores, least=0.1, seed=1))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -152,6 +163,16 @@ def test_the_features_of_heads_are_a_table(results, capsys):
     np.testing.assert_allclose(table["sep"], expected[:, 66], rtol=1e-5)
     np.testing.assert_allclose(table["bin-0"], expected[:, :4].sum(axis=1), rtol=1e-5)
     assert "(5, 2, 4, 69)" in capsys.readouterr().out
+
+
+def test_detectors_are_asked_for_by_model_and_their_heads_stand_beside_the_types(place, results, capsys):
+    (command,) = commands("Heads that a detector finds")
+    jobs, _ = place.planned(command)
+    assert (jobs["measure_detectors"], jobs["tabulate_detectors"]) == (1, 1)
+    found = run("Heads that a detector finds")["found"]
+    assert found[["detector", "layer", "head"]].to_numpy().tolist() == [["previous", 0, 2], ["induction", 1, 0]]
+    assert found["type"].tolist() == ["dense", "vertical"]
+    assert "corrected_p" in capsys.readouterr().out
 
 
 def test_labels_of_other_names_are_those_of_the_model(place):

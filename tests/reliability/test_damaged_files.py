@@ -75,6 +75,9 @@ from tests.workflow.conftest import squad_file
 # Of each kind of file. Seconds after which one that is still read counts as a hang.
 EXAMPLES, HANG = 60, 60
 GIB = 2**30
+EXAM = pd.DataFrame(
+    {"question": ["Who sat?", "It was a"], "choices": [["it", "cat"], ["dog", "house"]], "answer": [1, 0]}
+)
 PAIRS = pd.DataFrame({"sentence1": ["the cat", "a dog"], "sentence2": ["sat", "ran"], "label": [0, 1]})
 TEXTS = [{"id": name, "paragraphs": ["One cat.", "Two dögs.", "Three."]} for name in "abc"]
 RESULT = "results/samples/a.jsonl"
@@ -196,7 +199,10 @@ def curves(path: Path) -> None:
 
 
 def from_file(task: str, kind: str) -> Callable[[Path], object]:
-    columns = None if kind == "question_answering" else {"first": "sentence1", "second": "sentence2", "label": "label"}
+    columns = {
+        "sentence_pair": {"first": "sentence1", "second": "sentence2", "label": "label"},
+        "multiple_choice": {"question": "question", "choices": "choices", "answer": "answer"},
+    }.get(kind)
     return lambda path: fetch_task(task, kind, {"file": str(path)}, columns)
 
 
@@ -248,6 +254,11 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
         from_file("pairs", "sentence_pair"),
     ),
     "pairs.parquet": (lambda path: PAIRS.to_parquet(path), from_file("pairs", "sentence_pair")),
+    "exam.jsonl": (
+        lambda path: EXAM.to_json(path, orient="records", lines=True),
+        from_file("exam", "multiple_choice"),
+    ),
+    "exam.parquet": (lambda path: EXAM.to_parquet(path), from_file("exam", "multiple_choice")),
     "articles.json": (squad_file, from_file("read", "text")),
     "texts.txt": (
         lambda path: path.write_text("One cat.\n\nTwo.\n\fThree.\n\nFour dogs.\n"),

@@ -13,6 +13,8 @@ from headtypes.types.imported import import_partition
 
 HALF, DEEP, DIGITS = "a\ud800b", "[" * 100_000 + "]" * 100_000, "9" * 10_000
 COLUMNS = {"first": "a", "second": "b", "label": "l", "id": "i"}
+OF_CHOICES = {"question": "q", "choices": "c", "answer": "a", "id": "i"}
+CHOICE = {"q": "who?", "c": ["cat", "dog"], "a": 0, "i": "1"}
 PAIR = {"a": "one", "b": "two", "l": "x", "i": "1"}
 
 
@@ -50,7 +52,13 @@ def conll(name: str, part: str) -> str:
 
 
 # Kinds of tasks that read JSON, and names of files.
-JSON = (("question_answering", "x.json"), ("text", "x.json"), ("text", "x.jsonl"), ("sentence_pair", "x.jsonl"))
+JSON = (
+    ("question_answering", "x.json"),
+    ("text", "x.json"),
+    ("text", "x.jsonl"),
+    ("sentence_pair", "x.jsonl"),
+    ("multiple_choice", "x.jsonl"),
+)
 # Kind of task, name of the file, what is in it, and words of the sentence.
 CASES = {
     **{
@@ -66,6 +74,37 @@ CASES = {
         f"half a character in {key} of a pair": ("sentence_pair", "x.jsonl", lines({**PAIR, key: HALF}), words)
         for key, words in {"a": "the first of row 1", "b": "the second", "l": "the label", "i": "the id"}.items()
     },
+    **{
+        f"half a character in {key} of a question with choices": (
+            "multiple_choice",
+            "x.jsonl",
+            lines({**CHOICE, key: value}),
+            words,
+        )
+        for key, value, words in (
+            ("q", HALF, "the question of row 1"),
+            ("c", ["a", HALF], "choice"),
+            ("i", HALF, "the id of row 1"),
+        )
+    },
+    "half a character in an answer": (
+        "multiple_choice",
+        "x.jsonl",
+        lines({**CHOICE, "a": HALF}),
+        "row 1 has the answer 'a\\ud800b'; it must be one of 0, 1.",
+    ),
+    "digits in an answer": (
+        "multiple_choice",
+        "x.jsonl",
+        lines({**CHOICE, "a": 10**4000}),
+        "row 1 has the answer 1000",
+    ),
+    "NUL in the id of a question with choices": (
+        "multiple_choice",
+        "x.jsonl",
+        lines({**CHOICE, "i": "a\0"}),
+        "the id of row 1 holds a NUL",
+    ),
     **{
         f"half a character in {suffix}": (
             "sentence_pair",
@@ -123,7 +162,7 @@ def test_data_that_cannot_be_kept_are_told_with_their_place(case, tmp_path: Path
     kind, name, content, words = CASES[case]
     file = tmp_path / name
     file.write_bytes(content.encode(errors="surrogatepass"))
-    columns = COLUMNS if kind == "sentence_pair" else None
+    columns = {"sentence_pair": COLUMNS, "multiple_choice": OF_CHOICES}.get(kind)
     message = refusal(lambda: fetch_task("read", kind, {"file": str(file)}, columns))
     assert str(file) in message
     assert words in message

@@ -20,6 +20,8 @@ def full_config(folder: Path) -> dict:
         "other.json": "{}",
         "pairs.tsv": "a\tb\n",
         "other.tsv": "a\tb\n",
+        "choices.jsonl": "{}\n",
+        "other.jsonl": "{}\n",
         "texts/a.txt": "One.\n\nTwo.\n",
         "texts/b.txt": "Three.\n\nFour.\n",
         "other_texts/a.txt": "Five.\n\nSix.\n",
@@ -63,6 +65,11 @@ def full_config(folder: Path) -> dict:
                 "labels": {"yes": 1},
                 "questions": 15,
             },
+            "chosen": {
+                "kind": "multiple_choice",
+                "source": {"file": str(folder / "choices.jsonl")},
+                "columns": {"question": "a", "choices": "b", "answer": "c", "id": "number"},
+            },
             "paragraphs": {
                 "kind": "text",
                 "source": {"folder": str(folder / "texts")},
@@ -96,7 +103,7 @@ def full_config(folder: Path) -> dict:
             },
             "packed": {
                 "source": {"package": "json", "subfolder": "model", "gguf": "model.gguf"},
-                "tasks": ["asked"],
+                "tasks": ["asked", "chosen"],
                 "evaluate": "asked",
             },
             "taught": {
@@ -172,7 +179,7 @@ def full_config(folder: Path) -> dict:
         "jobs": {"shards": 1},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"],
-            "tasks": ["squad", "asked", "pairs", "made", "paragraphs", "bank", "stories"],
+            "tasks": ["squad", "asked", "pairs", "chosen", "made", "paragraphs", "bank", "stories"],
             "partitions": [
                 "squad-kmeans-k3",
                 "squad-kmeans-k4",

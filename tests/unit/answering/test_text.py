@@ -13,8 +13,8 @@ from headtypes.ablation.evaluation import evaluate_condition, evaluate_part, sum
 from headtypes.ablation.head_outputs import measure_head_outputs
 from headtypes.ablation.importance import measure_importance
 from headtypes.ablation.operations import OPERATIONS, Reading
+from headtypes.answering import predicted
 from headtypes.answering.examples import prepare_windows
-from headtypes.answering.text import predicted
 from headtypes.answering.text.answers import TextAnswers
 from headtypes.base.errors import InputError
 from headtypes.models.language import language_head

@@ -65,7 +65,8 @@ def test_fewer_different_heads_than_types_are_refused():
 
 def test_what_is_called_from_python_needs_no_snakemake():
     program = (
-        "import sys; sys.modules['snakemake'] = None; import headtypes.api.reading, headtypes.api.ablation; "
+        "import sys; sys.modules['snakemake'] = None; "
+        "import headtypes.api.reading, headtypes.api.ablation, headtypes.api.detecting; "
         "print([name for name in sys.modules if name.startswith('headtypes.') and name.split('.')[1] in "
         "('config', 'workflow')])"
     )

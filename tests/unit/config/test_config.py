@@ -102,7 +102,10 @@ MISTAKES = [
     ("tasks/made/max_seq_length", 64, ["tasks.made:", "max_seq_length belongs to a task of kind text"]),
     ("tasks/made/source", {"folder": "x"}, ["tasks.made:", "folder belongs to a task of kind text"]),
     ("tasks/squad/source/folder", "x", ["tasks.squad.source", "found file and folder"]),
-    ("tasks/bank/questions", 5, ["tasks.bank:", "questions belongs to a task of kind", "or sentence_pair or text"]),
+    ("tasks/bank/questions", 5, ["tasks.bank:", "questions belongs to a task of kind", "multiple_choice or text"]),
+    ("tasks/pairs/columns/choices", "x", ["tasks.pairs:", "choices belongs to a task of kind multiple_choice"]),
+    ("tasks/chosen/columns/first", "x", ["tasks.chosen:", "first belongs to a task of kind sentence_pair"]),
+    ("tasks/chosen/labels", {"a": "b"}, ["tasks.chosen:", "labels belongs to a task of kind sentence_pair"]),
     (
         "tasks/paragraphs/source",
         {"world": "text", "training_size": 5},
@@ -150,7 +153,11 @@ MISTAKES = [
     ("models/base/parent", "base", ["models.base.parent: base -> base is circular"]),
     ("models/base/parent", "tuned+1.0", ["parent: base -> tuned+1.0 -> base is circular"]),
     ("partitions/mine/model", "packet", ["partitions.mine.model", 'Did you mean "packed"?']),
-    ("partitions/mine/task", "nothing", ["partitions.mine.task", "Known: asked, bank, made, pairs, paragraphs, squad"]),
+    (
+        "partitions/mine/task",
+        "nothing",
+        ["partitions.mine.task", "Known: asked, bank, chosen, made, pairs, paragraphs, squad"],
+    ),
     ("partitions/mine/task", "pairs", ["partitions.mine.task", "add it to models.tuned+1.0.tasks"]),
     (
         "partitions/mine/task",

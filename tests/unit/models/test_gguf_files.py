@@ -20,6 +20,7 @@ from headtypes.models.loading import load_model
 from headtypes.models.outline import outline_of
 from headtypes.models.records import read_model_record, write_model_record
 from headtypes.tools.demands import check_models
+from headtypes.tools.sizes import ExpectedSizes
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.user_files import UserFiles
 from tests.support.gguf_model import write_tiny_llama
@@ -199,6 +200,34 @@ def test_a_head_that_it_cannot_have_is_told_when_planning(written, tmp_path):
     given["models"]["tiny"]["evaluate"] = "one"
     given["conditions"] = {"baseline": {}}
     assert "has no question-answering head" in told(lambda: planned(given, tmp_path))
+
+
+def test_a_head_for_language_is_looked_for_when_planning(written, tmp_path):
+    given = config(written[0])
+    (tmp_path / "exam.jsonl").write_text("{}")
+    given["tasks"] = {"t": {"kind": "multiple_choice", "source": {"file": str(tmp_path / "exam.jsonl")}}}
+    given["models"]["tiny"] |= {"tasks": ["t"], "evaluate": "t"}
+    given["conditions"] = {"baseline": {}, "zero": {"dense": "zero"}}
+    planned(given, tmp_path)
+    ranks = tmp_path / "ranks.gguf"
+    ranks.write_bytes(header(KEYS, [*TENSORS, ("cls.output.weight", (8, 1))]))
+    given["models"]["tiny"]["source"] = {"gguf": str(ranks)}
+    message = told(lambda: planned(given, tmp_path))
+    assert message.startswith(f"config: models.tiny: {ranks} has no head for language, but one for another task, cls; ")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "says", "plainly"),
+    [("gpt2", False, True), ("gpt2", True, False), ("gpt2", None, True), ("llama", None, False)],
+)
+def test_estimates_know_whether_a_text_begins_with_a_token_of_its_own(tokenizer, says, plainly, tmp_path):
+    """Features of models whose texts begin plainly hold the first token's part too, and are twice as large."""
+    added = [] if says is None else [("tokenizer.ggml.add_bos_token", struct.pack("<I?", 7, says))]
+    kind = ("tokenizer.ggml.model", struct.pack("<I", 8) + text(tokenizer))
+    file = tmp_path / "made-up.gguf"
+    file.write_bytes(header([*KEYS, kind, *added], TENSORS))
+    sizes = ExpectedSizes(Plan(read_config(config(file))), tmp_path / "results", tmp_path / "scratch")
+    assert sizes.stores_first_token("tiny") == plainly
 
 
 def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch):

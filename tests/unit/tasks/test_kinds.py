@@ -41,6 +41,7 @@ def test_what_a_kind_says_of_the_configuration_is_there(name):
     assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.Windows.model_fields)
     assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
     assert set(kind.keys) <= set(schema.Task.model_fields)
+    assert set(kind.columns) <= set(schema.Columns.model_fields)
     assert set(kind.without_reading) <= {field.name for field in fields(Reading)}
     assert set(kind.source_keys) <= set(schema.TaskSource.model_fields)
     assert set(kind.worlds) <= set(DATA_SETS)
@@ -53,10 +54,11 @@ def test_every_data_set_of_the_world_is_of_one_kind():
 
 
 def test_a_key_belongs_to_the_kinds_that_have_it():
-    assert kinds_with("columns") == ["sentence_pair"]
+    assert kinds_with("columns") == ["sentence_pair", "multiple_choice"]
+    assert kinds_with("choices") == ["multiple_choice"]
     assert kinds_with("folder") == ["text", "coreference"]
     assert kinds_with("max_seq_length") == ["text", "treebank", "coreference"]
-    assert kinds_with("samples") == ["question_answering", "sentence_pair", "text"]
+    assert kinds_with("samples") == ["question_answering", "sentence_pair", "multiple_choice", "text"]
     assert kinds_with("source") == list(KINDS)
 
 

@@ -123,6 +123,47 @@ def test_labels_that_the_model_does_not_know_are_told(tmp_path, suffix):
     assert told(given, tmp_path / "results") is None
 
 
+ON_TEXT = {"kind": "text", "source": {"world": "text"}}
+
+
+@pytest.mark.parametrize(
+    ("files", "kind", "words"),
+    [
+        ({"head": "cls.predictions.bias"}, "text", None),
+        ({"head": "pooler.weight"}, "text", "has no head for language: its weights hold no more than the bare model; "),
+        ({"head": "qa_outputs.weight"}, "text", "has no head for language, but one for another task, qa_outputs; "),
+        ({"head": "cls.predictions.bias"}, "multiple_choice", "is a bert model, for masked words, which predicts no "),
+        ({"head": "lm_head.weight", "model_type": "llama"}, "multiple_choice", None),
+        ({"head": "norm.weight", "model_type": "llama"}, "multiple_choice", None),
+        (
+            {"head": "norm.weight", "model_type": "llama", "tie_word_embeddings": False},
+            "multiple_choice",
+            "has no head for language: its weights hold no more than the bare model; name a causal language model, or ",
+        ),
+        ({"head": "score.weight", "model_type": "llama"}, "multiple_choice", "but one for another task, score; "),
+    ],
+)
+def test_a_model_without_the_head_that_a_language_model_needs_is_told(tmp_path, files, kind, words):
+    (tmp_path / "exam.jsonl").write_text("{}")
+    task = ON_TEXT if kind == "text" else {"kind": kind, "source": {"file": str(tmp_path / "exam.jsonl")}}
+    given = config(tmp_path, {"folder": model(tmp_path / "model", **files)}, task)
+    message = told(given, tmp_path / "results")
+    assert (message is None) == (words is None)
+    if words is not None:
+        assert message.startswith(f"config: models.tiny: {tmp_path / 'model'} ")
+        assert words in message
+        assert message.endswith("language model, or leave models.tiny.evaluate out.")
+
+
+def test_a_model_of_the_hub_without_a_head_for_language_is_told_when_it_has_been_fetched(tmp_path):
+    given = config(tmp_path, {"hub": "some/model"}, ON_TEXT)
+    assert told(given, tmp_path / "results") is None
+    demands = Demands(**json.loads(demands_as_text(Plan(read_config(given)), "tiny")))
+    outline = outline_of("models.tiny", model(tmp_path / "snapshot", head="classifier.weight"))
+    with pytest.raises(InputError, match=r"snapshot has no head for language, .*, or leave models\.tiny\.evaluate out"):
+        check_demands("models.tiny", outline, demands)
+
+
 def test_a_model_that_the_workflow_makes_has_the_heads_of_its_base_and_answers_what_it_learns(tmp_path):
     base = {"source": {"folder": model(tmp_path / "model", head="pooler.weight")}, "tasks": ["one"]}
     given = config(tmp_path, {"finetuned": {"base": "base", "task": "one"}})

@@ -191,6 +191,15 @@ def test_rules_that_run_a_model_ask_for_what_it_needs(plan, inputs):
     assert taught == training(MINILM, texts.cut(made.max_seq_length), made.batch_size, made.epochs)
 
 
+def test_a_question_is_read_with_each_of_its_choices(plan, inputs):
+    """Of which there are about four; how long the longest is does not change."""
+    (asked, chosen) = (
+        needs(plan, "evaluate_condition", SimpleNamespace(model="packed", task=task), inputs("model", "questions"))
+        for task in ("asked", "chosen")
+    )
+    assert chosen.operations == 4 * asked.operations
+
+
 def test_a_shard_takes_its_share_of_the_time(plan, inputs, tmp_path):
     many = tmp_path / "many.jsonl"
     many.write_text(("x" * 999 + "\n") * 20_000)

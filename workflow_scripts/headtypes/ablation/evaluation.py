@@ -60,7 +60,7 @@ def evaluate_condition(
     operations: dict[str, str],
     **settings,
 ) -> tuple[dict[str, str], pd.DataFrame]:
-    """Answer questions, classify pairs or predict texts, while some heads are ablated, and score the answers.
+    """Answer questions, classify pairs, predict texts or choose, while some heads are ablated, and score the answers.
 
     rows, windows: questions, pairs or documents as drawn, and as cut for this model (`examples.prepare_windows`).
     partition:  the type of every head.
@@ -71,7 +71,8 @@ def evaluate_condition(
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
     settings:   fields of `Settings`.
     returns     id -> answer text or predicted label, and one row per question or pair, in percent: id, article,
-        exact_match, f1; or those of `sentence_pair.scoring.score_pairs` or of `text.answers.TextAnswers.score`.
+        exact_match, f1; or those of `sentence_pair.scoring.score_pairs`, or of the `score` of `text.answers` or
+        `multiple_choice.answers`.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"

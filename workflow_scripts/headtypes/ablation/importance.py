@@ -1,16 +1,13 @@
 """How much the loss depends on each head: the gradient-based importance of Michel et al. 2019."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
+from headtypes.answering.answer_loss import AnswerLoss
 from headtypes.answering.examples import EXAMPLES
 from headtypes.answering.heads import load_for
-from headtypes.answering.losses import answer_losses
-from headtypes.answering.text.predicted import PredictedTokens
 from headtypes.attention.batches import Batch, rows_of, run_model
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
@@ -39,12 +36,12 @@ def measure_importance(
 ) -> pd.DataFrame:
     """The gradient-based importance of every head of a model on the task that it answers.
 
-    rows, windows: questions with the positions of their answers, pairs with their labels, or documents; and their
-        windows.
+    rows, windows: questions with the positions of their answers, pairs with their labels, documents, or questions
+        with choices; and their windows.
     record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     kind:    of the task, one of `examples.EXAMPLES`. The loss is the mean of the cross entropies of its targets: start
         and end of a question's first answer, on the windows that hold the whole of it; or the label; or the tokens of a
-        segment that a language model is to predict.
+        segment, or of the right choice, that a language model is to predict.
     returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
     """
     model = load_for(record, precision, kind)
@@ -67,48 +64,35 @@ def head_importance(
         negative if the window is to be left out. If the windows have targets of their own, the loss is the mean of the
         cross entropies of these. The windows of one question, or document, count together as one.
     """
-    chosen = np.flatnonzero((targets >= 0).all(1))
-    if not len(chosen):
-        raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")
+    answers = AnswerLoss(windows, targets, what)
+    chosen = answers.windows
     _, question, windows_of = np.unique(windows.question[chosen], return_inverse=True, return_counts=True)
     weight = 1 / (len(windows_of) * windows_of[question])
     ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
     ids, types = [ids[window] for window in chosen], types and [types[window] for window in chosen]
     # Only the gates need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
-    predicted, attached = None, nullcontext()
-    if windows.targets is not None:
-        predicted = PredictedTokens(windows)
-        attached = predicted.attached(model)
-        batch_tokens = predicted.batch_tokens(batch_tokens, model.config.vocab_size)
     total = 0.0
 
     def gates(batch: Batch) -> HeadGates:
-        if predicted:
-            predicted.start(chosen[batch.samples])
+        answers.start(batch.samples)
         return HeadGates()
-
-    def losses(batch: Batch, output) -> Tensor:
-        if predicted:
-            sums = predicted.loss_sums(output)
-            return sums / torch.as_tensor(predicted.tokens[chosen[batch.samples]]).to(sums)
-        return answer_losses(output, batch.inputs["attention_mask"], torch.as_tensor(targets[chosen[batch.samples]]))
 
     def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
         nonlocal total
-        loss = losses(batch, output)
+        loss = answers.losses(output, batch.inputs["attention_mask"])
         # A sample's gates affect no other sample's loss, so one backward pass gives the gradients of every sample.
         gradients = torch.stack(torch.autograd.grad(loss.sum(), gated.gates))
         total = total + (gradients.double().abs().cpu().numpy() * weight[batch.samples, None]).sum(1)
 
-    with attached:
+    with answers.attached(model):
         run_model(
             model,
             ids,
             types,
             hook=gates,
             finish=add_gradients,
-            batch_tokens=batch_tokens,
+            batch_tokens=answers.batch_tokens(batch_tokens, model.config.vocab_size),
             what=what,
             unit="windows",
             gradients=True,

@@ -50,6 +50,7 @@ METRICS = {
         Metric("exact_match", "exact_match", "exact match", "EM"),
         Metric("f1", "f1", "F1", "F1"),
         Metric("accuracy", "correct", "accuracy", "Acc."),
+        Metric("accuracy_normalised", "correct_normalised", "normalised accuracy", "Acc. norm."),
         Metric("loss", "loss", "loss", "Loss", "nats per token", "nats per token", "lower", 3),
     )
 }

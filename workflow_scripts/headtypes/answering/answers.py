@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from headtypes.answering.multiple_choice.answers import ChoiceAnswers
 from headtypes.answering.protocol import Answers
 from headtypes.answering.question_answering.answers import QuestionAnswers
 from headtypes.answering.sentence_pair.answers import PairAnswers
 from headtypes.answering.text.answers import TextAnswers
 from headtypes.base.table_files import write_parquet
+from headtypes.tasks.multiple_choice.kind import MultipleChoice
 from headtypes.tasks.question_answering.kind import QuestionAnswering
 from headtypes.tasks.sentence_pair.kind import SentencePair
 from headtypes.tasks.text.kind import Text
@@ -16,6 +18,7 @@ from headtypes.tasks.text.kind import Text
 ANSWERS: dict[str, type[Answers]] = {
     QuestionAnswering.name: QuestionAnswers,
     SentencePair.name: PairAnswers,
+    MultipleChoice.name: ChoiceAnswers,
     Text.name: TextAnswers,
 }
 

@@ -9,11 +9,13 @@ from typing import Protocol
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
+from headtypes.answering.multiple_choice.examples import ChoiceExamples
 from headtypes.answering.question_answering.examples import QuestionExamples
 from headtypes.answering.sentence_pair.examples import PairExamples
 from headtypes.answering.text.examples import TextExamples
 from headtypes.models.records import ModelRecord
 from headtypes.tasks.kinds import KINDS
+from headtypes.tasks.multiple_choice.kind import MultipleChoice
 from headtypes.tasks.protocol import LANGUAGE_MODEL
 from headtypes.tasks.question_answering.kind import QuestionAnswering
 from headtypes.tasks.sentence_pair.kind import SentencePair
@@ -53,6 +55,7 @@ class Examples(Protocol):
 EXAMPLES: dict[str, Examples] = {
     QuestionAnswering.name: QuestionExamples(),
     SentencePair.name: PairExamples(),
+    MultipleChoice.name: ChoiceExamples(),
     Text.name: TextExamples(),
 }
 

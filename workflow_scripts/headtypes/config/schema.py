@@ -51,7 +51,8 @@ class Task(Strict):
 
     @model_validator(mode="after")
     def _check(self):
-        given = [key for part in (self, self.source) for key in type(part).model_fields if key in part.model_fields_set]
+        parts = (self, self.source, self.columns)
+        given = [key for part in parts for key in type(part).model_fields if key in part.model_fields_set]
         for key in given:
             if self.kind not in (having := kinds_with(key)):
                 raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
@@ -72,7 +73,8 @@ class Model(Strict):
     """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
     documents with mentions."""
     evaluate: Name | None = None
-    """Task that the model was fine-tuned for, or text that a language model predicts; its heads are ablated there."""
+    """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
+    there."""
     published: dict[Paper, Name] = {}
     """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1; clark2019:
     base, the only one)."""

@@ -110,11 +110,16 @@ class ModelSource(Strict):
 
 
 class Columns(Strict):
-    """Names of the columns of a sentence-pair data set."""
+    """Names of the columns of sentence pairs, or of questions with choices."""
 
     first: Text = "sentence1"
     second: Text = "sentence2"
     label: Text | None = None
+    question: Text = "question"
+    choices: Text = "choices"
+    """Column of the list of answers from which one is chosen."""
+    answer: Text = "answer"
+    """Column of the right answer's place in the list, from 0."""
     id: Text | None = None
     """Column of the sample's id; without it, the row number."""
 
@@ -133,8 +138,9 @@ class TaskSource(Strict):
     training_split: Text = "train"
     """Split of the Hub data set that models are fine-tuned on."""
     file: LocalPath | None = None
-    """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs; plain text, JSONL or SQuAD
-    v1.1 JSON for text; CoNLL-U for treebanks; CoNLL-U or CoNLL-2012 for coreference."""
+    """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs; JSONL or Parquet for
+    multiple choice; plain text, JSONL or SQuAD v1.1 JSON for text; CoNLL-U for treebanks; CoNLL-U or CoNLL-2012 for
+    coreference."""
     training_file: LocalPath | None = None
     """File of the same kind that models are fine-tuned on, or that probes learn from."""
     test_file: LocalPath | None = None

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headtypes.answering.losses import NO_TARGET, answer_losses, logits_of_some, token_losses
+from headtypes.answering.answer_loss import AnswerLoss
+from headtypes.answering.losses import NO_TARGET, logits_of_some, token_losses
 from headtypes.answering.masking import mask_words
 from headtypes.attention.batches import Batch, rows_of
-from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.tasks.encoding import Encoded
 from headtypes.tasks.windows import Windows
@@ -143,21 +143,31 @@ class Answers(Loss):
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
         """targets: of all windows (`examples.Examples.targets`); kind_of: of each token (`tokens.token_kinds`)."""
-        self.name = kind
-        chosen = np.flatnonzero((targets >= 0).all(1))
-        if not len(chosen):
-            raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")
+        self.name, self._answers = kind, AnswerLoss(windows, targets, what)
+        chosen = self._answers.windows
         ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
         self.input_ids = [ids[window] for window in chosen]
         self.token_types = types and [types[window] for window in chosen]
         self.kinds = [kind_of[ids[window]] for window in chosen]
         _, self.units = np.unique(windows.question[chosen], return_inverse=True)
-        self._targets = targets[chosen]
+
+    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
+        """As many as there is memory for the logits of."""
+        return self._answers.batch_tokens(batch_tokens, vocabulary)
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Compute no logits of tokens that are not predicted."""
+        with self._answers.attached(model):
+            yield
+
+    def start(self, batch: Batch) -> None:
+        """Remember which windows the batch has."""
+        self._answers.start(batch.samples)
 
     def losses(self, output: Any, batch: Batch) -> Tensor:
-        """From the logits of the labels, or of first and last tokens."""
-        targets = torch.as_tensor(self._targets[batch.samples])
-        return answer_losses(output, batch.inputs["attention_mask"], targets)
+        """From the logits of the labels, of first and last tokens, or of the tokens of the answer."""
+        return self._answers.losses(output, batch.inputs["attention_mask"])
 
 
 def _without(kinds: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from transformers.models.auto.modeling_auto import (
 from headtypes.base.errors import InputError, one_line
 from headtypes.models.fetching import check_files, check_padding
 from headtypes.models.gpus import keep_to_one_gpu
+from headtypes.models.language import language_head
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 
@@ -87,6 +88,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.",
             f"has no {in_words} in Transformers",
         )
+    if head == "causal_lm" and language_head(record) != head:
+        why = "is a model for masked words, which predicts no token from those before it"
+        raise MissingHeadError(f"{where} {why}; name a causal language model.", why)
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering

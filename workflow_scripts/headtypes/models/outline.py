@@ -15,6 +15,7 @@ from headtypes.base.errors import InputError, one_line
 from headtypes.base.files import read_json
 from headtypes.models.files import weight_files
 from headtypes.models.gguf_files import read_header
+from headtypes.models.language_weights import lacking_head
 
 # Names of these numbers in config.json; older families have names of their own.
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
@@ -27,6 +28,8 @@ _NEEDED = {
         "classification head",
     ),
 }
+# What language models answer with: any head for language, or that for the next token.
+_OF_LANGUAGE = ("language_model", "causal_lm")
 # Types whose heads have other names.
 _OTHERWISE = ("big_bird", "lxmert", "modernbert", "splinter")
 # A layer's number is the first one in the name of its weights.
@@ -47,6 +50,8 @@ class Outline:
     type:    its `model_type`.
     tensors: name of each tensor in the safetensors and the type of its numbers; empty for a pickle. Those of a file in
         GGUF become floating-point numbers when it is loaded.
+    decoder: whether it is one, of a type that has both.
+    tied:    whether its output weights are its embeddings.
     """
 
     folder: str
@@ -56,6 +61,8 @@ class Outline:
     labels: tuple[str, ...] | None
     type: str | None
     tensors: Mapping[str, str]
+    decoder: bool = False
+    tied: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +70,7 @@ class Demands:
     """What the configuration asks of a model, besides that it is one; no result depends on it.
 
     sha256:     of its file of weights.
-    head:       the head that it needs, as in `loading.HEADS`.
+    head:       the head that it needs, as in `loading.HEADS`, or `protocol.LANGUAGE_MODEL` of the tasks.
     labels:     labels of the task that it is evaluated on, and the task's name, where it is a classifier.
     clusters:   the largest k.
     named:      heads that conditions name, (layer, head) from 0, by the name of the condition.
@@ -103,6 +110,8 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
         labels=_labels(labels, config.get("num_labels")),
         type=config.get("model_type") if isinstance(config.get("model_type"), str) else None,
         tensors=tensors,
+        decoder=config.get("is_decoder") is True,
+        tied=config.get("tie_word_embeddings"),
     )
 
 
@@ -148,14 +157,21 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
 
     sha256 and partitions are checked where they are read (`fetching.fetch_model`, `types.partition_rows`).
     """
-    where = f"{key}: {outline.folder}"
+    where, evaluated = f"{key}: {outline.folder}", f"{key.removeprefix('config: ')}.evaluate"
     if demands.head in _NEEDED and outline.tensors and outline.type is not None and outline.type not in _OTHERWISE:
         names, in_words = _NEEDED[demands.head]
         if not any(name in tensor.split(".") for tensor in outline.tensors for name in names):
             raise InputError(
                 f"{where} has no {in_words}: none of its weights is called {' or '.join(names)}; name a model that was "
-                f"fine-tuned for the task, or leave {key}.evaluate out."
+                f"fine-tuned for the task, or leave {evaluated} out."
             )
+    if demands.head in _OF_LANGUAGE:
+        lacking = lacking_head(
+            outline.type, outline.decoder, outline.tied, outline.tensors, demands.head == "causal_lm"
+        )
+        if lacking is not None:
+            better = "causal language model" if demands.head == "causal_lm" else "language model"
+            raise InputError(f"{where} {lacking}; name a {better}, or leave {evaluated} out.")
     if demands.labels is not None and outline.labels is not None:
         _check_labels(where, outline.labels, *demands.labels)
     if outline.layers is None or outline.heads is None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from headtypes.tasks.coreference.kind import Coreference
+from headtypes.tasks.multiple_choice.kind import MultipleChoice
 from headtypes.tasks.protocol import Kind
 from headtypes.tasks.question_answering.kind import QuestionAnswering
 from headtypes.tasks.records import read_records
@@ -13,6 +14,7 @@ from headtypes.tasks.treebank.kind import Treebank
 KINDS: dict[str, Kind] = {
     QuestionAnswering.name: QuestionAnswering(),
     SentencePair.name: SentencePair(),
+    MultipleChoice.name: MultipleChoice(),
     Text.name: Text(),
     Treebank.name: Treebank(),
     Coreference.name: Coreference(),
@@ -22,8 +24,8 @@ WORLDS = tuple(world for kind in KINDS.values() for world in kind.worlds)
 
 
 def kinds_with(key: str) -> list[str]:
-    """Names of the kinds to which a key of a task or its source belongs: all kinds, unless only some declare it."""
-    having = [name for name, kind in KINDS.items() if key in (*kind.keys, *kind.source_keys)]
+    """Names of the kinds to which a key of a task, its source or its columns belongs: all, unless some declare it."""
+    having = [name for name, kind in KINDS.items() if key in (*kind.keys, *kind.source_keys, *kind.columns)]
     return having or list(KINDS)
 
 

@@ -32,6 +32,7 @@ class Kind(ABC):
     worlds:     data sets of the generated world that are of this kind (`world.tasks.DATA_SETS`).
     keys, source_keys: keys of a task, and of its source, in the configuration that are only for this kind, or for the
         kinds that name them.
+    columns:    fields of a row whose column of a table the configuration can name.
     labels_in_columns: whether the configuration's `columns.label` says where labels are.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
     running:    whether a tokenizer that separates no two texts joins those of a sample (`encoding.encode_samples`).
@@ -39,6 +40,7 @@ class Kind(ABC):
         can be evaluated on it.
     window_keys, answer_keys: keys of the configuration's `windows` that determine what a model reads (in addition to
         `max_seq_length`), and what it answers.
+    windows_of_row: about how many inputs as long as itself a row becomes, for estimates of time.
     without_reading: keys of the configuration's `ablation` that mean nothing on it.
     """
 
@@ -48,12 +50,14 @@ class Kind(ABC):
     worlds: ClassVar[tuple[str, ...]] = ()
     keys: ClassVar[tuple[str, ...]] = ()
     source_keys: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[tuple[str, ...]] = ()
     labels_in_columns: ClassVar[bool] = False
     truncation: ClassVar[Literal["longest_first", "only_first", "only_second"]] = "longest_first"
     running: ClassVar[bool] = False
     head: ClassVar[str | None] = None
     window_keys: ClassVar[tuple[str, ...]] = ()
     answer_keys: ClassVar[tuple[str, ...]] = ()
+    windows_of_row: ClassVar[int] = 1
     without_reading: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
@@ -62,7 +66,7 @@ class Kind(ABC):
 
         data:    as `sources.read_file` returns them; of the form `files`, the paths of one file or of all of a folder.
         where:   the file or folder, for messages; key: the task's `columns` in the configuration, likewise.
-        columns: {field of a row: column of a table}, if the kind has this key.
+        columns: {field of a row: column of a table}, if the kind has any.
         Raises `InputError` if the data do not have the form that the kind requires.
         """
 

@@ -57,6 +57,20 @@ class Pair(Strict):
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceQuestion(Strict):
+    """A question, or the beginning of a text, with the answers that it may have and the place of the right one."""
+
+    id: str
+    question: str
+    choices: tuple[str, ...]
+    answer: int
+
+    def text(self, choice: int) -> str:
+        """The question and one of its choices, as a model reads them."""
+        return f"{self.question} {self.choices[choice]}"
+
+
+@dataclass(frozen=True, slots=True)
 class Document(Strict):
     """A text of paragraphs, in their order."""
 

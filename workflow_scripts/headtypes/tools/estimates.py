@@ -15,6 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from headtypes.config.schema import Config
+from headtypes.features.columns import COLUMNS
 from headtypes.tools.jobs import Job
 from headtypes.tools.sizes import ExpectedSizes
 from headtypes.workflow.plan import Plan
@@ -45,7 +46,6 @@ _SECONDS_PER_ENCODED_TOKEN = 1e-6
 # Bytes on disk: of a number of a feature after compression, of a token of a window, of an answer and its scores, of a
 # figure, and of a small file with its record and log.
 _BYTES_OF_FEATURE, _BYTES_OF_TOKEN, _BYTES_OF_ANSWER, _BYTES_OF_FIGURE, _BYTES_OF_FILE = 3, 1, 70, 300_000, 15_000
-_FEATURES = 69
 _MB = 1e6
 
 
@@ -169,7 +169,9 @@ def _disk(job: Job, plan: Plan, stage: Stage, model: ModelSize | None, texts: Te
     if stage.computes == "training":
         return small + 4 * model.parameters
     if stage.name in ("extract_features", "extract_shard"):
-        return small + texts.rows * model.layers * model.heads * _FEATURES * _BYTES_OF_FEATURE
+        # Where the first token's part is stored on its own, it has as many numbers.
+        numbers = COLUMNS * (2 if sizes.stores_first_token(job.wildcards["model"]) else 1)
+        return small + texts.rows * model.layers * model.heads * numbers * _BYTES_OF_FEATURE
     if stage.computes == "encoding":
         return small + _BYTES_OF_TOKEN * texts.tokens
     if stage.name.startswith("evaluate_"):

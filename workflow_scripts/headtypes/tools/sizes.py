@@ -8,6 +8,7 @@ from pathlib import Path
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import LocalEntryNotFoundError
 from safetensors import SafetensorError, safe_open
+from tokenizers import Tokenizer
 
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
@@ -42,7 +43,7 @@ class ExpectedSizes(Sizes):
         self._plan, self._results, self._scratch = plan, results, scratch
         self._made: dict[str, float] = {}
         self._rows_of: dict[Path, Path | None] = {}
-        self._of_source = cache(_of_source)
+        self._of_source, self._begins_plainly = cache(_of_source), cache(_begins_plainly)
 
     def expect(self, file: str, megabytes: float) -> None:
         """Say how large a file will be, which `megabytes` counts until it is there."""
@@ -58,15 +59,23 @@ class ExpectedSizes(Sizes):
         """The size of a model, from its record or else from where it will come from."""
         if Path(record).is_file():
             return model_size(record)
-        name = Path(record).stem
-        source = self._plan.config.models[name].source
-        while source.finetuned is not None:
-            name = source.finetuned.base
-            source = self._plan.config.models[name].source
+        name, source = self._source(Path(record).stem)
         size = self._of_source(source)
         if size is None:
             self.assumed.add(f"models.{name}")
         return size or UNKNOWN
+
+    def stores_first_token(self, model: str) -> bool:
+        """Whether the features of a model hold its attention to the first token on its own, as those of decoders do."""
+        return self._begins_plainly(self._source(model)[1])
+
+    def _source(self, name: str) -> tuple[str, ModelSource]:
+        """A model and its source; of one that the workflow makes, those of the model that it is made of."""
+        source = self._plan.config.models[name].source
+        while source.finetuned is not None:
+            name = source.finetuned.base
+            source = self._plan.config.models[name].source
+        return name, source
 
     def is_to_be_downloaded(self, model: str) -> bool:
         """Whether a model is on the Hub and not on this machine."""
@@ -127,12 +136,9 @@ def _assumed(number: int, windows: Windows | None) -> Texts:
 def _of_source(source: ModelSource) -> ModelSize | None:
     """The size of a model that is on this machine; None where it is not, or cannot be read."""
     try:
-        if source.hub is not None:
-            folder = Path(snapshot_download(source.hub, revision=source.revision, local_files_only=True))
-        else:
-            folder, gguf = place_of(source.model_dump())
-            if gguf is not None:
-                return _of_gguf(read_header(folder / gguf))
+        folder, gguf = _place(source)
+        if gguf is not None:
+            return _of_gguf(read_header(folder / gguf))
         config, parameters = read_json(folder / "config.json"), 0
         for file in weight_files(folder):
             with safe_open(file, "np") as weights:
@@ -147,6 +153,27 @@ def _of_source(source: ModelSource) -> ModelSize | None:
         )
     except (InputError, OSError, LocalEntryNotFoundError, SafetensorError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _place(source: ModelSource) -> tuple[Path, str | None]:
+    """Where a model's files are on this machine, as `files.place_of` gives it."""
+    if source.hub is not None:
+        return Path(snapshot_download(source.hub, revision=source.revision, local_files_only=True)), None
+    return place_of(source.model_dump())
+
+
+def _begins_plainly(source: ModelSource) -> bool:
+    """Whether a model's tokenizer begins a text with none of its special tokens; not where that cannot be read."""
+    try:
+        folder, gguf = _place(source)
+        if gguf is not None:
+            values = read_header(folder / gguf).values
+            # As llama.cpp has it where a file does not say.
+            otherwise = values.get("tokenizer.ggml.model") == "llama"
+            return not values.get("tokenizer.ggml.add_bos_token", otherwise)
+        return not Tokenizer.from_file(str(folder / "tokenizer.json")).encode("a").special_tokens_mask[0]
+    except Exception:  # Damaged tokenizers fail in many ways, which the job itself will tell.
+        return False
 
 
 def _of_gguf(header: Header) -> ModelSize | None:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from headtypes.base.errors import InputError
 from headtypes.base.files import read_json
 from headtypes.config.schema import Windows
+from headtypes.tasks.kinds import KINDS
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.stages.data import encoding_of
 from headtypes.workflow.stages.registry import STAGES
@@ -139,7 +140,8 @@ def _read(plan: Plan, stage: Stage, wildcards: Any, inputs: Any, sizes: Sizes) -
     task = task or plan.partitions[wildcards.model, wildcards.partition].task
     if (stage.reads == "questions" or getattr(inputs, "windows", ())) and not plan.is_text(task):
         windows = plan.config.windows
-        return sizes.texts(file, windows).cut(windows.max_seq_length)
+        texts, times = sizes.texts(file, windows), KINDS[plan.config.tasks[task].kind].windows_of_row
+        return texts._replace(tokens=times * texts.tokens).cut(windows.max_seq_length)
     longest = sizes.model(inputs.model).max_length
     return sizes.texts(file).cut(min(encoding_of(plan, task).get("max_seq_length", longest), longest))
 

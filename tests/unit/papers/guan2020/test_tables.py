@@ -418,3 +418,31 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     without = tabulated(rows[2:], partitions, metrics[2:])
     assert not [name for name in without if "loss" in name or "perplexity" in name]
     assert "loss" not in ablation_page(without, partitions, 2)
+
+
+def test_multiple_choice_has_two_accuracies_and_no_column_of_its_own_is_there_without_it():
+    partitions = {(model, "p"): partition(list(TYPES)) for model in "mq"}
+    done = {"zero": {"dense": "zero"}, "baseline": {}}
+    rows = [row(*each) for each in done.items()] + [row("baseline", {}, "q")]
+    metrics = [
+        {"accuracy": 40.0, "accuracy_normalised": 55.0, "n_questions": 20},
+        {"accuracy": 50.0, "accuracy_normalised": 60.0, "n_questions": 20},
+        pair_scores(80),
+    ]
+    intervals = {("m", "p"): ends(list(done), 0, ["accuracy", "accuracy_normalised"])}
+    table = tabulated(rows, partitions, metrics, intervals)
+    chosen = table[table["model"] == "m"].set_index("condition")
+    assert chosen["drop_accuracy"].to_dict() == {"baseline": 0, "zero": 10}
+    assert chosen["drop_accuracy_normalised"].to_dict() == {"baseline": 0, "zero": 5}
+    assert chosen["published_accuracy_normalised"].isna().all()
+    page = ablation_page(table, partitions, 2)
+    of_m, of_q = page.split("## ")[1:]
+    assert "divided by the choice's number of characters" in page
+    assert "\n20 questions.\n" in of_m
+    assert "| heads | Acc. | drop |" in of_m
+    assert "| heads | Acc. norm. | drop |" in of_m
+    assert "\n8 pairs.\n" in of_q
+    assert "Acc. norm." not in of_q
+    without = tabulated(rows[2:], partitions, metrics[2:])
+    assert not [name for name in without if "normalised" in name]
+    assert "norm" not in ablation_page(without, partitions, 2)

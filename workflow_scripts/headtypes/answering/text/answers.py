@@ -1,55 +1,14 @@
 """What a language model's predictions cost: the cross entropy of each document of a text."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-
 import numpy as np
 import pandas as pd
-from transformers import PreTrainedModel
 
-from headtypes.answering.protocol import Answers
-from headtypes.answering.text.predicted import PredictedTokens
+from headtypes.answering.predicted_answers import PredictedAnswers
 from headtypes.base.errors import InputError
-from headtypes.models.records import ModelRecord
-from headtypes.tasks.records import Document
-from headtypes.tasks.windows import Windows, check_same
 
 
-class TextAnswers(Answers):
+class TextAnswers(PredictedAnswers):
     """A model's loss on documents; `protocol.Answers` says what its methods do."""
-
-    columns = ("loss", "tokens")
-
-    def __init__(self, documents: Sequence[Document], windows: Windows):
-        check_same(documents, windows)
-        self._windows, self._predicted = windows, PredictedTokens(windows)
-
-    @classmethod
-    def of(cls, documents: Sequence[Document], windows: Windows, record: ModelRecord) -> "TextAnswers":
-        """The loss of a fetched model."""
-        return cls(documents, windows)
-
-    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """As many as there is memory for the logits of."""
-        return self._predicted.batch_tokens(batch_tokens, vocabulary)
-
-    @contextmanager
-    def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Compute the logits that are needed, and no others."""
-        with self._predicted.attached(model):
-            yield
-
-    def start(self, windows: np.ndarray) -> None:
-        """Remember which windows the batch has."""
-        self._batch = windows
-        self._predicted.start(windows)
-
-    def read(self, output, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """The summed cross entropy of the predicted tokens of each window, in nats, and how many these are."""
-        losses = self._predicted.loss_sums(output).cpu().numpy()
-        if not np.isfinite(losses).all():
-            raise InputError("The model's loss is not finite; run it in float32 or bfloat16, or check its weights.")
-        return losses, self._predicted.tokens[self._batch]
 
     def score(self, values: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
         """No answers, and a row for each document that has tokens to predict: id, loss and tokens, summed over it."""

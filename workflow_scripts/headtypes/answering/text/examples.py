@@ -6,7 +6,7 @@ import numpy as np
 from transformers import PreTrainedTokenizerBase
 
 from headtypes.answering.masking import mask_words
-from headtypes.answering.text.predicted import PredictedTokens
+from headtypes.answering.predicted import PredictedTokens
 from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.models.language import language_head

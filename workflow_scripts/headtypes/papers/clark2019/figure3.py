@@ -21,6 +21,7 @@ LOSSES = {
     "next_token": "loss of the next token",
     "question_answering": "loss of answers",
     "sentence_pair": "loss of labels",
+    "multiple_choice": "loss of right choices",
 }
 
 

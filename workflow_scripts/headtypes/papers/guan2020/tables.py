@@ -13,9 +13,9 @@ from headtypes.papers.markdown import document, markdown_table
 from headtypes.types.partitions import Partition, order_types
 
 _AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
-_METRICS = {name: METRICS[name].label for name in ("exact_match", "accuracy", "f1", "loss")}
-# Of a text alone.
-_OF_TEXTS = ("loss",)
+_METRICS = {name: METRICS[name].label for name in ("exact_match", "accuracy", "accuracy_normalised", "f1", "loss")}
+# They have columns where some model is evaluated on a text, or on questions with choices.
+_OF_LANGUAGE_MODELS = ("accuracy_normalised", "loss")
 _KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_", "own_excess_", "own_rank_p_")
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
@@ -40,6 +40,12 @@ _LOSS = (
     "On texts, the score is the loss, the mean cross entropy of a predicted token in nats, with intervals over "
     "documents; perplexity is its exponential. What a condition costs is by how much the loss rises: here "
     "too, a positive number is for the worse."
+)
+
+_CHOICES = (
+    "On multiple choice, a model answers with the choice that it finds likeliest after the question: *Acc.* by the sum "
+    "of the log-likelihoods of the choice's tokens, *Acc. norm.* by this sum divided by the choice's number of "
+    "characters; `acc` and `acc_norm` of the Language Model Evaluation Harness."
 )
 
 # What there may be less of than was asked for: the columns of both numbers, and what they count.
@@ -101,12 +107,12 @@ def ablation_table(
         and, where it stands beside one of the paper's models, `published`: only the main one has published scores.
     partitions: by model and name of the partition.
     metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs,
-        or loss and perplexity of texts.
+        or accuracy and accuracy_normalised of multiple choice, or loss and perplexity of texts.
     intervals: `intervals.condition_intervals` of each partition.
     controls: `control_drops.control_drops` of the conditions that have controls, by model, partition and condition.
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
         3), id (the paper's, or none), condition, the number of heads that something is done to, operation_{type},
-        and for exact_match, f1 and accuracy, and for loss where some model is evaluated on a text: the score, its
+        and for exact_match, f1 and accuracy, and for what some language model is evaluated by: the score, its
         drop, both with the ends of their intervals over questions and over articles, the drop with its p-values and
         false discovery rates too, and both as published; then what is known of the controls, with how many questions
         were asked for as control_questions_asked; n_questions (or pairs, or documents), n_questions_asked, the types
@@ -115,7 +121,7 @@ def ablation_table(
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
-    measured = [it for it in _METRICS if it not in _OF_TEXTS or any(it in score for score in metrics)]
+    measured = [it for it in _METRICS if it not in _OF_LANGUAGE_MODELS or any(it in score for score in metrics)]
     table = []
     for row, score in zip(rows, metrics, strict=True):
         key, done = _key(row), row["operations"]
@@ -217,13 +223,16 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
         "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
         f"rate over the conditions of a model, Benjamini and Hochberg 1995). {_CONTROLS if number == 2 else ''}".strip()
     ]
+    if "accuracy_normalised" in table:
+        parts.append(_CHOICES)
     if "loss" in table:
         parts.append(_LOSS)
     # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
-        unit = "questions" if section["exact_match"].notna().any() else "pairs"
-        unit = "documents" if "loss" in section and section["loss"].notna().any() else unit
+        units = {"exact_match": "questions", "accuracy_normalised": "questions", "loss": "documents"}
+        given = (unit for metric, unit in units.items() if metric in section and section[metric].notna().any())
+        unit = next(given, "pairs")
         about = [f"{_of_asked(section, 'n_questions', unit)}."]
         if doubtful := partitions[model, partition].doubtful:
             about.append(f"Doubtful, since the name does not fit what the heads look at: {', '.join(doubtful)}.")
@@ -241,7 +250,7 @@ def _shown(section: pd.DataFrame, metric: str, label: str) -> pd.DataFrame:
     shown = {"ID": section["id"], "condition": section["condition"], "heads": section["heads"]}
     about = METRICS[metric]
     shown |= {label: _with_ends(section, metric, about.decimals)}
-    if metric in _OF_TEXTS:
+    if metric == "loss":
         shown["perplexity"] = section["perplexity"]
     shown[about.change] = _with_ends(section, f"drop_{metric}", about.decimals)
     if section[f"drop_{metric}_fdr"].notna().any():

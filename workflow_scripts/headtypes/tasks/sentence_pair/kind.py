@@ -20,6 +20,7 @@ class SentencePair(Kind):
     worlds = tuple(_WORLD_COLUMNS)
     keys = ("columns", "labels", "samples", "questions")
     source_keys = ("training_file", "training_split", "training_size")
+    columns = ("first", "second", "label", "id")
     labels_in_columns = True
     truncation = "longest_first"
     head = "sequence_classification"

@@ -31,7 +31,8 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
         size, split = (source.training_size, "train") if training else (source.size, "dev")
         seed = derive_seed(plan.config.seed, "world")
         where = {"world": source.world, "seed": seed, "split": split, "size": size}
-    columns = given(entry.columns) if "columns" in KINDS[entry.kind].keys and source.world is None else None
+    named = KINDS[entry.kind].columns if source.world is None else ()
+    columns = {key: value for key, value in given(entry.columns).items() if key in named} or None
     if columns is not None and entry.labels:
         columns["labels"] = entry.labels
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}

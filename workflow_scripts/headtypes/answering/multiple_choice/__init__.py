@@ -1,0 +1,1 @@
+"""Multiple choice: how likely a language model finds each answer, and which it finds likeliest."""

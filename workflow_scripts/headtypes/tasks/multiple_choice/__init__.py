@@ -1,0 +1,1 @@
+"""Questions with choices, one of which is right, as benchmarks of language models have them."""
