@@ -1,13 +1,25 @@
 # The two commands of the README and their parts. Everything is installed into .venv from the lock; what submits jobs to
-# Slurm is installed into .venv-slurm, which also sees .venv.
+# Slurm is installed into .venv-slurm, which also sees .venv. uv installs where there is one, pip elsewhere.
 
 PYTHON ?= python3
 CORES ?= 2
 BIN := .venv/bin
-# pip reads no settings here that could install anything beyond the lock.
-INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --requirement
+# The same versions without hashes, for an index with builds of its own: make LOCK=envs
+LOCK ?= envs/hashes
+UV := $(shell command -v uv 2> /dev/null)
+# uv reads none of pip's settings; a folder of wheels that pip is told of, it is told of here.
+ifeq ($(words $(PIP_FIND_LINKS)), 1)
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+endif
+ifdef UV
+CREATE = uv venv --quiet --seed --allow-existing --python $(PYTHON)
+install = uv pip install --quiet --compile-bytecode --python $(1)/bin/python
+else
+CREATE = $(PYTHON) -m venv
+install = $(BIN)/pip --python $(1)/bin/python install --quiet --disable-pip-version-check
+endif
 
-.PHONY: demo test lint schema clean distclean
+.PHONY: demo test lint schema lock clean distclean
 
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
@@ -27,6 +39,10 @@ lint: .venv/tests.installed
 schema: .venv/run.installed
 	cd workflow_scripts && ../$(BIN)/python -m headtypes.config.schema > ../schemas/config.schema.json
 
+# Needs uv. Versions stay as they are: take out the line of a package to have its newest version.
+lock:
+	bash envs/lock.sh
+
 # The results of this folder; those of other folders (runs/...) and the environment stay.
 clean:
 	rm -rf .snakemake results logs
@@ -35,23 +51,25 @@ distclean: clean
 	rm -rf .venv .venv-slurm
 
 .venv/created:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
-	  { echo "This needs Python 3.11. To name one: make PYTHON=/path/to/python3.11"; exit 1; }
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || \
+	  { echo "This needs Python 3.11 to 3.14, not $$($(PYTHON) --version 2>&1). To name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(CREATE) .venv
 	@touch $@
 
-.venv/run.installed: envs/requirements.txt | .venv/created
-	$(INSTALL) envs/requirements.txt
+# The second command adds torch, whose builds differ between indexes, and the CUDA libraries that its build asks for.
+.venv/run.installed: envs/requirements.txt envs/hashes/requirements.txt | .venv/created
+	$(call install,.venv) --no-deps --requirement $(LOCK)/requirements.txt
+	$(call install,.venv) --requirement envs/requirements.txt
 	@touch $@
 
-.venv/tests.installed: envs/requirements-tests.txt .venv/run.installed
-	$(INSTALL) envs/requirements-tests.txt
+.venv/tests.installed: envs/requirements-tests.txt envs/hashes/requirements-tests.txt .venv/run.installed
+	$(call install,.venv) --no-deps --requirement $(LOCK)/requirements-tests.txt
 	@touch $@
 
-.venv-slurm/installed: envs/requirements-slurm.txt .venv/run.installed
+.venv-slurm/installed: envs/requirements-slurm.txt envs/hashes/requirements-slurm.txt .venv/run.installed
 	$(BIN)/python -m venv --clear --without-pip .venv-slurm
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo .venv-slurm/lib/python3*/site-packages)/run.pth
-	$(BIN)/pip --python .venv-slurm/bin/python install --quiet --disable-pip-version-check --requirement $<
+	$(call install,.venv-slurm) --no-deps --requirement $(LOCK)/requirements-slurm.txt
 	printf '#!/bin/sh\nexec "$${0%%/*}/python" -m snakemake "$$@"\n' > .venv-slurm/bin/snakemake
 	chmod +x .venv-slurm/bin/snakemake
 	@touch $@

@@ -78,7 +78,8 @@ def test_every_path_that_a_page_names_exists(page):
 
 def test_every_page_that_code_and_configs_name_exists():
     folders = ("benchmarks", "commands", "envs", "experiments", "profiles", "reference", "report", "rules", "tests")
-    files = [file for folder in (*folders, "workflow_scripts") for file in (ROOT / folder).rglob("*.*")]
+    found = [file for folder in (*folders, "workflow_scripts") for file in (ROOT / folder).rglob("*.*")]
+    files = [file for file in found if file.is_file()]  # `pip install .` leaves a folder with a dot.
     files += [ROOT / file for file in ("Snakefile", "config.yaml", "pyproject.toml", "Makefile")]
     read = [file for file in files if file.suffix not in (".pyc", ".png") and file.parent != Path(__file__).parent]
     named = {path for file in read for path in PAGE.findall(file.read_text(encoding="utf-8"))}

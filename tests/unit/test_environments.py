@@ -1,45 +1,219 @@
-"""One set of versions, wherever an environment is made from."""
+"""One set of versions, wherever an environment is made from, and for every Python that is supported."""
 
 import ast
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
+from functools import cache
+from importlib import metadata
 
+import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from tests.support.places import ROOT
 
 # Imported under another name than the one they are installed by.
 DISTRIBUTION = {"sklearn": "scikit-learn", "yaml": "pyyaml", "markdown_it": "markdown-it-py", "PIL": "pillow"}
+LOCKS = {"run": "requirements.txt", "tests": "requirements-tests.txt", "slurm": "requirements-slurm.txt"}
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+MACHINES = [("linux", "Linux", "x86_64"), ("linux", "Linux", "aarch64"), ("darwin", "Darwin", "arm64")]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def normalised(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+def requirements(lines: list[str]) -> list[Requirement]:
+    """A continuation in a file with hashes begins with blanks."""
+    found = [line.removesuffix(" \\") for line in lines if line.strip() and not line.startswith(("#", "-r", " "))]
+    return [Requirement(line) for line in found]
 
 
-def pins(lines: list[str]) -> dict[str, str]:
-    found = [line.partition(";")[0].split("==") for line in lines if line.strip() and not line.startswith(("#", "-r"))]
-    return {normalised(name): version.strip() for name, version in found}
+def pins(found: list[Requirement]) -> dict[str, str]:
+    assert all([each.operator for each in pin.specifier] == ["=="] for pin in found)
+    return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in found}
 
 
-def lock(name: str = "requirements.txt") -> dict[str, str]:
-    return pins((ROOT / "envs" / name).read_text().splitlines())
+def locked(name: str) -> list[Requirement]:
+    return requirements((ROOT / "envs" / name).read_text().splitlines())
+
+
+def lock(name: str = LOCKS["run"]) -> dict[str, str]:
+    return pins(locked(name))
+
+
+def declared(group: str) -> list[Requirement]:
+    also = [] if group == "run" else declared("run")
+    base = PROJECT["project"]["dependencies"] if group == "run" else []
+    return [*also, *map(Requirement, [*base, *PROJECT["dependency-groups"][group]])]
+
+
+@cache
+def asks_for(package: str) -> list[Requirement]:
+    """
+    What an installed package declares that it needs.
+
+    For torch without the CUDA libraries and Triton, which depend on its build.
+    """
+    found = map(Requirement, metadata.requires(package) or [])
+    return [each for each in found if not (package == "torch" and re.match("cuda|nvidia|triton", each.name))]
+
+
+def needed(asked: list[Requirement], where: dict[str, str]) -> dict[str, SpecifierSet]:
+    """What has to be installed on a machine, by name, and the versions that all who ask for it accept."""
+    found, extras = {}, {}
+    todo = [(each, "") for each in asked]
+    while todo:
+        each, extra = todo.pop()
+        name = canonicalize_name(each.name)
+        if each.marker is not None and not each.marker.evaluate(where | {"extra": extra}):
+            continue
+        found[name] = found.get(name, SpecifierSet()) & each.specifier
+        new = {"", *each.extras} - extras.setdefault(name, set())
+        extras[name] |= new
+        todo += [(child, extra) for extra in sorted(new) for child in asks_for(name)]
+    return found
+
+
+def environment(python: str, machine: tuple[str, str, str]) -> dict[str, str]:
+    platform, system, processor = machine
+    return {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": platform,
+        "platform_system": system,
+        "platform_machine": processor,
+    }
 
 
 def test_the_lock_pins_every_package_and_holds_no_address():
     assert lock()["torch"] == "2.13.0"
     assert lock("requirements-slurm.txt")["snakemake-executor-plugin-slurm"] == "2.8.0"
     for further in ("requirements-tests.txt", "requirements-slurm.txt"):
-        assert not lock().keys() & lock(further).keys()
-    for file in (ROOT / "envs").iterdir():
-        assert "://" not in file.read_text(), file
+        for name in lock().keys() & lock(further).keys():
+            assert lock()[name] == lock(further)[name]
+    files = [file for file in (ROOT / "envs").rglob("*") if file.is_file()]
+    assert len(files) > 6
+    for file in files:
+        text = file.read_text()
+        assert "://" not in text, file
+        assert not re.search(r"^--?(index|extra|find|trusted|i |f )", text, re.MULTILINE), file
 
 
-def test_conda_environments_have_the_versions_of_the_lock():
+@pytest.mark.parametrize("name", LOCKS.values())
+def test_all_but_torch_have_hashes_of_the_same_versions(name):
+    lines = (ROOT / "envs" / "hashes" / name).read_text().splitlines()
+    assert pins(requirements(lines)) == {each: version for each, version in lock(name).items() if each != "torch"}
+    assert [str(each.marker) for each in requirements(lines)] == [
+        str(each.marker) for each in locked(name) if each.name != "torch"
+    ]
+    packages = re.split(r"^(?=\S)", "\n".join(lines), flags=re.MULTILINE)[1:]
+    assert len(packages) == len(requirements(lines))
+    for package in packages:
+        assert re.fullmatch(r"\S+==\S+( ; [^\n\\]*)?( \\\n +--hash=sha256:[0-9a-f]{64})+\n?", package), package
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: f"{machine[0]}-{machine[2]}")
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("group", ["run", "tests"])
+def test_the_lock_is_what_each_python_needs_no_less_and_no_more(group, python, machine):
+    """By the metadata of the packages that are installed here; Slurm's are not."""
+    where = environment(python, machine)
+    files = [LOCKS["run"]] if group == "run" else [LOCKS["run"], LOCKS["tests"]]
+    here = [pin for file in files for pin in locked(file) if pin.marker is None or pin.marker.evaluate(where)]
+    have = pins(here)
+    asked = needed(declared(group), where)
+    assert asked.keys() == have.keys()
+    for name, versions in asked.items():
+        assert versions.contains(have[name], prereleases=True), f"{name}{versions}"
+        assert SpecifierSet(metadata.metadata(name).get("Requires-Python", "")).contains(f"{python}.0"), name
+
+
+def test_the_supported_pythons_are_the_same_everywhere():
+    project, makefile = PROJECT["project"], (ROOT / "Makefile").read_text()
+    oldest, newest = PYTHONS[0], PYTHONS[-1]
+    assert project["requires-python"] == f">={oldest}"
+    assert project["classifiers"] == [f"Programming Language :: Python :: {python}" for python in PYTHONS]
+    assert PROJECT["tool"]["ruff"]["target-version"] == f"py{oldest.replace('.', '')}"
+    assert f"({oldest.replace('.', ', ')}) <= sys.version_info[:2] <= ({newest.replace('.', ', ')})" in makefile
+    assert f"--python-version {oldest} " in (ROOT / "envs" / "lock.sh").read_text()
+    for page in ("README.md", "docs/run/python.md", "envs/requirements.txt"):
+        assert f"Python {oldest} to {newest}" in " ".join((ROOT / page).read_text().split()), page
+    tried = (ROOT / "docs/extend/development.md").read_text()
+    assert re.findall(r"^\| (3\.\d+)\.\d+ \|", tried, re.MULTILINE) == PYTHONS
+
+
+def dry_run(path, *targets: str) -> str:
+    run = subprocess.run(
+        [shutil.which("make"), "--always-make", "--dry-run", *targets],
+        cwd=ROOT,
+        env={"PATH": str(path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout
+
+
+def test_make_installs_with_uv_where_there_is_one_and_with_pip_elsewhere(tmp_path):
+    targets = [".venv/tests.installed", ".venv-slurm/installed"]
+    pip = dry_run(tmp_path, *targets)
+    assert pip.count("/pip --python .venv") == 4
+    assert "uv " not in pip
+    (tmp_path / "uv").touch()
+    (tmp_path / "uv").chmod(0o755)
+    uv = dry_run(tmp_path, *targets)
+    assert uv.count("uv pip install") == 4
+    assert "bin/pip " not in uv
+    for commands in (pip, uv):
+        assert [commands.count(f"envs/hashes/{name}") for name in LOCKS.values()] == [1, 1, 1]
+        assert commands.count("--requirement envs/requirements.txt") == 1
+    assert "hashes" not in dry_run(tmp_path, "LOCK=envs", *targets)
+
+
+def made_with(folder, version: str) -> subprocess.CompletedProcess:
+    """What `make` says of a Python of this version, and of a folder in which nothing else is."""
+    python = folder / "python"
+    python.write_text(f"""#!/bin/sh
+case "$1" in
+  --version) echo "Python {version}.7" ;;
+  -c) exec "{sys.executable}" -c "import sys; sys.version_info = ({version.replace(".", ", ")}, 7)
+$2" ;;
+  *) echo "$@"; mkdir .venv ;;
+esac
+""")
+    python.chmod(0o755)
+    shutil.copy(ROOT / "Makefile", folder)
+    command = ["make", "--silent", "UV=", f"PYTHON={python}", ".venv/created"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("version", ["2.7", "3.9", "3.10", "3.15", "4.0"])
+def test_a_python_too_old_or_too_new_is_told_in_a_sentence(version, tmp_path):
+    run = made_with(tmp_path, version)
+    assert run.returncode
+    assert run.stdout.splitlines() == [
+        f"This needs Python 3.11 to 3.14, not Python {version}.7. To name one: make PYTHON=/path/to/python3.11"
+    ]
+    assert not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_a_supported_python_makes_the_environment(version, tmp_path):
+    run = made_with(tmp_path, version)
+    assert (run.returncode, run.stdout) == (0, "-m venv .venv\n")
+
+
+def conda_packages() -> list[str]:
     environment = yaml.safe_load((ROOT / "envs" / "headtypes.yaml").read_text())
     (installed,) = [each["pip"] for each in environment["dependencies"] if isinstance(each, dict)]
-    for name, version in pins(installed).items():
-        assert lock()[name] == version, name
+    return installed
+
+
+def test_conda_environments_are_equal_to_the_lock():
+    assert [str(each) for each in requirements(conda_packages())] == [str(each) for each in locked(LOCKS["run"])]
 
 
 def test_what_the_package_imports_is_declared_and_locked():
@@ -52,11 +226,7 @@ def test_what_the_package_imports_is_declared_and_locked():
                 imported.add(node.module.partition(".")[0])
     # Triton comes with torch's builds for CUDA, at their version, and is not asked for where there is no GPU.
     imported -= set(sys.stdlib_module_names) | {"headtypes", "triton"}
-    needed = {normalised(DISTRIBUTION.get(name, name)) for name in imported}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = {normalised(re.split(r"[<>=]", each)[0]) for each in project["dependencies"]}
-    environment = yaml.safe_load((ROOT / "envs" / "headtypes.yaml").read_text())
-    (installed,) = [each["pip"] for each in environment["dependencies"] if isinstance(each, dict)]
-    assert needed <= declared
-    assert needed <= pins(installed).keys()
-    assert declared <= lock().keys()
+    names = {canonicalize_name(DISTRIBUTION.get(name, name)) for name in imported}
+    stated = {canonicalize_name(Requirement(each).name) for each in PROJECT["project"]["dependencies"]}
+    assert names <= stated
+    assert stated <= lock().keys()

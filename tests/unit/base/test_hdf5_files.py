@@ -38,7 +38,7 @@ def test_a_disk_without_room_is_told_in_one_sentence_by_a_process_that_ends_well
     path = tmp_path / "new.h5"
     run = subprocess.run(
         [sys.executable, "-c", _WRITER, str(path), str(limit)],
-        env={"PYTHONPATH": str(SCRIPTS)},
+        env={"PYTHONPATH": str(SCRIPTS), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
     )
