@@ -18,6 +18,7 @@ import yaml
 from snakemake.utils import update_config
 
 from headtypes.answering.question_answering.scoring import score_predictions, summary
+from headtypes.deposit.contents import UNDECIDED
 from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.stages.registry import STAGES
@@ -159,6 +160,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert "minilm" not in (deposit / "workflow/config.yaml").read_text()
     assert {"results/features/tiny/animals.h5", "results/guan2020/table2.csv"} <= files_below(deposit)
     assert not [path for path in files_below(deposit / "results") if words_in(deposit / "results" / path)]
+    assert UNDECIDED not in (deposit / "left_out.csv").read_text()
     assert words_in(results / "samples/animals.jsonl")
     assert words_in(results / "maps/tiny/animals.samples.h5")
 

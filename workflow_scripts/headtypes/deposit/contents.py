@@ -8,6 +8,7 @@ WEIGHTS = "the weights of a model"
 TEXT = "text of a corpus"
 ARTICLES = "titles of a corpus's articles"
 PICTURED = "pictures of a corpus's words"
+UNDECIDED = "results of which nobody has said whether they hold text of a corpus"
 
 _ALL, _ROWS, _ANSWERS = ("*",), ("*.jsonl",), ("predictions.json", "per_question.parquet")
 
@@ -97,5 +98,5 @@ CONTENTS = {
 
 def why_not(stage: str, path: str) -> str:
     """Why a result of a rule is not given away; nothing where it is."""
-    content = CONTENTS[stage]
+    content = CONTENTS.get(stage, Content(stage, _ALL, UNDECIDED))
     return content.why if any(fnmatchcase(Path(path).name, pattern) for pattern in content.without) else ""
