@@ -135,7 +135,7 @@ def _contents(study: Study) -> Iterator[str]:
     if study.left_out:
         yield (
             f"Left out are {kinds_left_out(study.left_out)}. Weights are large, and texts belong to others. All can be "
-            "made again, and compared with `left_out.csv`.\n"
+            "made again, and compared with `left_out.csv`. The features have ids of samples, but no text.\n"
         )
     yield "To make everything again, install `workflow/envs/requirements.txt` into an environment of Python "
     yield f"{' or '.join(sorted({'.'.join(version.split('.')[:2]) for version in study.made.python}))}, and run:\n"
