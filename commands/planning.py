@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -89,12 +90,19 @@ def _configs(namespace: dict[str, Any]) -> Iterator[tuple[Path, Config]]:
 
 @contextmanager
 def _workflow(arguments: list[str]) -> Iterator[Any]:
-    with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
-        _, settings = parse_args(["--dry-run", *arguments])
+    said = StringIO()
+    try:
+        with redirect_stderr(said):
+            _, settings = parse_args(["--dry-run", *arguments])
+    except SystemExit:
+        # Of an argument that Snakemake does not have.
+        print(said.getvalue().splitlines()[-1], file=sys.stderr)
+        raise
     configfiles = [Path(file).resolve() for file in settings.configfile or []]
     snakefile = Path(settings.snakefile or SCRIPTS.parent / "Snakefile").resolve()
     if settings.directory:
-        # Not undone, as Snakemake itself would, since the results are read afterwards.
+        # Made as Snakemake makes it, and not left again, since the results are read afterwards.
+        Path(settings.directory).mkdir(parents=True, exist_ok=True)
         os.chdir(settings.directory)
     errors_alone = OutputSettings(dryrun=True, log_level_override=logging.ERROR, enable_file_logging=False)
     with SnakemakeApi(errors_alone) as api:

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ import yaml
 from snakemake.utils import update_config
 
 from headtypes.answering.question_answering.scoring import score_predictions, summary
+from headtypes.deposit.contents import UNDECIDED
 from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.types.partitions import read_partition
 from headtypes.workflow.stages.registry import STAGES
@@ -27,6 +29,21 @@ from tests.workflow.replay import differences
 CONDITIONS = ["baseline", "zero-dense", "uniform-vertical", "drop_intra-diagonal", "drop_inter-all-but-diagonal"]
 # And what the paper does not have.
 FURTHER = {"mixed": {"dense": "mean", "2-3": "uniform"}}
+
+
+def files_below(folder: Path) -> set[str]:
+    return {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+
+
+def words_in(file: Path) -> set[str]:
+    """Words of the texts that a file of results holds, also if it is compressed."""
+    texts = [file.read_bytes()]
+    if file.suffix == ".h5":
+        with h5py.File(file) as data:
+            data.visititems(lambda _, it: texts.append(it[()].tobytes()) if isinstance(it, h5py.Dataset) else None)
+    if file.suffix == ".parquet":
+        texts.append(pd.read_parquet(file).to_csv().encode())
+    return {word for word in ("river", "young", "house", "under") for text in texts if word.encode() in text}
 
 
 def test_all_19_conditions_are_planned_by_default(workdir):
@@ -135,6 +152,18 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert workdir.command("audit") == "All results are as they should be."
     assert workdir.command("preview") == "Nothing to be done."
 
+    # All of it can be given away, without a text.
+    options = ("--author", "Doe, Jane", "--license", "CC-BY-4.0", "--output")
+    assert workdir.command("deposit", *options, "deposit").splitlines()[-1] == "deposit"
+    deposit = workdir.path / "deposit"
+    subprocess.run(["sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS"], cwd=deposit, check=True)
+    assert yaml.safe_load((deposit / "workflow/config.yaml").read_text())["select"] == config["select"]
+    assert {"results/features/tiny/animals.h5", "results/guan2020/table2.csv"} <= files_below(deposit)
+    assert not [path for path in files_below(deposit / "results") if words_in(deposit / "results" / path)]
+    assert UNDECIDED not in (deposit / "left_out.csv").read_text()
+    assert words_in(results / "samples/animals.jsonl")
+    assert words_in(results / "maps/tiny/animals.samples.h5")
+
     # In another order, at another time and in another place, all is the same.
     assert differences(results, workdir.replay()) == []
 
@@ -145,6 +174,8 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config["clustering"]["restarts"] += 1
     workdir.configure(config)
     assert "clustering.restarts: 5, now 6" in workdir.command("preview")
+    workdir.command("deposit", *options, "another", check=False)
+    assert not (workdir.path / "another").exists()
 
 
 def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
@@ -321,3 +352,12 @@ def test_a_model_is_made_from_another_on_a_generated_task(workdir):
     assert [file.name for file in (results / "features").iterdir()] == ["made"]
     assert workdir.planned() == {}
     assert differences(results, workdir.replay()) == []
+
+
+def test_a_command_tells_what_snakemake_refuses_and_makes_the_folder_that_it_is_given(tmp_path):
+    command = [sys.executable, ROOT / "commands/audit.py", "--directory", tmp_path / "runs/new"]
+    refused = subprocess.run([*command, "--bogus"], capture_output=True, text=True)
+    assert (refused.returncode, refused.stderr) == (2, "audit.py: error: unrecognized arguments: --bogus\n")
+    planned = subprocess.run(command, capture_output=True, text=True)
+    assert planned.stdout.startswith("missing  results/")
+    assert "Traceback" not in planned.stderr

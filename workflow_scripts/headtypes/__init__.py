@@ -25,6 +25,7 @@ atlas       the pages that a reader opens
 config      what a configuration may hold
 workflow    what the rules need: plan, stages, resources, provenance
 tools       what the commands need: the jobs of a plan, preview, estimates, audit; what a plan demands of its models
+deposit     what is given away with a paper: which results, a card, and where models and data are from
 
 `config` is near the end because it validates names that earlier rooms define. No room that computes may import it:
 otherwise an edit of it would run everything again.

@@ -1,0 +1,85 @@
+"""Put results into a folder that can be given away with a paper, on Zenodo for example. Takes the arguments of
+`snakemake` too.
+
+python commands/deposit.py --author "Family, Given" --license CC-BY-4.0 [--title TITLE] [--date YYYY-MM-DD]
+    [--output FOLDER] [--configfile FILE ...] [--directory FOLDER]
+
+It refuses results that are incomplete, or not those of the configuration. The folder has tables, figures, types,
+features and exports with what made them, the workflow, a card that says what was found and what must not be concluded
+(README.md), and metadata for machines (an RO-Crate). Weights and texts stay out.
+"""
+
+import argparse
+import re
+import sys
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from planning import SCRIPTS, planned
+from ro_crate import write_crate
+
+from headtypes.base.errors import InputError
+from headtypes.deposit.card import Author
+from headtypes.deposit.parts import check_complete, paths_of_machine
+from headtypes.deposit.study import collect
+from headtypes.deposit.writing import check_new, write_folder
+from headtypes.tools.audit import audit
+from headtypes.workflow.provenance import is_shard
+
+
+def main(arguments: list[str]) -> None:
+    """Write the folder, and print where it is and what to look at before it is published."""
+    asked, of_snakemake = _parser().parse_known_args(arguments)
+    plan = planned(of_snakemake)
+    if len(plan.configs) != 1:
+        raise InputError("Several experiments are planned at once; make a deposit of each, with its own configuration.")
+    (config,) = plan.configs.values()
+    check_new(asked.output)
+    jobs = [job for job in plan.jobs if not all(map(is_shard, job.outputs))]
+    others = check_complete(jobs, audit(jobs))
+    about = {"authors": asked.author, "license": asked.license, "title": asked.title, "published": asked.date}
+    study, parts = collect(jobs, config, SCRIPTS.parent, **about)
+    write_folder(asked.output, parts, partial(write_crate, study=study, parts=parts))
+    if others:
+        print(f"Left out, since no job of this experiment makes them: {len(others)} files, such as {others[0]}.")
+    if found := paths_of_machine(parts):
+        file, path = found[0]
+        print(f"Before you publish, look for paths of this machine in {len(found)} files, such as {path} in {file}.")
+    print(asked.output)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, usage="%(prog)s"
+    )
+    parser.add_argument("--author", action="append", required=True, type=_author, help="Family, Given (ORCID)")
+    parser.add_argument("--license", required=True, type=_license, help="of the results: an SPDX identifier, or a URL")
+    parser.add_argument("--title", type=_named, help="by default that of results/index.html")
+    parser.add_argument("--date", type=date.fromisoformat, help="of publication; by default that of the last result")
+    parser.add_argument("--output", type=Path, default=Path("deposit"), help="the folder, from --directory; deposit")
+    return parser
+
+
+def _named(text: str) -> str:
+    if not text.strip() or "\n" in text:
+        raise argparse.ArgumentTypeError("a name on one line is needed")
+    return text.strip()
+
+
+def _author(text: str) -> Author:
+    name, orcid = re.fullmatch(r"(.*?)(?:\s*\(((?:\d{4}-){3}\d{3}[\dX])\))?", _named(text)).groups()
+    return Author(_named(name), orcid and f"https://orcid.org/{orcid}")
+
+
+def _license(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9.+-]+|https?://\S+", text):
+        raise argparse.ArgumentTypeError(f"{text} is neither an identifier like CC-BY-4.0 nor an address")
+    return text
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except (InputError, OSError) as error:
+        sys.exit(str(error))

@@ -1,0 +1,87 @@
+"""A deposit's study and its files, collected from the results of an experiment."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+
+import yaml
+
+from headtypes.atlas.summary.page import Summary
+from headtypes.atlas.summary.results import collect_summary
+from headtypes.base.errors import InputError
+from headtypes.config.schema import Config
+from headtypes.deposit.card import Author, Study, card
+from headtypes.deposit.cautions import cautions
+from headtypes.deposit.citation import citation
+from headtypes.deposit.parts import Part, code_parts_of, left_out_text, made_by, results_of, workflow_parts
+from headtypes.deposit.sources import sources_of
+from headtypes.tools.jobs import Job
+from headtypes.types.partitions import read_partition
+from headtypes.workflow.plan import Plan
+from headtypes.workflow.provenance import recorded
+
+_PAPERS = ("guan2020", "clark2019")
+
+
+def collect(
+    jobs: Sequence[Job],
+    config: Config,
+    root: Path,
+    *,
+    authors: Sequence[Author],
+    license: str,
+    title: str | None = None,
+    published: date | None = None,
+) -> tuple[Study, list[Part]]:
+    """What is said about a deposit, and its files.
+
+    jobs:   of the whole experiment, all of which have run; config: of them; root: the folder of the workflow.
+    title, published: by default the title of the page of all results, and the day of the last result.
+    Raises `InputError` where the page of all results is not among the jobs, or a result that it is made of is damaged.
+    """
+    made = made_by(jobs)
+    parts, left_out = results_of(jobs)
+    summary = _summary(jobs)
+    study = Study(
+        title=title or summary.title,
+        authors=authors,
+        license=license,
+        published=published or made.ended.date(),
+        summary=summary,
+        made=made,
+        sources=sources_of(made.sources, config),
+        cautions=cautions(Plan(config), summary.papers, _doubtful(jobs), _models_of_papers(root)),
+        left_out=left_out,
+    )
+    parts += [
+        Part("README.md", card(study), "what was found, with which verdicts, and what must not be concluded"),
+        Part("CITATION.cff", citation(study), "how to cite this deposit"),
+        Part("left_out.csv", left_out_text(left_out), "the results that are not given away, and why"),
+        *code_parts_of(jobs),
+        *workflow_parts(root, config),
+    ]
+    return study, parts
+
+
+def _summary(jobs: Iterable[Job]) -> Summary:
+    job = next((job for job in jobs if job.stage == "write_summary"), None)
+    if job is None:
+        raise InputError("A deposit is made of a whole experiment; leave out the targets.")
+    spec, (page,) = json.loads(job.spec), job.outputs
+    files = {name: job.named.get(name, ()) for name in spec.pop("inputs")}
+    return collect_summary(files, job.named["captions"], page=page, **spec, provenance=recorded(page))
+
+
+def _doubtful(jobs: Iterable[Job]) -> dict[str, tuple[str, ...]]:
+    """The types whose name is doubtful, by model and partition."""
+    found = {}
+    for job in jobs:
+        if job.stage in ("cluster_heads", "import_partition"):
+            table = next(path for path in job.outputs if path.endswith(".csv"))
+            found[f"{job.wildcards['model']}, {job.wildcards['partition']}"] = read_partition(table).doubtful
+    return {where: types for where, types in found.items() if types}
+
+
+def _models_of_papers(root: Path) -> list[str]:
+    return [yaml.safe_load((root / f"reference/{paper}.yaml").read_text("utf-8"))["model"] for paper in _PAPERS]
