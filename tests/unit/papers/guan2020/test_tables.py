@@ -409,6 +409,8 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     assert "positive number is for the worse" in page
     assert "\n7 documents.\n" in of_m
     assert "2 draws on 4 documents (100 asked for)." in of_m
+    of_one = ablation_page(table.assign(control_questions=1), partitions, 2)
+    assert "2 draws on 1 document (100 asked for)." in of_one
     assert "| heads | Loss | perplexity | rise |\n" in of_m
     assert "| rise of Loss, own | random |" in of_m
     assert "| 0.250 | 0.100 (0.000 to 0.200) | 0.150 | 1 of 3 | 0.333 |" in of_m

@@ -296,7 +296,8 @@ def _own(drops: pd.Series, decimals: int) -> pd.Series:
 def _of_asked(section: pd.DataFrame, taken: str, unit: str) -> str:
     """How many questions or pairs, and how many were asked for where that is more: "408 pairs (1,000 asked for)"."""
     there, wanted = section[taken].iloc[0], section[_ASKED[taken][0]].iloc[0]
-    return f"{there:,} {unit}" + (f" ({wanted:,} asked for)" if pd.notna(wanted) and wanted > there else "")
+    counted = f"{there:,} {unit if there != 1 else unit.removesuffix('s')}"
+    return counted + (f" ({wanted:,} asked for)" if pd.notna(wanted) and wanted > there else "")
 
 
 def _with_ends(section: pd.DataFrame, name: str, decimals: int, form: str = "{} [{}, {}]") -> pd.Series:
