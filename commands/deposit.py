@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> None:
     jobs = [job for job in plan.jobs if not all(map(is_shard, job.outputs))]
     others = check_complete(jobs, audit(jobs))
     about = {"authors": asked.author, "license": asked.license, "title": asked.title, "published": asked.date}
-    study, parts = collect(jobs, config, SCRIPTS.parent, **about)
+    study, parts = collect(jobs, config, SCRIPTS.parent, configfile="config.yaml", **about)
     write_folder(asked.output, parts, partial(write_crate, study=study, parts=parts))
     if others:
         print(f"Left out, since no job of this experiment makes them: {len(others)} files, such as {others[0]}.")

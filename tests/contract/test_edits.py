@@ -251,7 +251,7 @@ SWAPS = {
         "cluster_heads": 10,
         "measure_stability": 10,
         "measure_confidence": 10,
-        "choose_clustering": 8,
+        "choose_clustering": 9,
     },
 }
 

@@ -158,14 +158,14 @@ def changed_specs(place: Workplace, leaf: str) -> dict:
 
 
 def test_a_spec_that_leaves_out_what_the_script_uses_is_not_as_promised(mistaken):
-    others = {"choose_clustering": 8}
+    others = {"choose_clustering": 9}
     expected = {"cluster_heads": 10, "measure_stability": 10, "measure_confidence": 10, **others}
     assert leaf_rows()["clustering/restarts"]["spec"] == expected
     assert changed_specs(mistaken, "clustering/restarts") == others
 
 
 def test_a_spec_with_more_than_the_script_uses_is_not_as_promised(mistaken):
-    expected = {"measure_stability": 10, "choose_clustering": 8}
+    expected = {"measure_stability": 10, "choose_clustering": 9}
     assert leaf_rows()["stability/models"]["spec"] == expected
     assert changed_specs(mistaken, "stability/models") == {"cluster_heads": 10, "measure_confidence": 10, **expected}
 

@@ -66,7 +66,7 @@ def folder(place):
 
 
 def collected(jobs):
-    return collect(jobs, planted_config(), ROOT, license="CC-BY-4.0", **ABOUT)
+    return collect(jobs, planted_config(), ROOT, configfile="config.yaml", license="CC-BY-4.0", **ABOUT)
 
 
 def write(found, output: Path, describe: Callable | None = None) -> None:
@@ -213,7 +213,7 @@ def test_the_card_says_what_was_found_by_what_and_what_must_not_be_concluded(fol
 
 def test_the_card_of_few_draws_says_that_nothing_is_decided(jobs):
     config = read_config(given(planted_config()) | {"controls": {"draws": 2}})
-    study, _ = collect(jobs, config, ROOT, license="CC-BY-4.0", **ABOUT)
+    study, _ = collect(jobs, config, ROOT, configfile="config.yaml", license="CC-BY-4.0", **ABOUT)
     assert (
         "Random heads were drawn 2 times for each condition, so that no p-value beside them can be below 0.33"
         in card(study)
@@ -221,7 +221,9 @@ def test_the_card_of_few_draws_says_that_nothing_is_decided(jobs):
 
 
 def test_names_from_data_are_no_markup(jobs):
-    study, _ = collect(jobs, planted_config(), ROOT, title="T", license="CC-BY-4.0", authors=[Author("A")])
+    study, _ = collect(
+        jobs, planted_config(), ROOT, configfile="config.yaml", title="T", license="CC-BY-4.0", authors=[Author("A")]
+    )
     study.summary.findings[:] = ["a <b>, p < 0.05 | *c*"]
     assert r"- a &lt;b>, p < 0.05 | \*c\*" in card(study)
 

@@ -131,9 +131,10 @@ def made_by(jobs: Iterable[Job]) -> Made:
     )
 
 
-def workflow_parts(root: Path, config: Config) -> Iterator[Part]:
+def workflow_parts(root: Path, config: Config, configfile: str) -> Iterator[Part]:
     """The workflow, with the configuration of the experiment in place of the demo's, so that it runs as it stands."""
-    yield Part("workflow/config.yaml", config_text(config), "the configuration of the experiment, as it was resolved")
+    about = "the configuration of the experiment, as it was resolved"
+    yield Part(f"workflow/{configfile}", config_text(config), about)
     for name in _CODE:
         files = sorted((root / name).rglob("*")) if (root / name).is_dir() else [root / name]
         for file in files:

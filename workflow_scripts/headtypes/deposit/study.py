@@ -29,6 +29,7 @@ def collect(
     config: Config,
     root: Path,
     *,
+    configfile: str,
     authors: Sequence[Author],
     license: str,
     title: str | None = None,
@@ -37,6 +38,7 @@ def collect(
     """What is said about a deposit, and its files.
 
     jobs:   of the whole experiment, all of which have run; config: of them; root: the folder of the workflow.
+    configfile: the path of its configuration in that folder.
     title, published: by default the title of the page of all results, and the day of the last result.
     Raises `InputError` where the page of all results is not among the jobs, or a result that it is made of is damaged.
     """
@@ -59,7 +61,7 @@ def collect(
         Part("CITATION.cff", citation(study), "how to cite this deposit"),
         Part("left_out.csv", left_out_text(left_out), "the results that are not given away, and why"),
         *code_parts_of(jobs),
-        *workflow_parts(root, config),
+        *workflow_parts(root, config, configfile),
     ]
     return study, parts
 
