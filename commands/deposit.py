@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> None:
         print(f"Left out, since no job of this experiment makes them: {len(others)} files, such as {others[0]}.")
     if found := paths_of_machine(parts):
         file, path = found[0]
-        print(f"Before you publish, look for paths of this machine in {len(found)} of the files, such as {path} in {file}.")
+        print(f"Before you publish, look for paths of this machine, such as {path} in {file} ({len(found)} in all).")
     print(asked.output)
 
 

@@ -47,6 +47,11 @@ def evaluating(rule: str, **wildcards: str) -> Job:
     return job(rule, wildcards, model=MODEL.format(wildcards["model"]), questions=QUESTIONS.format(task))
 
 
+def extracting_squad() -> Job:
+    model, samples = MODEL.format("local"), SAMPLES.format("squad")
+    return job("extract_features", {"model": "local", "task": "squad"}, model=model, samples=samples)
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -144,13 +149,7 @@ def test_disk_is_what_was_written():
     )
     assert 80 < model.disk_mb < 100
     assert model.temporary_mb == pytest.approx(3 * model.disk_mb, rel=0.01)
-    extract = job(
-        "extract_features",
-        {"model": "local", "task": "squad"},
-        model=MODEL.format("local"),
-        samples=SAMPLES.format("squad"),
-    )
-    (features,) = of_squad(extract)
+    (features,) = of_squad(extracting_squad())
     assert 16 / 1.5 < features.disk_mb < 16 * 1.5
 
 
@@ -159,15 +158,9 @@ def test_disk_is_what_was_written():
 )
 def test_features_hold_the_first_token_on_its_own_where_no_token_is_put_before_it(make, share):
     """Those of SmolLM2-135M on 100 samples have 3.2 bytes of each number, and 3.1 of its part of the first token."""
-    extract = job(
-        "extract_features",
-        {"model": "local", "task": "squad"},
-        model=MODEL.format("local"),
-        samples=SAMPLES.format("squad"),
-    )
-    (plain,) = of_squad(extract)
+    (plain,) = of_squad(extracting_squad())
     make(["the"]).save_pretrained("model")
-    (found,) = of_squad(extract)
+    (found,) = of_squad(extracting_squad())
     assert found.disk_mb == pytest.approx(share * plain.disk_mb, rel=0.02)
 
 

@@ -35,6 +35,18 @@ def checking(check: Callable[[Path, Path], None]) -> Iterator[None]:
 
 
 @contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Tell in an `InputError` that names `path` where there is no room, or no right to write."""
+    try:
+        yield
+    except Exception as error:
+        why = refusal(error)
+        if why is None or isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be written: {why}; fix this and run again.") from error
+
+
+@contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
 
@@ -44,17 +56,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        with open(temporary, "rb") as written:
-            os.fsync(written.fileno())
-        _check.get()(path, temporary)
-        os.replace(temporary, path)
-    except Exception as error:
-        why = refusal(error)
-        if why is None or isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be written: {why}; fix this and run again.") from error
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield temporary
+            with open(temporary, "rb") as written:
+                os.fsync(written.fileno())
+            _check.get()(path, temporary)
+            os.replace(temporary, path)
     finally:
         # It cannot be removed from a disk that has become read-only; `leftovers` finds it later.
         with suppress(OSError):

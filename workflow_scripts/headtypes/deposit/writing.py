@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headtypes.base.errors import InputError
-from headtypes.base.files import refusal, sha256_file
+from headtypes.base.files import sha256_file, writing
 from headtypes.deposit.parts import Part
 
 # As `sha256sum --check` reads it.
@@ -42,18 +42,14 @@ def _new_folder(path: Path) -> Iterator[Path]:
     path = path.absolute()
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for left in path.parent.glob(f".{path.name}.*.unfinished"):
-            if not _alive(left):
-                shutil.rmtree(left)
-        unfinished.mkdir()
-        yield unfinished
-        os.replace(unfinished, path)
-    except Exception as error:
-        why = refusal(error)
-        if why is None or isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be written: {why}; fix this and run again.") from error
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            for left in path.parent.glob(f".{path.name}.*.unfinished"):
+                if not _alive(left):
+                    shutil.rmtree(left)
+            unfinished.mkdir()
+            yield unfinished
+            os.replace(unfinished, path)
     finally:
         with suppress(OSError):
             shutil.rmtree(unfinished)
