@@ -16,6 +16,7 @@ from transformers import PreTrainedModel
 from headtypes.attention.hook import Hook, open_attention, run
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
+from headtypes.models.products import fast_products
 
 # Number of batches after which freed memory is returned: doing so more often costs time, less often memory.
 _BATCHES_PER_RETURN = 4
@@ -163,7 +164,7 @@ def run_model(
         shown.update(len(batch.samples))
 
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
-    with shared as shown, open_attention(model), torch.inference_mode(not gradients):
+    with shared as shown, open_attention(model), fast_products(model), torch.inference_mode(not gradients):
         for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length), start=1):
             _halved_to_fit(run_batch, batch)
             if number % _BATCHES_PER_RETURN == 0:

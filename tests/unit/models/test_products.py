@@ -1,0 +1,99 @@
+"""Products of float32 by oneDNN: used where MKL does without AVX-512, equal but for rounding, and gone afterwards."""
+
+import pytest
+import torch
+from torch import nn
+
+from headtypes.attention.batches import run_model
+from headtypes.models import products
+from headtypes.models.products import fast_products, prefers_onednn
+from tests.support.models import tiny_bert
+
+IDS = [[2, 7, 8, 9, 3], [2, 11, 12, 13, 14, 15, 3]]
+needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="PyTorch without oneDNN")
+
+
+@pytest.fixture
+def slow_mkl(monkeypatch):
+    monkeypatch.setattr(products, "prefers_onednn", lambda: True)
+
+
+@pytest.mark.parametrize(
+    ("maker", "capability", "expected"),
+    [("AuthenticAMD", "AVX512", True), ("AuthenticAMD", "AVX2", False), ("GenuineIntel", "AVX512", False)],
+)
+@needs_onednn
+@pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="PyTorch without MKL")
+def test_onednn_is_preferred_where_mkl_does_without_avx_512(tmp_path, monkeypatch, maker, capability, expected):
+    processor = tmp_path / "cpuinfo"
+    processor.write_text(f"processor\t: 0\nvendor_id\t: {maker}\n")
+    monkeypatch.setattr(products, "_PROCESSOR", processor)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    prefers_onednn.cache_clear()
+    try:
+        assert prefers_onednn() is expected
+    finally:
+        prefers_onednn.cache_clear()
+
+
+@needs_onednn
+@pytest.mark.parametrize("shape", [(5, 48), (3, 7, 48), (1, 1, 48)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_products_are_those_of_the_plain_layer_but_for_rounding(slow_mkl, shape, bias):
+    torch.manual_seed(0)
+    linear = nn.Linear(48, 20, bias=bias)
+    inputs = torch.randn(shape)
+    for given in (inputs, inputs.flip(-2), inputs.expand(2, *shape)[1], torch.randn(*shape[:-1], 96)[..., ::2]):
+        exact = nn.functional.linear(given.double(), linear.weight.double(), linear.bias.double() if bias else None)
+        with fast_products(linear), torch.inference_mode():
+            torch.testing.assert_close(linear(given).double(), exact, atol=1e-6, rtol=1e-5)
+
+
+@needs_onednn
+def test_a_model_runs_with_them_and_is_afterwards_as_before(slow_mkl):
+    model, _ = tiny_bert()
+    plain = [model(input_ids=torch.tensor([ids])).start_logits for ids in IDS]
+    seen, outputs = set(), {}
+
+    def hook(batch):
+        def read(number, layer):
+            seen.update(type(module).__name__ for module in model.modules() if isinstance(module, nn.Linear))
+            return layer.head_outputs()
+
+        return read
+
+    def finish(batch, _, output):
+        for row, sample in enumerate(batch.samples):
+            outputs[sample] = output.start_logits[row, : batch.lengths[row]]
+
+    run_model(model, IDS, None, hook=hook, finish=finish, batch_tokens=64)
+    assert seen == {"_OneDnnLinear"}
+    for sample, expected in enumerate(plain):
+        torch.testing.assert_close(outputs[sample][None], expected, atol=1e-5, rtol=1e-5)
+    assert {type(module) for module in model.modules() if isinstance(module, nn.Linear)} == {nn.Linear}
+
+
+@needs_onednn
+def test_layers_are_as_before_after_an_error(slow_mkl):
+    linear = nn.Linear(2, 2)
+    with pytest.raises(KeyError), fast_products(linear):
+        raise KeyError
+    assert type(linear) is nn.Linear
+
+
+@needs_onednn
+def test_gradients_and_other_precisions_are_computed_as_before(slow_mkl):
+    linear, inputs = nn.Linear(3, 2), torch.ones(1, 3)
+    with fast_products(linear):
+        linear(inputs).sum().backward()
+    torch.testing.assert_close(linear.weight.grad, torch.ones(2, 3))
+    half = nn.Linear(3, 2, dtype=torch.bfloat16)
+    with fast_products(half):
+        assert type(half) is nn.Linear
+
+
+def test_nothing_changes_where_mkl_is_fast(monkeypatch):
+    monkeypatch.setattr(products, "prefers_onednn", lambda: False)
+    linear = nn.Linear(2, 2)
+    with fast_products(linear):
+        assert type(linear) is nn.Linear
