@@ -26,7 +26,7 @@ import torch
 import transformers
 from memory import memory_row
 from timing import time_row
-from ways import ABLATIONS, DEVICE, KEEP_MAPS, NUMPY, READ, SHAPES, Case
+from ways import ABLATIONS, DEVICE, KEEP_MAPS, NUMPY, PRODUCTS, READ, SHAPES, Case
 
 from headtypes.papers.markdown import markdown_table
 
@@ -45,7 +45,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--samples", type=int, help=f"of a batch; default: as many as {BATCH_TOKENS} tokens are")
     parser.add_argument("--spread", type=int, default=0, help="tokens by which each sample is shorter than the last")
     parser.add_argument("--share", type=float, default=0.25, help="of each layer's heads, ablated; default: a quarter")
-    parser.add_argument("--ways", nargs="+", choices=[*READ, *ABLATIONS, *KEEP_MAPS], help="default: all")
+    parser.add_argument("--ways", nargs="+", choices=[PRODUCTS, *READ, *ABLATIONS, *KEEP_MAPS], help="default: all")
     parser.add_argument("--maps", type=float, default=2, help="GiB of maps that a way may keep, else it is left out")
     parser.add_argument("--precision", default="bfloat16" if DEVICE.type == "cuda" else "float32")
     parser.add_argument("--threads", type=int, default=2)
@@ -57,7 +57,7 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Print the tables asked for."""
     arguments = parse()
-    chosen = arguments.ways or [*READ, *ABLATIONS, *KEEP_MAPS]
+    chosen = arguments.ways or [PRODUCTS, *READ, *ABLATIONS, *KEEP_MAPS]
     if "TransformerLens" in chosen and not importlib.util.find_spec("transformer_lens"):
         print("TransformerLens is not installed and is left out; pip install transformer_lens adds it.\n")
         chosen.remove("TransformerLens")

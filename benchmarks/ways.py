@@ -1,6 +1,8 @@
 """The ways to run a model that `attention.py` measures side by side.
 
-plain:      the model with Transformers' default attention (`scaled_dot_product_attention`): the limit.
+plain:      the model with Transformers' default attention (`scaled_dot_product_attention`).
+products:   the same with `headtypes.models.products`, as in all ways that follow: the limit. On some processors it is
+            much faster than the plain model, on others the same.
 extraction: the distance features of every head, with `headtypes.features.distance`, in 69 columns.
 surface:    the surface patterns of every head, with `headtypes.features.surface`, in 14 columns.
 zero, ...:  one ablation of a share of the heads of each layer, with `headtypes.ablation.ablate`.
@@ -29,9 +31,11 @@ from headtypes.attention.one_pass import AttentionReader, Pass, PerSample
 from headtypes.features.columns import SELF_AND_SPECIAL
 from headtypes.features.distance import DistanceFeatures
 from headtypes.features.surface import SurfacePatterns
+from headtypes.models.products import fast_products
 
 # Hidden size, heads, inner size of the feed-forward layers, and layers of the model of that name.
 SHAPES = {"minilm": (384, 12, 1536, 6), "bert-base": (768, 12, 3072, 12), "bert-large": (1024, 16, 4096, 24)}
+PRODUCTS = "products"
 # What is read in one pass, by its reducer.
 READ = {"extraction": DistanceFeatures, "surface": SurfacePatterns}
 ABLATIONS = ("zero", "uniform", "mean", "drop_intra", "drop_inter")
@@ -97,9 +101,12 @@ class Ways:
         if name == "plain":
             model = self._model("sdpa")
             return lambda: model(**self._inputs).last_hidden_state
+        if name == PRODUCTS:
+            model = self._model("sdpa")
+            return fast_products(model)(lambda: model(**self._inputs).last_hidden_state)
         if name in READ:
             model = self._model(ATTENTION)
-            return lambda: self._read(model, READ[name](self._kinds))
+            return fast_products(model)(lambda: self._read(model, READ[name](self._kinds)))
         if name in NUMPY:
             model, reduce = self._model("eager"), with_masks if name == "masks" else with_bincount
             return lambda: self._from_maps(model, reduce)
@@ -111,7 +118,8 @@ class Ways:
         for layer in operations:
             layer[rng.permutation(self._heads)[: round(self.case.share * self._heads)]] = name
         head_outputs = np.zeros((*operations.shape, self._hidden // self._heads), np.float32)
-        return lambda: run(model, self._inputs, Ablation(operations, self._sentences, Reading(), head_outputs))
+        hook = Ablation(operations, self._sentences, Reading(), head_outputs)
+        return fast_products(model)(lambda: run(model, self._inputs, hook))
 
     def _config(self) -> BertConfig:
         return BertConfig(

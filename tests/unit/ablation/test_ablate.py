@@ -10,6 +10,7 @@ from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import run
 from headtypes.base.errors import InputError
 from headtypes.tasks.question_answering.sliding import build_windows
+from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.dense import dense_output, dropped_pairs, head_outputs_for
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import opened, tiny_bert, tiny_roberta
@@ -175,14 +176,15 @@ def test_keeping_all_heads_is_the_plain_model(name):
         torch.testing.assert_close(logits, expected, atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize("way", WAYS[1:])
 @pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
-def test_blocks_of_query_rows_change_nothing(operation, monkeypatch):
+def test_blocks_change_nothing(operation, way, monkeypatch):
     model, tokenizer = tiny_bert()
     windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
     operations = mixed(model, ["keep", operation])
     whole = ablated_logits(model, windows, [1], operations)
     monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", 7)
-    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", 1)
+    cut_into_blocks(monkeypatch, way)
     torch.testing.assert_close(ablated_logits(model, windows, [1], operations), whole, atol=1e-5, rtol=0)
 
 
@@ -200,7 +202,10 @@ def test_a_sample_in_a_padded_batch_is_the_sample_alone(operation):
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("kept", [64, 1], ids=["", "nothing kept for the next layer"])
 @pytest.mark.parametrize("operation", ["drop_intra", "drop_inter", "uniform"])
-def test_samples_of_one_length_together_equal_the_definition(operation, causal, kept, monkeypatch):
+@pytest.mark.parametrize("way", ["", "by head", "by head with oneDNN"])
+@torch.inference_mode()
+def test_samples_of_one_length_together_equal_the_definition(operation, causal, kept, way, monkeypatch):
+    cut_into_blocks(monkeypatch, way)
     monkeypatch.setattr("headtypes.ablation.ablate._BLOCKS_KEPT", kept)
     monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", 4000)
     lengths = [60, 60, 45, 45, 12, 12, 12, 3]

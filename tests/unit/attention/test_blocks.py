@@ -1,9 +1,13 @@
 """Samples that are computed together have one length, and their blocks of rows hold each row once."""
 
+from dataclasses import replace
+
 import pytest
+import torch
 
 from headtypes.attention import blocks as groups
 from headtypes.attention.blocks import Group, equal_lengths
+from tests.support.layers import layer_of
 
 
 @pytest.mark.parametrize("lengths", [[5, 5, 5, 3, 3, 1], [1], [200] * 7 + [160] * 5, [64] * 50, [9000, 2], [4, 6, 4]])
@@ -27,3 +31,24 @@ def test_blocks_hold_each_row_once(length):
     rows = [block.stop - block.start for block in blocks]
     assert all(each % groups.LEAST_ROWS == 0 for each in rows[:-1])
     assert max(rows) * length <= max(groups._BLOCK_PAIRS, groups.LEAST_ROWS * length) + groups.LEAST_ROWS * length
+
+
+@pytest.mark.parametrize("length", [100, 255, 256, 1023, 1024])
+@pytest.mark.parametrize("onednn", [True, False])
+def test_blocks_of_heads_hold_each_row_of_each_head_once(length, onednn, monkeypatch):
+    monkeypatch.setattr(groups, "prefers_onednn", lambda: onednn)
+    layer, seen = layer_of([length], heads=3, causal=False, seed=0), []
+    for heads, part, rows in Group(slice(0, 1), length).blocks_of_heads(layer):
+        assert torch.equal(part.query, layer.query[:, heads])
+        seen += [(head, row) for head in range(3)[heads] for row in range(length)[rows]]
+    by_head = length >= (256 if onednn else 1024)
+    assert (heads == slice(2, 3)) == by_head
+    assert sorted(seen) == [(head, row) for head in range(3) for row in range(length)]
+
+
+def test_heads_come_together_where_a_block_is_many_small_kernels(monkeypatch):
+    monkeypatch.setattr(groups, "prefers_onednn", lambda: True)
+    layer = layer_of([300], heads=3, causal=False, seed=0)
+    on_gpu = replace(layer, query=layer.query.to("meta"))
+    blocks = list(Group(slice(0, 1), 300).blocks_of_heads(on_gpu))
+    assert all(heads == slice(0, 3) for heads, *_ in blocks)

@@ -13,6 +13,7 @@ from headtypes.base.errors import InputError
 from headtypes.features.distance import DistanceFeatures
 from headtypes.tasks.encoding import encode_samples
 from headtypes.tasks.records import Sample
+from tests.support.blocks import cut_into_blocks
 from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_family, tiny_roberta
 
 SAMPLES = [
@@ -88,6 +89,29 @@ def test_reducers_in_one_pass_find_what_each_finds_alone():
     together = read(model, encoded, *(each() for each in make))
     for each, found in zip(make, together, strict=True):
         np.testing.assert_array_equal(read(model, encoded, each())[0], found)
+
+
+class Heads(PerSample):
+    """The heads of each block."""
+
+    def __init__(self, by_head):
+        super().__init__()
+        self.by_head, self.seen = by_head, set()
+
+    def add(self, block):
+        assert block.attention.shape[1] == block.outputs.shape[1] == len(range(5)[block.heads])
+        self.seen.add((block.heads.start, block.heads.stop))
+
+
+@pytest.mark.parametrize("others", [[], [True], [False]])
+@pytest.mark.parametrize("by_head", [True, False])
+def test_heads_come_one_by_one_where_every_reducer_takes_them_so(by_head, others, monkeypatch):
+    cut_into_blocks(monkeypatch, "by head")
+    model, encoded = encoded_by(tiny_bert)
+    reducer = Heads(by_head)
+    read(model, encoded, reducer, *map(Heads, others))
+    one_by_one = {(head, head + 1) for head in range(5)}
+    assert reducer.seen == (one_by_one if by_head and all(others) else {(0, 5)})
 
 
 def test_where_nobody_reads_attention_none_is_computed(monkeypatch):

@@ -15,6 +15,7 @@ from headtypes.tasks.question_answering.squad import read_squad
 from headtypes.tasks.records import Sample
 from headtypes.tasks.tokens import token_kinds
 from headtypes.types.clustering import cluster_heads
+from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.places import SHARED_DATA
@@ -101,10 +102,11 @@ def features_of(attention: np.ndarray, kinds: np.ndarray, keys: slice = slice(No
     [[45, 45, 45, 40, 40, 7, 7, 1], [200, 200, 200, 199], [700]],
     ids=["several at once", "in more groups", "long"],
 )
-@pytest.mark.parametrize("pairs", [2**16, 1], ids=["", "least blocks"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("first", [False, True], ids=["", "first token"])
-def test_samples_that_are_read_together_equal_the_definition(lengths, causal, pairs, first, monkeypatch):
-    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", pairs)
+@torch.inference_mode()
+def test_samples_that_are_read_together_equal_the_definition(lengths, causal, way, first, monkeypatch):
+    cut_into_blocks(monkeypatch, way)
     rng = np.random.default_rng(0)
     layers = [layer_of(lengths, heads=3, causal=causal, seed=seed) for seed in range(2)]
     kinds = [(rng.integers(1, 5, length) * (rng.random(length) < 0.2)).astype(np.int8) for length in lengths]

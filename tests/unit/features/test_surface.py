@@ -13,6 +13,7 @@ from headtypes.features.surface import SurfacePatterns
 from headtypes.features.surface_files import COLUMNS
 from headtypes.tasks.encoding import Encoded, encode_samples
 from headtypes.tasks.records import Sample
+from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.clark import defined_surface, named
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import QUESTIONS, plain_attentions, tiny_family
@@ -68,9 +69,10 @@ def test_special_tokens_receive_what_the_distance_features_say(name):
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("lengths", [[45, 45, 45, 40, 7, 7, 1], [90, 90, 89]], ids=["several at once", "in blocks"])
-@pytest.mark.parametrize("pairs", [2**16, 1], ids=["", "least blocks"])
-def test_samples_that_are_read_together_equal_the_definition(lengths, causal, pairs, monkeypatch):
-    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", pairs)
+@pytest.mark.parametrize("way", WAYS)
+@torch.inference_mode()
+def test_samples_that_are_read_together_equal_the_definition(lengths, causal, way, monkeypatch):
+    cut_into_blocks(monkeypatch, way)
     rng = np.random.default_rng(0)
     layer = layer_of(lengths, heads=3, causal=causal, seed=1)
     tokens = [["[CLS]", *rng.choice(["a", "b", ",", "."], length - 1)] for length in lengths]

@@ -6,7 +6,7 @@ from torch import nn
 
 from headtypes.attention.batches import run_model
 from headtypes.models import products
-from headtypes.models.products import fast_products, prefers_onednn
+from headtypes.models.products import fast_products, prefers_onednn, product
 from tests.support.models import tiny_bert
 
 IDS = [[2, 7, 8, 9, 3], [2, 11, 12, 13, 14, 15, 3]]
@@ -47,6 +47,36 @@ def test_products_are_those_of_the_plain_layer_but_for_rounding(slow_mkl, shape,
         exact = nn.functional.linear(given.double(), linear.weight.double(), linear.bias.double() if bias else None)
         with fast_products(linear), torch.inference_mode():
             torch.testing.assert_close(linear(given).double(), exact, atol=1e-6, rtol=1e-5)
+
+
+@needs_onednn
+@pytest.mark.parametrize("leading", [(), (1,), (1, 1), (2, 3)])
+@pytest.mark.parametrize("right", ["contiguous", "transposed", "strided"])
+def test_a_product_is_that_of_matmul_but_for_rounding(slow_mkl, leading, right):
+    torch.manual_seed(0)
+    left = torch.randn(*leading, 7, 16)
+    second = {
+        "contiguous": torch.randn(*leading, 16, 9),
+        "transposed": torch.randn(*leading, 9, 16).transpose(-1, -2),
+        "strided": torch.randn(*leading, 16, 27)[..., ::3],
+    }[right]
+    with torch.inference_mode():
+        found = product(left, second)
+    torch.testing.assert_close(found.double(), left.double() @ second.double(), atol=1e-5, rtol=1e-5)
+
+
+@needs_onednn
+def test_matrices_with_gaps_are_not_left_to_onednn_which_takes_long_for_them(slow_mkl, monkeypatch):
+    handed = []
+    monkeypatch.setattr(products, "_linear", lambda input, weight: handed.append(weight) or input @ weight.T)
+    with torch.inference_mode():
+        for right in (torch.ones(4, 6), torch.ones(6, 4).T, torch.ones(4, 12)[:, ::2]):
+            product(torch.ones(3, 4), right)
+    assert len(handed) == 2
+    linear = nn.Linear(4, 6)
+    linear.weight = nn.Parameter(torch.ones(6, 8)[:, ::2])
+    with fast_products(linear):
+        assert type(linear) is nn.Linear
 
 
 @needs_onednn

@@ -14,6 +14,7 @@ from headtypes.ablation.operations import OPERATIONS, Reading
 from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
+from headtypes.models.products import product
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64
@@ -103,14 +104,15 @@ class Heads:
     def drop(self, pairs: Literal["intra", "inter"]) -> None:
         """Set the attention within sentences, or between them, to zero."""
         for group in self.groups():
-            for rows in group.pairs.blocks():
+            for heads, layer, rows in group.pairs.blocks_of_heads(group.layer):
                 left = self.ablation.pairs_left(group.pairs, pairs, rows.start, rows.stop)
-                scratch = self.ablation.scratch.of(group.layer, rows)
-                attention = group.layer.attention(rows, scratch).mul_(left.to(self.outputs.dtype))
+                attention = layer.attention(rows, self.ablation.scratch.of(layer, rows)).mul_(
+                    left.to(self.outputs.dtype)
+                )
                 if self.reading.renormalise:
                     # A row that lost everything stays zero.
                     attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
-                group.put(attention @ group.value, rows)
+                group.put(product(attention, layer.value), rows, heads)
 
 
 @dataclass(frozen=True)
@@ -136,10 +138,15 @@ class GroupHeads:
         """The values of these heads."""
         return self.of_all_heads.value.index_select(1, self.heads.heads)
 
-    def put(self, outputs: Float[Tensor, "#sample #head #row channel"], rows: slice | None = None) -> None:
-        """Replace the outputs of these heads for some query rows, or for all of them."""
-        rows = rows or slice(0, self.pairs.length)
-        self.heads.outputs[self.pairs.samples, self.heads.heads, rows] = outputs
+    def put(
+        self,
+        outputs: Float[Tensor, "#sample #head #row channel"],
+        rows: slice | None = None,
+        heads: slice | None = None,
+    ) -> None:
+        """Replace the outputs of these heads, or of some of them, for some query rows, or for all of them."""
+        rows, heads = rows or slice(0, self.pairs.length), heads or slice(None)
+        self.heads.outputs[self.pairs.samples, self.heads.heads[heads], rows] = outputs
 
 
 class SentencePairs(Group):

@@ -1,15 +1,24 @@
-"""Samples of one length, computed together in blocks of query rows that stay in the processor's cache."""
+"""Samples of one length, computed together in blocks of query rows that stay in the processor's cache.
+
+Long samples are computed one head at a time, so that more rows of a head fit into the cache.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
 
+import torch
 from torch import Tensor
 
 from headtypes.attention.hook import Layer
+from headtypes.models.products import prefers_onednn
 
 # Pairs of a query and a key that are computed at a time, for every head: with 16 heads, 4 MB in float32. Smaller blocks
 # lose more in calls than they gain from the cache; larger ones cost more memory than they save time.
 _BLOCK_PAIRS = 2**16
+# The same where one head is computed at a time: 1 MB in float32.
+_HEAD_PAIRS = 2**18
+# Tokens from which that is faster, with MKL and with oneDNN, which multiplies single matrices only.
+_LONG, _LONG_WITH_ONEDNN = 1024, 256
 # With fewer query rows at a time, the keys are read too often.
 LEAST_ROWS = 32
 
@@ -56,8 +65,28 @@ class Group:
 
     def blocks(self) -> Iterator[slice]:
         """The query rows, divided into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
+        return self._blocks(_BLOCK_PAIRS)
+
+    def blocks_of_heads(self, layer: Layer) -> Iterator[tuple[slice, Layer, slice]]:
+        """The blocks of a layer as heads, the layer with these heads alone, and query rows.
+
+        layer: these samples alone, as `of` returns it. Blocks have one head where samples are long, else all.
+        """
+        heads = layer.query.shape[1]
+        long = _LONG_WITH_ONEDNN if prefers_onednn() else _LONG
+        # On a GPU, many small blocks take longer.
+        if self.length < long or layer.query.device.type != "cpu":
+            for rows in self.blocks():
+                yield slice(0, heads), layer, rows
+            return
+        for head in range(heads):
+            of_head = layer.heads(torch.tensor([head]))
+            for rows in self._blocks(_HEAD_PAIRS):
+                yield slice(head, head + 1), of_head, rows
+
+    def _blocks(self, pairs: int) -> Iterator[slice]:
         samples = self.samples.stop - self.samples.start
-        parts = -(-samples * self.length**2 // _BLOCK_PAIRS)
+        parts = -(-samples * self.length**2 // pairs)
         rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS
         for start in range(0, self.length, rows):
             yield slice(start, min(start + rows, self.length))

@@ -18,6 +18,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.masking_utils import sdpa_mask
 
 from headtypes.models.architectures import check_layer, check_layers
+from headtypes.models.products import product
 
 # The name by which the hook is registered with Transformers.
 ATTENTION = "headtypes"
@@ -54,7 +55,7 @@ class Layer:
         scratch: [2, batch, head, row, key] to compute in; the second half is what is returned.
         """
         scores, attention = (None, None) if scratch is None else scratch
-        scores = torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=scores)
+        scores = product(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=scores)
         if self.mask is not None:
             # The mask is added, because a masked fill of all heads takes longer than their softmax on a CPU. Half of
             # the lowest number keeps the sum finite.

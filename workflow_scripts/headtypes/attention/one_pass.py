@@ -26,6 +26,7 @@ from transformers import PreTrainedModel
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
 from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
+from headtypes.models.products import product
 from headtypes.tasks.encoding import Encoded
 
 
@@ -52,6 +53,7 @@ class Block:
 
     layer:     the layer's number, from 0.
     group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
+    heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head.
     rows:      which of the group's query rows these are.
     attention: each row sums to one. None where no reducer of the pass reads attention. The memory is reused for the
         next block, and other reducers read it too, so a reducer must neither keep nor change it.
@@ -62,6 +64,7 @@ class Block:
 
     layer: int
     group: Group
+    heads: slice
     rows: slice
     attention: Float[Tensor, "sample head row key"] | None
     outputs: Float[Tensor, "sample head row channel"]
@@ -69,12 +72,12 @@ class Block:
 
     @property
     def is_first(self) -> bool:
-        """Whether the group's first row of this layer is here."""
+        """Whether the first row of the group and of these heads of this layer is here."""
         return self.rows.start == 0
 
     @property
     def is_last(self) -> bool:
-        """Whether the group's last row of this layer is here."""
+        """Whether the last row of the group and of these heads of this layer is here."""
         return self.rows.stop == self.group.length
 
 
@@ -83,13 +86,17 @@ class Reducer(Protocol):
 
     The methods are called in the order `begin`, for each batch `start`, `add` with each block and `finish`, and at the
     end `result`. A batch that does not fit into the GPU's memory is started anew in halves, so what it has added
-    counts only once it has finished. Blocks come layer by layer, in a layer group by group, in a group row by row.
+    counts only once it has finished. Blocks come layer by layer, in a layer group by group, in a group row by row; if
+    heads come one by one, the rows of one head come before those of the next.
 
     reads_attention: false for a reducer that looks at head outputs alone. Where no reducer of a pass reads attention,
         none is computed row by row, and every group comes as one block.
+    by_head: true for a reducer that can read one head after another (`Block.heads`). Where all reducers of a pass can,
+        attention of long samples is computed so on a CPU, which is faster.
     """
 
     reads_attention: bool = True
+    by_head: bool = False
 
     def begin(self, about: Pass) -> None:
         """Prepare for a pass."""
@@ -192,6 +199,7 @@ class AttentionReader:
 
     def __init__(self, reducers: Sequence[Reducer], batch: Batch):
         self._reducers, self._in_blocks = reducers, any(reducer.reads_attention for reducer in reducers)
+        self._by_head = all(reducer.by_head for reducer in reducers)
         self._groups = equal_lengths(batch.lengths)
         self._scratch = Scratch()
         for reducer in reducers:
@@ -207,7 +215,8 @@ class AttentionReader:
             outputs = layer.head_outputs()
             for group in self._groups:
                 of_group = outputs[group.samples, :, : group.length]
-                self._add(Block(number, group, slice(0, group.length), None, of_group, None))
+                heads, rows = slice(0, outputs.shape[1]), slice(0, group.length)
+                self._add(Block(number, group, heads, rows, None, of_group, None))
             return outputs
         outputs = layer.zero_outputs()
         for group in self._groups:
@@ -216,11 +225,13 @@ class AttentionReader:
 
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor) -> None:
         """Hand over the attention of a group, and fill in its head outputs."""
-        for rows in group.blocks():
-            attention = layer.attention(rows, self._scratch.of(layer, rows))
-            outputs[:, :, rows] = torch.matmul(attention, layer.value)
-            mask = None if layer.mask is None else layer.mask[:, :, rows]
-            self._add(Block(number, group, rows, attention.float(), outputs[:, :, rows], mask))
+        whole = slice(0, outputs.shape[1])
+        blocks = group.blocks_of_heads(layer) if self._by_head else ((whole, layer, rows) for rows in group.blocks())
+        for heads, part, rows in blocks:
+            attention = part.attention(rows, self._scratch.of(part, rows))
+            outputs[:, heads, rows] = product(attention, part.value)
+            mask = None if part.mask is None else part.mask[:, :, rows]
+            self._add(Block(number, group, heads, rows, attention.float(), outputs[:, heads, rows], mask))
 
     def _add(self, block: Block) -> None:
         for reducer in self._reducers:

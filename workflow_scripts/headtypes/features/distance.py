@@ -30,6 +30,8 @@ class DistanceFeatures(PerSample):
     On a GPU the fused kernel reads whole layers, where it applies and this reducer has the pass to itself.
     """
 
+    by_head = True
+
     def __init__(self, kinds: Sequence[np.ndarray], first: bool = False):
         super().__init__(COLUMNS * (1 + first))
         self._kinds, self._first = kinds, first
@@ -69,7 +71,7 @@ class DistanceFeatures(PerSample):
             sums = [self._diagonals.sums() @ buckets.column, self._received @ buckets.special]
             if self._to_first is not None:
                 sums.append(self._to_first @ buckets.first)
-            self.values[group.samples, block.layer] = torch.cat(sums, dim=-1) / group.length
+            self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
 
     def finish(self) -> None:
         """Keep the features. Raises `InputError` where they do not sum to one, as with weights that are not finite."""

@@ -47,6 +47,8 @@ class SurfacePatterns(PerSample):
     lack by chance), next where no token may look ahead, entropy_cls where `[CLS]` may look at itself alone.
     """
 
+    by_head = True
+
     def __init__(self, kinds: Sequence[np.ndarray]):
         super().__init__(len(COLUMNS) + 1)
         self._kinds = kinds
@@ -66,7 +68,7 @@ class SurfacePatterns(PerSample):
             of_group = [self._kinds[sample] for sample in self.batch.samples[group.samples]]
             self._tokens[group.samples.start] = _Tokens(of_group, block.attention.device)
         sums = self._tokens[group.samples.start].sums(block, self._entropy_sums)
-        self._sums[group.samples, block.layer] += torch.stack(torch.broadcast_tensors(*sums), -1)
+        self._sums[group.samples, block.layer, block.heads] += torch.stack(torch.broadcast_tensors(*sums), -1)
 
     def finish(self) -> None:
         """Keep the patterns. Raises `InputError` where they are not finite, as with weights that are not."""

@@ -27,18 +27,36 @@ def prefers_onednn() -> bool:
     )
 
 
+def product(left: Tensor, right: Tensor, out: Tensor | None = None) -> Tensor:
+    """The product [..., row, column] of matrices; several are multiplied together, a single one by oneDNN if faster.
+
+    out: memory for the result, which may remain unused.
+    """
+    leading = left.shape[:-2]
+    if leading.numel() == 1 and _is_slow(left) and torch.is_inference_mode_enabled():
+        rows, weight = left.flatten(0, -2), right.flatten(0, -2).transpose(0, 1)
+        if weight.is_contiguous() or weight.transpose(0, 1).is_contiguous():
+            return _linear(rows, weight).unflatten(0, (*leading, -1))
+    return torch.matmul(left, right, out=out)
+
+
 class _OneDnnLinear(nn.Linear):
     def forward(self, input: Tensor) -> Tensor:
         # oneDNN's product has no gradient.
         if not torch.is_inference_mode_enabled():
             return super().forward(input)
-        return torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")
+        return _linear(input, self.weight, self.bias)
 
 
 @contextmanager
 def fast_products(model: nn.Module) -> Iterator[None]:
     """Let a model's linear layers in float32 use oneDNN where that is faster; afterwards they are as before."""
-    linear = [module for module in model.modules() if type(module) is nn.Linear and _is_slow(module.weight)]
+    linear = [
+        module
+        for module in model.modules()
+        # With other weights, oneDNN is the slower one.
+        if type(module) is nn.Linear and _is_slow(module.weight) and module.weight.is_contiguous()
+    ]
     for module in linear:
         module.__class__ = _OneDnnLinear
     try:
@@ -48,5 +66,9 @@ def fast_products(model: nn.Module) -> Iterator[None]:
             module.__class__ = nn.Linear
 
 
-def _is_slow(weight: Tensor) -> bool:
-    return weight.dtype == torch.float32 and weight.device.type == "cpu" and prefers_onednn()
+def _is_slow(matrix: Tensor) -> bool:
+    return matrix.dtype == torch.float32 and matrix.device.type == "cpu" and prefers_onednn()
+
+
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    return torch.ops.mkldnn._linear_pointwise(input, weight, bias, "none", [], "")
