@@ -17,7 +17,8 @@ def cut_into_blocks(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
         onednn = way.endswith("oneDNN")
         if onednn and not torch.backends.mkldnn.is_available():
             pytest.skip("PyTorch without oneDNN")
-        for name in ("_LONG", "_LONG_WITH_ONEDNN", "_HEAD_PAIRS"):
+        for name in ("LONG", "_LONG_WITH_ONEDNN", "_HEAD_PAIRS"):
             monkeypatch.setattr(f"{blocks}.{name}", 1)
+        monkeypatch.setattr("headtypes.ablation.ablate.LONG", 1)
         for module in (blocks, "headtypes.models.products"):
             monkeypatch.setattr(f"{module}.prefers_onednn", lambda: onednn)

@@ -18,16 +18,13 @@ def slow_mkl(monkeypatch):
     monkeypatch.setattr(products, "prefers_onednn", lambda: True)
 
 
-@pytest.mark.parametrize(
-    ("maker", "capability", "expected"),
-    [("AuthenticAMD", "AVX512", True), ("AuthenticAMD", "AVX2", False), ("GenuineIntel", "AVX512", False)],
-)
 @needs_onednn
 @pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="PyTorch without MKL")
-def test_onednn_is_preferred_where_mkl_does_without_avx_512(tmp_path, monkeypatch, maker, capability, expected):
-    processor = tmp_path / "cpuinfo"
-    processor.write_text(f"processor\t: 0\nvendor_id\t: {maker}\n")
-    monkeypatch.setattr(products, "_PROCESSOR", processor)
+@pytest.mark.parametrize(
+    ("unused", "capability", "expected"), [(True, "AVX512", True), (True, "AVX2", False), (False, "AVX512", False)]
+)
+def test_onednn_is_preferred_where_mkl_leaves_avx512_unused(monkeypatch, unused, capability, expected):
+    monkeypatch.setattr(products, "has_avx512_that_mkl_leaves_unused", lambda: unused)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
     prefers_onednn.cache_clear()
     try:

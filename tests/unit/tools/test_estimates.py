@@ -53,6 +53,12 @@ def extracting_squad() -> Job:
 
 
 @pytest.fixture(autouse=True)
+def processor(monkeypatch):
+    """As when the seconds were measured: products in float32 were by MKL."""
+    monkeypatch.setattr("headtypes.tools.estimates.has_avx512_that_mkl_leaves_unused", lambda: False)
+
+
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -140,6 +146,15 @@ def test_twice_the_speed_is_half_the_time_but_for_loading():
     planned = evaluating("evaluate_condition", **OF_SQUAD, condition="zero-dense")
     (slow,), (fast,) = of_squad(planned), of_squad(planned, speed=2 * SPEED)
     assert slow.seconds / 2 < fast.seconds < slow.seconds / 2 + 5
+
+
+def test_a_forward_pass_with_all_of_avx512_is_estimated_within_a_factor_of_two(monkeypatch):
+    planned = evaluating("evaluate_condition", **OF_SQUAD, condition="zero-dense")
+    (by_mkl,) = of_squad(planned)
+    monkeypatch.setattr("headtypes.tools.estimates.has_avx512_that_mkl_leaves_unused", lambda: True)
+    (found,) = of_squad(planned)
+    assert 300 / 2 < found.seconds < 300 * 2
+    assert found.seconds < by_mkl.seconds * 0.6
 
 
 def test_disk_is_what_was_written():

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headtypes.ablation.operations import OPERATIONS, Reading
-from headtypes.attention.blocks import Group, Scratch, equal_lengths
+from headtypes.attention.blocks import LONG, Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
 from headtypes.base.errors import InputError
 from headtypes.models.products import product
@@ -51,10 +51,14 @@ class Ablation:
         """The head outputs of a layer, ablated."""
         groups = self.groups(number, layer)
         operations = self._operations[number]
-        kept = any(OPERATIONS[name].change is None for name in operations)
-        # All heads are computed and the changed ones overwritten: computing the kept ones alone would take more memory
-        # and hardly less time.
-        outputs = layer.head_outputs() if kept else layer.zero_outputs()
+        kept = [heads for name, heads in operations.items() if OPERATIONS[name].change is None]
+        if kept and layer.key.shape[2] < LONG:
+            # The changed ones are overwritten: computing the kept ones alone would hardly take less time.
+            outputs = layer.head_outputs()
+        else:
+            outputs = layer.zero_outputs()
+            for heads in _consecutive(kept):
+                outputs[:, heads] = layer.consecutive(heads).head_outputs()
         means = None if self._head_outputs is None else self._head_outputs[number]
         for name, heads in operations.items():
             change = OPERATIONS[name].change
@@ -200,3 +204,11 @@ def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
 def _heads_by_operation(operations: np.ndarray) -> dict[str, Tensor]:
     """The heads [head] of one layer, by what is done to them."""
     return {name: torch.as_tensor(np.flatnonzero(operations == name)) for name in dict.fromkeys(operations)}
+
+
+def _consecutive(heads: list[Tensor]) -> list[slice]:
+    """The slices of consecutive heads that some heads, each list of which is in order, consist of."""
+    numbers = torch.cat(heads).tolist() if heads else []
+    starts = [number for number in numbers if number - 1 not in numbers]
+    stops = [number + 1 for number in numbers if number + 1 not in numbers]
+    return [slice(start, stop) for start, stop in zip(starts, stops, strict=True)]

@@ -17,8 +17,9 @@ from headtypes.models.products import prefers_onednn
 _BLOCK_PAIRS = 2**16
 # The same where one head is computed at a time: 1 MB in float32.
 _HEAD_PAIRS = 2**18
-# Tokens from which that is faster, with MKL and with oneDNN, which multiplies single matrices only.
-_LONG, _LONG_WITH_ONEDNN = 1024, 256
+# Tokens from which it is faster to compute heads on their own, with MKL and with oneDNN, which multiplies single
+# matrices only.
+LONG, _LONG_WITH_ONEDNN = 1024, 256
 # With fewer query rows at a time, the keys are read too often.
 LEAST_ROWS = 32
 
@@ -73,7 +74,7 @@ class Group:
         layer: these samples alone, as `of` returns it. Blocks have one head where samples are long, else all.
         """
         heads = layer.query.shape[1]
-        long = _LONG_WITH_ONEDNN if prefers_onednn() else _LONG
+        long = _LONG_WITH_ONEDNN if prefers_onednn() else LONG
         # On a GPU, many small blocks take longer.
         if self.length < long or layer.query.device.type != "cpu":
             for rows in self.blocks():

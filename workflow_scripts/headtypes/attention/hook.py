@@ -45,6 +45,10 @@ class Layer:
         query, key, value = (tensor.index_select(1, heads) for tensor in (self.query, self.key, self.value))
         return Layer(query, key, value, self.mask, self.scale)
 
+    def consecutive(self, heads: slice) -> "Layer":
+        """Some of the layer's heads, which stand side by side, without copying them."""
+        return Layer(self.query[:, heads], self.key[:, heads], self.value[:, heads], self.mask, self.scale)
+
     def uniform(self) -> "Layer":
         """The same layer, but with attention spread evenly over the keys that a query may look at."""
         return replace(self, query=torch.zeros_like(self.query))

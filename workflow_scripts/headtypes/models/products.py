@@ -7,23 +7,22 @@ which PyTorch brings along and uses for bfloat16, has AVX-512 on all of them. Bo
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-_PROCESSOR = Path("/proc/cpuinfo")
+from headtypes.base.processor import has_avx512_that_mkl_leaves_unused
 
 
 @cache
 def prefers_onednn() -> bool:
-    """Whether this processor has AVX-512 that MKL does not use."""
+    """Whether oneDNN is the faster one on this processor."""
     return (
-        torch.backends.mkl.is_available()
+        has_avx512_that_mkl_leaves_unused()
+        and torch.backends.mkl.is_available()
         and torch.backends.mkldnn.is_available()
+        # PyTorch can be told to do without (`ATEN_CPU_CAPABILITY`).
         and torch.backends.cpu.get_cpu_capability() == "AVX512"
-        and _PROCESSOR.exists()
-        and "GenuineIntel" not in _PROCESSOR.read_text()
     )
 
 
