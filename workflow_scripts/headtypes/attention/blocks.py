@@ -12,9 +12,9 @@ from torch import Tensor
 from headtypes.attention.hook import Layer
 from headtypes.models.products import prefers_onednn
 
-# Pairs of a query and a key that are computed at a time, for every head: with 16 heads, 4 MB in float32. Smaller blocks
+# Pairs of a query and a key that are computed at a time, for every head: with 16 heads, 2 MB in float32. Smaller blocks
 # lose more in calls than they gain from the cache; larger ones cost more memory than they save time.
-_BLOCK_PAIRS = 2**16
+_BLOCK_PAIRS = 2**15
 # The same where one head is computed at a time: 1 MB in float32.
 _HEAD_PAIRS = 2**18
 # Tokens from which it is faster to compute heads on their own, with MKL and with oneDNN, which multiplies single
