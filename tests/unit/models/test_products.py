@@ -109,7 +109,23 @@ def test_layers_are_as_before_after_an_error(slow_mkl):
 
 
 @needs_onednn
-def test_gradients_and_other_precisions_are_computed_as_before(slow_mkl):
+@pytest.mark.parametrize("bias", [True, False])
+def test_gradients_pass_through_fixed_weights(slow_mkl, bias):
+    torch.manual_seed(0)
+    linear = nn.Linear(24, 10, bias=bias).requires_grad_(False)
+    found, expected = (torch.randn(2, 3, 24, generator=torch.Generator().manual_seed(1)) for _ in range(2))
+    with fast_products(linear):
+        found.requires_grad_()
+        linear(found).sum().backward()
+        weighted = torch.autograd.grad((linear(found) ** 2).sum(), found)[0]
+    expected.requires_grad_()
+    linear(expected).sum().backward()
+    torch.testing.assert_close(found.grad, expected.grad, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(weighted, torch.autograd.grad((linear(expected) ** 2).sum(), expected)[0])
+
+
+@needs_onednn
+def test_gradients_of_weights_and_other_precisions_are_computed_as_before(slow_mkl):
     linear, inputs = nn.Linear(3, 2), torch.ones(1, 3)
     with fast_products(linear):
         linear(inputs).sum().backward()

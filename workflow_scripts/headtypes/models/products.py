@@ -7,6 +7,7 @@ which PyTorch brings along and uses for bfloat16, has AVX-512 on all of them. Bo
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -39,17 +40,35 @@ def product(left: Tensor, right: Tensor, out: Tensor | None = None) -> Tensor:
     return torch.matmul(left, right, out=out)
 
 
+class _FixedLinear(torch.autograd.Function):
+    """A linear layer whose weights are fixed, so that its input alone has a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(weight)
+        return _linear(input, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (weight,) = ctx.saved_tensors
+        return _linear(gradient.contiguous(), weight.transpose(0, 1)), None, None
+
+
 class _OneDnnLinear(nn.Linear):
     def forward(self, input: Tensor) -> Tensor:
-        # oneDNN's product has no gradient.
-        if not torch.is_inference_mode_enabled():
+        if torch.is_inference_mode_enabled():
+            return _linear(input, self.weight, self.bias)
+        if self.weight.requires_grad:
             return super().forward(input)
-        return _linear(input, self.weight, self.bias)
+        return _FixedLinear.apply(input, self.weight, self.bias)
 
 
 @contextmanager
 def fast_products(model: nn.Module) -> Iterator[None]:
-    """Let a model's linear layers in float32 use oneDNN where that is faster; afterwards they are as before."""
+    """Let a model's linear layers in float32 use oneDNN where that is faster; afterwards they are as before.
+
+    Layers whose weights need gradients use it in inference mode alone.
+    """
     linear = [
         module
         for module in model.modules()

@@ -24,11 +24,10 @@ from headtypes.workflow.resources import ModelSize, Texts, needs
 from headtypes.workflow.stages.registry import STAGES
 from headtypes.workflow.stages.stage import Stage
 
-# Operations per second of a job, as `resources` counts them, over those of `speed`; of a forward pass where
-# `models.products` is faster than PyTorch's own choice; of training, in float32 and with bfloat16 (on a processor that
-# has instructions for it).
+# Operations per second of a job, as `resources` counts them, over those of `speed`; where `models.products` is faster
+# than PyTorch's own choice; of training, in float32 and with bfloat16 (on a processor that has instructions for it).
 _SHARES = {"forward": 1.05, "divergence": 0.65, "gradients": 1.7}
-_FAST_FORWARD_SHARE = 2.0
+_FAST_SHARES = _SHARES | {"forward": 2.0, "gradients": 2.9}
 _TRAINING_SHARE, _BF16_TRAINING_SHARE = 1.2, 2.6
 # Operations per second of a job on a GPU, as one of 2020 does them; nothing was measured.
 _GPU_SPEED = 10e12
@@ -161,10 +160,9 @@ def _seconds(
         return _START_WITH_MODEL + operations / _GPU_SPEED
     if stage.computes == "training":
         share = _BF16_TRAINING_SHARE if plan.finetuned(wildcards.model).bf16 else _TRAINING_SHARE
-    elif stage.computes == "forward" and has_avx512_that_mkl_leaves_unused():
-        share = _FAST_FORWARD_SHARE
     else:
-        share = _SHARES[stage.computes]
+        shares = _FAST_SHARES if has_avx512_that_mkl_leaves_unused() else _SHARES
+        share = shares[stage.computes]
     return _START_WITH_MODEL + operations / (share * speed)
 
 
