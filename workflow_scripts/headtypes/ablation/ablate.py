@@ -58,7 +58,7 @@ class Ablation:
         else:
             outputs = layer.zero_outputs()
             for heads in _consecutive(kept):
-                outputs[:, heads] = layer.consecutive(heads).head_outputs()
+                outputs[:, heads] = layer.heads(heads).head_outputs()
         means = None if self._head_outputs is None else self._head_outputs[number]
         for name, heads in operations.items():
             change = OPERATIONS[name].change

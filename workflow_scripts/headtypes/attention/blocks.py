@@ -6,7 +6,6 @@ Long samples are computed one head at a time, so that more rows of a head fit in
 import math
 from collections.abc import Iterator, Sequence
 
-import torch
 from torch import Tensor
 
 from headtypes.attention.hook import Layer
@@ -81,7 +80,8 @@ class Group:
                 yield slice(0, heads), layer, rows
             return
         for head in range(heads):
-            of_head = layer.heads(torch.tensor([head]))
+            # Copied, since products of what lies scattered take longer.
+            of_head = layer.heads(slice(head, head + 1)).contiguous()
             for rows in self._blocks(_HEAD_PAIRS):
                 yield slice(head, head + 1), of_head, rows
 

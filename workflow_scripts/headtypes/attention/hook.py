@@ -40,14 +40,14 @@ class Layer:
     mask: Bool[Tensor, "#batch 1 query key"] | None
     scale: float
 
-    def heads(self, heads: Tensor) -> "Layer":
-        """Some of the layer's heads."""
-        query, key, value = (tensor.index_select(1, heads) for tensor in (self.query, self.key, self.value))
-        return Layer(query, key, value, self.mask, self.scale)
-
-    def consecutive(self, heads: slice) -> "Layer":
-        """Some of the layer's heads, which stand side by side, without copying them."""
+    def heads(self, heads: Tensor | slice) -> "Layer":
+        """Some of the layer's heads; a slice of them is not copied."""
+        # Unlike this, `index_select` copies all heads first if they lie scattered.
         return Layer(self.query[:, heads], self.key[:, heads], self.value[:, heads], self.mask, self.scale)
+
+    def contiguous(self) -> "Layer":
+        """The same layer, its numbers side by side in memory."""
+        return Layer(self.query.contiguous(), self.key.contiguous(), self.value.contiguous(), self.mask, self.scale)
 
     def uniform(self) -> "Layer":
         """The same layer, but with attention spread evenly over the keys that a query may look at."""
