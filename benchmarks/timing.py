@@ -14,6 +14,8 @@ from headtypes.features.columns import head_features
 def time_row(case: Case, names: list[str], pairs: int, seconds: float) -> dict[str, float]:
     """Median time of the plain model in ms, and of each other way the median of its ratios to the plain model.
 
+    `±` is half the distance between the quartiles of these ratios, of the way where it is largest.
+
     pairs: how many of the plain model and each way; seconds: after so many there are no more than three.
     """
     ways = Ways(case)
@@ -30,6 +32,7 @@ def time_row(case: Case, names: list[str], pairs: int, seconds: float) -> dict[s
     return {
         "pairs": len(plain) // max(1, len(names)),
         "plain, ms": 1000 * np.median(plain),
+        "±": max((np.subtract(*np.quantile(each, [0.75, 0.25])) / 2 for each in found.values()), default=0.0),
         **{name: float(np.median(each)) for name, each in found.items()},
     }
 
