@@ -130,6 +130,10 @@ def test_gradients_of_weights_and_other_precisions_are_computed_as_before(slow_m
     with fast_products(linear):
         linear(inputs).sum().backward()
     torch.testing.assert_close(linear.weight.grad, torch.ones(2, 3))
+    linear.weight.requires_grad_(False)
+    with fast_products(linear):
+        linear(inputs).sum().backward()
+    torch.testing.assert_close(linear.bias.grad, torch.full((2,), 2.0))
     half = nn.Linear(3, 2, dtype=torch.bfloat16)
     with fast_products(half):
         assert type(half) is nn.Linear

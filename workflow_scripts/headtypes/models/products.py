@@ -58,7 +58,7 @@ class _OneDnnLinear(nn.Linear):
     def forward(self, input: Tensor) -> Tensor:
         if torch.is_inference_mode_enabled():
             return _linear(input, self.weight, self.bias)
-        if self.weight.requires_grad:
+        if any(parameter.requires_grad for parameter in self.parameters()):
             return super().forward(input)
         return _FixedLinear.apply(input, self.weight, self.bias)
 
