@@ -67,15 +67,16 @@ class Group:
         """The query rows, divided into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
         return self._blocks(_BLOCK_PAIRS)
 
-    def blocks_of_heads(self, layer: Layer) -> Iterator[tuple[slice, Layer, slice]]:
+    def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """The blocks of a layer as heads, the layer with these heads alone, and query rows.
 
-        layer: these samples alone, as `of` returns it. Blocks have one head where samples are long, else all.
+        layer:   these samples alone, as `of` returns it.
+        by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
         """
         heads = layer.query.shape[1]
         long = _LONG_WITH_ONEDNN if prefers_onednn() else LONG
         # On a GPU, many small blocks take longer.
-        if self.length < long or layer.query.device.type != "cpu":
+        if not by_head or self.length < long or layer.query.device.type != "cpu":
             for rows in self.blocks():
                 yield slice(0, heads), layer, rows
             return

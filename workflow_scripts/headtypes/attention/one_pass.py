@@ -225,9 +225,7 @@ class AttentionReader:
 
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor) -> None:
         """Hand over the attention of a group, and fill in its head outputs."""
-        whole = slice(0, outputs.shape[1])
-        blocks = group.blocks_of_heads(layer) if self._by_head else ((whole, layer, rows) for rows in group.blocks())
-        for heads, part, rows in blocks:
+        for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
             attention = part.attention(rows, self._scratch.of(part, rows))
             outputs[:, heads, rows] = product(attention, part.value)
             mask = None if part.mask is None else part.mask[:, :, rows]
