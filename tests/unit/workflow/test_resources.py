@@ -34,6 +34,9 @@ LARGE = ModelSize(layers=24, heads=16, width=1024, parameters=335_143_938, max_l
 DEMO = Texts(rows=300, longest=162, tokens=32_859)
 SQUAD_SAMPLES = Texts(rows=1000, longest=512, tokens=227_546)
 SQUAD = Texts(rows=10_570, longest=384, tokens=2_800_275)
+# 20 questions and 24 pairs of a rehearsal.
+SQUAD_PART = Texts(rows=20, longest=384, tokens=7_684)
+PAIRS = Texts(rows=24, longest=63, tokens=1_046)
 SEGMENTS = Texts(rows=1000, longest=128, tokens=128_000)
 TRAINING = Texts(rows=3200, longest=162, tokens=350_000)
 
@@ -43,10 +46,13 @@ TRAINING = Texts(rows=3200, longest=162, tokens=350_000)
     [
         (forward(MINILM, DEMO, 4096, "float32"), 829, 17),
         (forward(MINILM, SQUAD_SAMPLES, 4096, "float32"), 831, 45),
-        (forward(MINILM, SQUAD, 4096, "float32"), 2571, 2577),
+        (forward(MINILM, SQUAD, 4096, "float32"), 1313, 2577),
+        (forward(LARGE, SQUAD_PART, 4096, "float32"), 2089, 22),
         (divergence(MINILM, SEGMENTS, 4096, "float32"), 817, 80),
-        (gradients(MINILM, DEMO, 4096, "float32"), 1255, 19),
-        (gradients(MINILM, SQUAD, 4096, "float32"), 3873, 3143),
+        (gradients(MINILM, DEMO, 4096, "float32"), 1345, 19),
+        (gradients(MINILM, SQUAD, 4096, "float32"), 1704, 3143),
+        (gradients(LARGE, SQUAD_PART, 4096, "float32"), 4707, 43),
+        (training(LARGE, PAIRS, 32, 3), 8857, 290),
         (training(MINILM, TRAINING, 16, 1), 2079, 153),
         (encoding(SQUAD), 469, 6),
         (tables(16.2), 288, 25),

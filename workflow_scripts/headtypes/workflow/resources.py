@@ -5,9 +5,11 @@ use is lost to others. A job that needed more is tried again with more (`grown`)
 none of it is in a spec.
 
 Measured on a CPU, in MB: MiniLM (6 layers, 22.6 million numbers, batches of 4,096 tokens) on 300 questions of up to
-120 tokens: extraction 670, evaluation 830, importance 1,260, gradients with masked words 1,500, fine-tuning 2,080; on
-the 10,570 questions of SQuAD, in windows of 384: evaluation 2,570 and 550 to 2,600 s (beside other programs),
-importance 3,870 and 3,100 s. On a GPU nothing was measured.
+120 tokens: extraction 670, evaluation 830, importance and gradients 1,340, gradients with masked words 1,500,
+fine-tuning 2,080; on the 10,570 questions of SQuAD, in windows of 384: evaluation 1,310 and 300 to 2,600 s (the latter
+beside other programs), importance 1,700 and 1,570 to 3,100 s. BERT-large (24 layers, 336 million numbers) on 20 of
+these questions: extraction and maps 1,790, evaluation 2,090, importance and gradients 4,710, fine-tuning 8,860. On a
+GPU nothing was measured.
 """
 
 import math
@@ -31,7 +33,10 @@ _BASE_MB, _BASE_WITHOUT_MODEL_MB, _CUDA_MB = 500, 300, 2500
 # Memory of Snakemake itself, which on a cluster runs inside the job too.
 _SNAKEMAKE_MB = 300
 # Per token: questions, windows and answers as Python holds them; and texts that are only encoded.
-_BYTES_OF_TEXT, _BYTES_OF_ENCODED_TEXT = 600, 100
+_BYTES_OF_TEXT, _BYTES_OF_ENCODED_TEXT = 300, 100
+# Where gradients are taken: what the memory's gaps take, and vectors per token and layer that are kept if weights are
+# fixed, so that the inputs of linear layers are not.
+_GRADIENTS_MB, _KEPT_VECTORS = 500, 10
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 # UTF-8 text; SQuAD's JSON has 5.8.
 _BYTES_PER_TOKEN = 4
@@ -217,10 +222,10 @@ def divergence(
 def gradients(
     model: ModelSize, texts: Texts, batch_tokens: int, precision: str, passes: float = 1, on_gpu: bool = False
 ) -> Needs:
-    """Needs of a job that takes gradients through a model whose weights stay as they are."""
-    batch = max(batch_tokens, texts.longest) * _kept(model, texts.longest)
-    operations = passes * 3 * _operations(model, texts)
-    return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
+    """Needs of a job that takes gradients through a model whose weights stay as they are, and keeps no attention."""
+    batch = max(batch_tokens, texts.longest) * model.layers * _KEPT_VECTORS * model.width
+    text = texts.tokens * _BYTES_OF_TEXT + _GRADIENTS_MB * _MB
+    return _needs(model, batch, _BYTES[precision], text, passes * 3 * _operations(model, texts), on_gpu)
 
 
 def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_gpu: bool = False) -> Needs:
@@ -228,7 +233,7 @@ def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_
 
     Beside the weights there are their gradients and Adam's two moments, all of them float32.
     """
-    batch = batch_size * texts.longest * _kept(model, texts.longest) + 2 * model.parameters
+    batch = batch_size * texts.longest * _kept_in_training(model, texts.longest) + 2 * model.parameters
     operations = epochs * 3 * _operations(model, texts)
     return _needs(model, batch, _BYTES["float32"], texts.tokens * _BYTES_OF_ENCODED_TEXT, operations, on_gpu)
 
@@ -247,7 +252,7 @@ def _memory(mb: float) -> int:
     return math.ceil(_MARGIN * mb + _SNAKEMAKE_MB)
 
 
-def _kept(model: ModelSize, length: int) -> float:
+def _kept_in_training(model: ModelSize, length: int) -> float:
     """Numbers per token that a forward pass keeps for the gradients (Korthikanti et al. 2022, equation 2).
 
     The equation's 34 sbh + 5 as^2 b bytes per layer are for numbers of two bytes.
