@@ -51,7 +51,7 @@ TRAINING = Texts(rows=3200, longest=162, tokens=350_000)
         (divergence(MINILM, SEGMENTS, 4096, "float32"), 817, 80),
         (gradients(MINILM, DEMO, 4096, "float32"), 1345, 19),
         (gradients(MINILM, SQUAD, 4096, "float32"), 1704, 3143),
-        (gradients(LARGE, SQUAD_PART, 4096, "float32"), 4707, 43),
+        (gradients(LARGE, SQUAD_PART, 4096, "float32"), 6649, 43),
         (training(LARGE, PAIRS, 32, 3), 8857, 290),
         (training(MINILM, TRAINING, 16, 1), 2079, 153),
         (encoding(SQUAD), 469, 6),

@@ -8,7 +8,7 @@ Measured on a CPU, in MB: MiniLM (6 layers, 22.6 million numbers, batches of 4,0
 120 tokens: extraction 670, evaluation 830, importance and gradients 1,340, gradients with masked words 1,500,
 fine-tuning 2,080; on the 10,570 questions of SQuAD, in windows of 384: evaluation 1,310 and 300 to 2,600 s (the latter
 beside other programs), importance 1,700 and 1,570 to 3,100 s. BERT-large (24 layers, 336 million numbers) on 20 of
-these questions: extraction and maps 1,790, evaluation 2,970, importance and gradients 4,710, fine-tuning 8,860. On a
+these questions: extraction and maps 1,790, evaluation 2,970, importance and gradients 6,650, fine-tuning 8,860. On a
 GPU nothing was measured.
 """
 
