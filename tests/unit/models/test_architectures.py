@@ -294,6 +294,13 @@ def test_an_architecture_that_is_not_carried_is_refused_from_its_configuration(n
     assert message.splitlines() == [message]
 
 
+def test_positions_that_transformers_no_longer_computes_are_refused(tmp_path):
+    """It reads such a model without a word, as one of absolute positions."""
+    AutoConfig.for_model("bert", **SIZES, position_embedding_type="relative_key_query").save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="relative_key_query, which Transformers no longer computes"):
+        check_model(replace(described("mine", 512), folder=str(tmp_path)))
+
+
 @pytest.mark.parametrize("name", ["deberta-v2", "stablelm", "gemma2", "gpt_oss", "doge", "diffllama"])
 def test_without_that_check_the_first_forward_pass_refuses_it(name):
     model = AutoModel.from_config(refused_config(name), attn_implementation=ATTENTION).eval()
@@ -341,9 +348,10 @@ def test_what_changes_no_attention_is_let_by():
     check_layer(torch.nn.Linear(1, 1), MASK, {**harmless, "is_causal": True})
 
 
-def test_a_text_whose_end_cannot_be_found_is_not_classified(tmp_path):
+@pytest.mark.parametrize("pad_token", [None, -1])
+def test_a_text_whose_end_cannot_be_found_is_not_classified(pad_token, tmp_path):
     _, tokenizer = tiny_family("gpt2")
-    config = AutoConfig.for_model("gpt2", **{**SIZES, "vocab_size": len(tokenizer), "pad_token_id": None})
+    config = AutoConfig.for_model("gpt2", **{**SIZES, "vocab_size": len(tokenizer), "pad_token_id": pad_token})
     AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     record = fetch_model("mine", {"folder": str(tmp_path)})

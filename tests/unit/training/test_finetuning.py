@@ -13,6 +13,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import (
+    AutoConfig,
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -24,6 +25,7 @@ from transformers import (
 from headtypes.answering.examples import EXAMPLES, prepare_windows
 from headtypes.base.errors import InputError
 from headtypes.models.fetching import fetch_model
+from headtypes.models.inputs import padding_token
 from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.records import Pair
 from headtypes.training import finetuning
@@ -201,9 +203,10 @@ def test_order_uses_every_sample_once_a_pass_and_pads_little():
 
 def test_padding_is_masked(tokenizer):
     pairs = [Pair("a", "the", "who was", 1), Pair("b", "in", "by", 0)]
-    batch = padding_collator(tokenizer)(examples("sentence_pair", pairs, tokenizer, max_seq_length=64))
+    batch = padding_collator(9)(examples("sentence_pair", pairs, tokenizer, max_seq_length=64))
     assert batch["input_ids"].shape == batch["token_type_ids"].shape == (2, 6)
     assert batch["attention_mask"].tolist() == [[1] * 6, [1] * 5 + [0]]
+    assert (batch["input_ids"][1, 5], batch["token_type_ids"][1, 5]) == (9, 0)
     assert batch["labels"].tolist() == [1, 0]
 
 
@@ -213,12 +216,23 @@ def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
     tokenizer.padding_side = "left"
     tokenizer.model_input_names = ["input_ids"]
     made = examples("sentence_pair", PAIRS, tokenizer, max_seq_length=64)
-    batch = padding_collator(tokenizer)(made)
+    batch = padding_collator(0)(made)
     for example, ids, mask in zip(made, batch["input_ids"].tolist(), batch["attention_mask"].tolist(), strict=True):
         length = len(example["input_ids"])
         assert ids[:length] == example["input_ids"]
         assert mask == [1] * length + [0] * (len(mask) - length)
-    assert (tokenizer.padding_side, tokenizer.pad_token, tokenizer.model_input_names) == ("left", None, ["input_ids"])
+
+
+def test_a_decoder_finds_the_end_of_a_text_in_a_batch_by_its_own_padding():
+    """Its tokenizer knows no padding, and the mask does not say which token is pooled."""
+    config = AutoConfig.for_model("gpt2", vocab_size=20, n_embd=16, n_layer=1, n_head=2, pad_token_id=11)
+    torch.manual_seed(0)
+    model = AutoModelForSequenceClassification.from_config(config).eval()
+    texts = [[5, 6, 7, 8, 9], [4, 3]]
+    batch = padding_collator(padding_token(config))([{"input_ids": text, "labels": 0} for text in texts])
+    with torch.inference_mode():
+        alone = torch.cat([model(input_ids=torch.tensor([text])).logits for text in texts])
+        torch.testing.assert_close(model(**batch).logits, alone)
 
 
 def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, questions, monkeypatch, capfd):

@@ -16,6 +16,7 @@ from transformers import PreTrainedModel
 from headtypes.attention.hook import Hook, open_attention, run
 from headtypes.base.errors import InputError
 from headtypes.base.progress import progress
+from headtypes.models.inputs import padding_token
 from headtypes.models.products import fast_products
 
 # Number of batches after which freed memory is returned: doing so more often costs time, less often memory.
@@ -122,7 +123,7 @@ def filled_batches(
     for samples in plan:
         ids = [input_ids[sample] for sample in samples]
         types = None if token_types is None else [token_types[sample] for sample in samples]
-        inputs = model_inputs(ids, types, model.config.pad_token_id or 0, model.device, length)
+        inputs = model_inputs(ids, types, padding_token(model.config) or 0, model.device, length)
         yield Batch(samples, [len(row) for row in ids], inputs)
 
 

@@ -84,6 +84,12 @@ def _run_without_numbers(record: ModelRecord) -> None:
         raise InputError(
             f"a {config.model_type} model is an encoder with a decoder, which takes two inputs; {_NOT_SUPPORTED}"
         )
+    positions = getattr(config, "position_embedding_type", None)
+    if str(positions).startswith("relative_key"):
+        raise InputError(
+            f"its config.json has position_embedding_type {positions}, which Transformers no longer computes; "
+            + _NOT_SUPPORTED
+        )
     config.use_cache = False
     heads: list[int] = []
     try:

@@ -5,28 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors import safe_open
-from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
+from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.base.errors import InputError, one_line, shortened
 from headtypes.base.files import sha256_file
 from headtypes.hub.snapshots import fetch_snapshot
 from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
 from headtypes.models.gguf_files import check_gguf, read_header
+from headtypes.models.inputs import longest_input
 from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import ModelRecord
 
-# Families that number positions from the padding token's id upwards, so that fewer positions are left.
-_POSITIONS_AFTER_PADDING = {
-    "camembert",
-    "data2vec-text",
-    "esm",
-    "mpnet",
-    "roberta",
-    "roberta-prelayernorm",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "xmod",
-}
 # Far more than any model has; with 10**30, Transformers would begin to make them.
 _MOST_LAYERS = 10_000
 
@@ -138,18 +127,6 @@ def _tokenizer_of(key: str, folder: str | Path, gguf: str | None):
     return tokenizer
 
 
-def check_padding(config: PreTrainedConfig, where: str) -> None:
-    """Raise `InputError` where a classification head could not find the ends of the texts in a batch.
-
-    where: the model, for the message.
-    """
-    if config.pad_token_id is None:
-        raise InputError(
-            f"{where} has no pad_token_id in its config.json, which a classification head needs to find the end of "
-            "a text; add it."
-        )
-
-
 def _numbers(model: str, file: Path) -> int:
     """How many numbers a file of weights holds, whatever their precision; for safetensors, read from the header."""
     try:
@@ -215,9 +192,6 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
             f"{where} has a tokenizer that does not fit the model: its largest token id is {largest}, and the model "
             f"has embeddings for {config.vocab_size} tokens."
         )
-    max_length = getattr(config, "max_position_embeddings", None) or 10**9
-    if config.model_type in _POSITIONS_AFTER_PADDING:
-        max_length -= (config.pad_token_id or 0) + 1
     return {
         "model_type": config.model_type,
         "architectures": config.architectures,
@@ -225,5 +199,5 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
         "heads": config.num_attention_heads,
         # If config.json does not give the width, the usual 64 channels per head are assumed.
         "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
-        "max_length": int(min(max_length, longest)),
+        "max_length": longest_input(config, tokenizer),
     }

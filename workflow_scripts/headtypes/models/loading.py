@@ -22,8 +22,9 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headtypes.base.errors import InputError, one_line
-from headtypes.models.fetching import check_files, check_padding
+from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_one_gpu
+from headtypes.models.inputs import check_padding
 from headtypes.models.language import language_head
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers

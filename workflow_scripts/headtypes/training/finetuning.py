@@ -17,8 +17,9 @@ from headtypes.answering.examples import EXAMPLES, prepare_windows
 from headtypes.base.errors import InputError, one_line
 from headtypes.base.files import canonical_json, reach_disk
 from headtypes.base.progress import progress
-from headtypes.models.fetching import check_padding, load_tokenizer
+from headtypes.models.fetching import load_tokenizer
 from headtypes.models.gpus import keep_to_one_gpu
+from headtypes.models.inputs import check_padding, padding_token
 from headtypes.models.loading import HEADS
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
@@ -142,7 +143,7 @@ def _finetune(
         model=model,
         args=arguments,
         train_dataset=PlannedExamples(windows, targets, target_names, order),
-        data_collator=padding_collator(tokenizer),
+        data_collator=padding_collator(padding_token(model.config) or 0),
         callbacks=[Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)],
     )
     trainer.remove_callback(PrinterCallback)

@@ -1,11 +1,10 @@
 """The inputs of fine-tuning: examples in the order in which they are learned, and batches of them."""
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from transformers import DataCollatorWithPadding, PreTrainedTokenizerBase
+from torch.nn.utils.rnn import pad_sequence
 
 from headtypes.tasks.windows import Windows
 
@@ -57,15 +56,23 @@ class PlannedExamples(torch.utils.data.Dataset):
         return {**example, **dict(zip(self._target_names, self._targets[window].tolist(), strict=True))}
 
 
-def padding_collator(tokenizer: PreTrainedTokenizerBase) -> DataCollatorWithPadding:
+def padding_collator(pad_token: int) -> Callable[[list[dict]], dict[str, torch.Tensor]]:
     """A collator that makes batches of examples, padded to the longest of them, with an attention mask.
 
-    It pads on the right, whatever the tokenizer's own side, so that positions of answers remain valid. A tokenizer
-    without a padding token pads with its first token; the mask hides it.
+    pad_token: id of the model's own padding token, since classification heads of decoders find the end of a text by it.
+
+    It pads on the right, whatever a tokenizer would do, so that positions of answers remain valid.
     """
-    tokenizer = copy.deepcopy(tokenizer)
-    tokenizer.padding_side = "right"
-    tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.convert_ids_to_tokens(0)
-    return DataCollatorWithPadding(tokenizer)
+
+    def collate(examples: list[dict]) -> dict[str, torch.Tensor]:
+        masked = [{**example, "attention_mask": [1] * len(example["input_ids"])} for example in examples]
+        columns = {name: [torch.as_tensor(example[name]) for example in masked] for name in masked[0]}
+        fill = {"input_ids": pad_token}
+        return {
+            name: pad_sequence(values, batch_first=True, padding_value=fill.get(name, 0))
+            if values[0].ndim
+            else torch.stack(values)
+            for name, values in columns.items()
+        }
+
+    return collate
