@@ -7,7 +7,7 @@ import torch
 from headtypes.ablation.ablate import Ablation
 from headtypes.ablation.operations import OPERATIONS, Reading, reading_matters
 from headtypes.attention.batches import model_inputs
-from headtypes.attention.hook import run
+from headtypes.attention.hook import Layer, run
 from headtypes.base.errors import InputError
 from headtypes.tasks.question_answering.sliding import build_windows
 from tests.support.blocks import WAYS, cut_into_blocks
@@ -237,3 +237,6 @@ def test_mean_needs_the_head_outputs_of_the_model():
         Ablation(operations, [], PAPER)
     with pytest.raises(InputError, match="of 2 layers of 3 heads, but the model has 3 layers of 5"):
         Ablation(operations, [], PAPER, np.zeros((2, 3, 6), np.float32))
+    layer = Layer(*torch.zeros(3, 1, 5, 2, 7), None, 1.0)
+    with pytest.raises(InputError, match="have 6 numbers for a head, but a head of the model has 7"):
+        Ablation(operations, [np.zeros(2)], PAPER, np.zeros((3, 5, 6), np.float32))(0, layer)

@@ -25,3 +25,8 @@ def test_the_table_is_that_of_the_workflow(name, tmp_path):
 def test_sequences_that_are_too_long_are_refused():
     with pytest.raises(InputError, match=r"LlamaForCausalLM: half a sequence cannot have 40 different tokens"):
         detect_heads(*tiny_language_model("llama"), length=40)
+
+
+def test_sequences_of_which_hardly_an_order_is_left_are_refused():
+    with pytest.raises(InputError, match="LlamaForCausalLM: half a sequence needs at least 4 tokens, not 3"):
+        detect_heads(*tiny_language_model("llama"), length=3)

@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
 from headtypes.base.errors import InputError
 from headtypes.features.extraction import extract_features
 from headtypes.features.feature_files import read_features, read_head_features, write_features
 from headtypes.types.clustering import cluster_heads, partition_of
-from tests.support.models import QUESTIONS, tiny_bert, tiny_language_model
+from tests.support.models import QUESTIONS, tiny_bert, tiny_family, tiny_language_model
 from tests.support.places import SCRIPTS
 from tests.support.records import SAMPLES, recorded
 
@@ -55,6 +56,54 @@ def test_the_first_token_takes_the_place_of_cls_where_there_is_none():
     assert (groups[False] == 0).all()
     np.testing.assert_allclose(groups[True], features.first.sum(-1).mean(0).ravel(), atol=1e-6)
     assert read_heads(*tiny_language_model("llama"), ["the cat sat"]).first is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "said"),
+    [
+        ("the cat sat", "text", "a list of at least one"),
+        ([], "text", "a list of at least one"),
+        (["the cat sat", ("a dog ran", "the cat sat")], "text", "two sorts in two calls"),
+        (["the cat sat"], "sentence pair", 'no kind of task "sentence pair"; kinds are question_answering'),
+    ],
+)
+def test_texts_that_cannot_be_read_as_they_are_given_are_refused(texts, kind, said):
+    with pytest.raises(InputError, match=said):
+        read_heads(*tiny_bert(layers=1), texts, kind=kind)
+
+
+def test_a_model_in_training_mode_is_refused():
+    model, tokenizer = tiny_bert(layers=1)
+    for read in (lambda: read_heads(model.train(), tokenizer, ["the cat sat"]), lambda: detect_heads(model, tokenizer)):
+        with pytest.raises(InputError, match=r"call model\.eval\(\) first"):
+            read()
+
+
+def test_the_longest_text_is_what_the_workflow_takes_for_longest(tmp_path):
+    """Some families number positions after the padding token's id."""
+    model, tokenizer = tiny_family("roberta")
+    tokenizer.model_max_length = 10**30
+    features = read_heads(model, tokenizer, ["the cat sat by the river " * 40])
+    assert features.length.tolist() == [recorded(model, tokenizer, tmp_path / "model").max_length]
+
+
+def test_a_text_without_tokens_is_refused():
+    with pytest.raises(InputError, match=r"Text 1 \(from 0\) has no tokens"):
+        read_heads(*tiny_language_model("gpt2"), ["the cat", ""])
+
+
+def test_no_logits_are_computed_where_attention_alone_is_read():
+    model, tokenizer = tiny_language_model("llama")
+    model.get_output_embeddings().register_forward_hook(lambda *called: pytest.fail("the head has run"))
+    read_heads(model, tokenizer, ["the cat sat"])
+    detect_heads(model, tokenizer, sequences=2, length=4)
+
+
+def test_distance_bins_that_do_not_divide_those_stored_are_refused():
+    features = read_heads(*tiny_bert(), ["the cat sat"])
+    for bins in (5, 0):
+        with pytest.raises(InputError, match=f"distance_bins is {bins}, which does not divide the 64"):
+            head_types(features, distance_bins=bins)
 
 
 def test_fewer_different_heads_than_types_are_refused():

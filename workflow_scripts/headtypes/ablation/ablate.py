@@ -93,7 +93,13 @@ class Heads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The mean outputs of these heads."""
+        """The mean outputs of these heads. Raises `InputError` where they are those of another size."""
+        sizes = self.means.shape[-1], self.outputs.shape[-1]
+        if sizes[0] != sizes[1]:
+            raise InputError(
+                "The mean head outputs have {} numbers for a head, but a head of the model has {}; ".format(*sizes)
+                + "measure them on this model."
+            )
         return self.means.to(self.outputs)[self.heads][:, None]
 
     def put(self, outputs: Float[Tensor, "#sample #head #query channel"] | float) -> None:

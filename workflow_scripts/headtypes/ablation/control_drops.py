@@ -41,7 +41,7 @@ def control_drops(
 
     controls: scores of each draw and question, as `controls.evaluate_controls` returns them.
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
-    seed: of the bootstrap; equal seeds draw the same questions for every condition.
+    seed: of the bootstrap; equal seeds draw the same places among the questions of every condition.
 
     returns control_draws, control_questions, control_overlap (mean share of the drawn heads that are the condition's
         own, 0 to 1); and for each metric

@@ -22,8 +22,6 @@ from headtypes.types.partitions import Partition
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
 
-# From token ids and attention mask (None where the caller gives none), both [sample, token], to the sentence of each
-# token [sample, token]: -1 for special tokens and padding, 0 for a first text, from 1 for sentences of a second one.
 Sentences = Callable[[Tensor, Tensor | None], np.ndarray]
 
 _ENTERING = threading.Lock()
@@ -45,8 +43,10 @@ def ablated(
     operations: {target: operation}; a target is a head, `layer-head` from 1, or a type of the partition. An operation
         on a head takes precedence over that on its type, and heads that are not named are kept.
     partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`).
-    sentences:  where the sentences are, for drop_intra and drop_inter; see `Sentences`. These two work on whole texts,
-        not on steps of `generate` with a cache.
+    sentences:  where the sentences are, for drop_intra and drop_inter: a function from token ids and attention mask (or
+        None), [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens and padding, 0 for
+        a first text, from 1 for sentences of a second one. These two work on whole texts, not on steps of `generate`
+        with a cache.
     reading:    as in the workflow; uniform_over_padding has no meaning here, since callers pad as they like.
     head_outputs: [layer, head, channel], for the operation mean.
     yields      the model itself.

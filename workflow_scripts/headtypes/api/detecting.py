@@ -3,9 +3,11 @@
 import pandas as pd
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from headtypes.api.reading import check_evaluating
 from headtypes.detectors.reading import read_detectors
 from headtypes.detectors.sequences import draw_sequences
 from headtypes.detectors.table import detector_table
+from headtypes.models.inputs import longest_input
 
 
 def detect_heads(
@@ -30,14 +32,15 @@ def detect_heads(
         (`detectors.table.detector_table`): score, null, difference with its interval, p, corrected_p, detected.
     Raises `InputError` where sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
-    name, longest = type(model).__name__, getattr(model.config, "max_position_embeddings", None)
+    check_evaluating(model)
+    name = type(model).__name__
     drawn = draw_sequences(
         tokenizer,
         sequences=sequences,
         length=length,
-        max_length=max_length or min(longest or tokenizer.model_max_length, tokenizer.model_max_length),
+        max_length=max_length or longest_input(model.config, tokenizer),
         seed=seed,
         model=name,
     )
-    scores = read_detectors(model, drawn, batch_tokens=batch_tokens, what=f"{name} on random tokens")
+    scores = read_detectors(model.base_model, drawn, batch_tokens=batch_tokens, what=f"{name} on random tokens")
     return detector_table(scores, least=least, seed=seed)

@@ -6,10 +6,13 @@ import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.attention.one_pass import read_attention
-from headtypes.features.columns import head_features, lacks_cls, split
+from headtypes.base.errors import InputError
+from headtypes.features.columns import FINE_BINS, head_features, lacks_cls, split
 from headtypes.features.distance import DistanceFeatures
 from headtypes.features.feature_files import Features
+from headtypes.models.inputs import longest_input
 from headtypes.tasks.encoding import encode_samples
+from headtypes.tasks.kinds import KINDS
 from headtypes.tasks.records import Sample
 from headtypes.types.clustering import cluster_heads, partition_of
 from headtypes.types.partitions import Partition
@@ -27,19 +30,24 @@ def read_heads(
     """Read the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
 
     model:  in evaluation mode, on any device; afterwards it is as before.
-    texts:  each a text, or two that are read together, such as a question and its context.
+    texts:  each a text, or each two that are read together, such as a question and its context.
     kind:   of task, which says how long texts are cut (`encoding.encode_samples`).
     max_length: most tokens of a text; by default what model and tokenizer take.
     batch_tokens: padded tokens of a batch.
     returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0.
-    Raises `InputError` where the model's heads cannot be read.
+    Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.
     """
-    pairs = [(text, None) if isinstance(text, str) else text for text in texts]
-    samples = [Sample(str(number), *pair) for number, pair in enumerate(pairs)]
-    longest = getattr(model.config, "max_position_embeddings", None) or tokenizer.model_max_length
-    encoded = encode_samples(samples, tokenizer, kind, max_length or min(longest, tokenizer.model_max_length))
+    check_evaluating(model)
+    if kind not in KINDS:
+        raise InputError(f'There is no kind of task "{kind}"; kinds are {", ".join(KINDS)}.')
+    samples = _samples(texts)
+    encoded = encode_samples(samples, tokenizer, kind, max_length or longest_input(model.config, tokenizer))
+    if not all(encoded.lengths):
+        raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
     reducer = DistanceFeatures(encoded.kinds, lacks_cls(encoded.kinds))
-    (found,) = read_attention(model, encoded, [reducer], batch_tokens=batch_tokens, what=type(model).__name__)
+    # The body alone: a language model's logits of every token would be computed for nothing.
+    body, what = model.base_model, type(model).__name__
+    (found,) = read_attention(body, encoded, [reducer], batch_tokens=batch_tokens, what=what)
     distance, first = split(found)
     lengths = np.array(encoded.lengths, dtype=np.int32)
     return Features(distance, lengths, encoded.truncated, [sample.id for sample in samples], first)
@@ -65,9 +73,26 @@ def head_types(
         indices from 0, and `partition.doubtful` the types whose names are doubtful.
     Raises `InputError` where the heads cannot be divided in this way.
     """
+    if distance_bins < 1 or FINE_BINS % distance_bins:
+        raise InputError(f"distance_bins is {distance_bins}, which does not divide the {FINE_BINS} that are stored.")
     samples, layers, heads, _ = features.distance.shape
     first = features.first if first_token else None
     of_heads = head_features(features.distance, distance_bins, first).reshape(samples, layers * heads, -1)
     mean = of_heads.mean(0, dtype=np.float64)
     clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     return partition_of(clustering, mean, (layers, heads))
+
+
+def check_evaluating(model: PreTrainedModel) -> None:
+    """Raise `InputError` for a model in training mode, whose dropout would be read."""
+    if model.training:
+        raise InputError("Heads are read in evaluation mode alone; call model.eval() first.")
+
+
+def _samples(texts: Sequence[str | tuple[str, str]]) -> list[Sample]:
+    if isinstance(texts, str) or not len(texts):
+        raise InputError("The texts to read are a list of at least one.")
+    if len({isinstance(text, str) for text in texts}) > 1:
+        raise InputError("Some texts are single and some are pairs; read the two sorts in two calls.")
+    pairs = [(text, None) if isinstance(text, str) else text for text in texts]
+    return [Sample(str(number), *pair) for number, pair in enumerate(pairs)]

@@ -9,6 +9,9 @@ from headtypes.base.errors import InputError
 from headtypes.base.seeds import derive_seed
 from headtypes.tasks.encoding import Encoded
 
+# Of fewer tokens, hardly an order is left.
+SHORTEST = 4
+
 
 @dataclass(frozen=True)
 class Sequences:
@@ -35,8 +38,11 @@ def draw_sequences(
 
     Special and added tokens are not drawn. No token of `y` stands where it stands in `x`, or one place before, so that
     neither the token at the same place of `x` nor the next one is the token itself.
-    Raises `InputError` where the vocabulary has fewer tokens than `x`, or the model takes no input of this length.
+    Raises `InputError` where `x` is shorter than `SHORTEST`, the vocabulary has fewer tokens than `x`, or the model
+    takes no input of this length.
     """
+    if length < SHORTEST:
+        raise InputError(f"{model}: half a sequence needs at least {SHORTEST} tokens, not {length}.")
     vocabulary = tokenizer.get_vocab()
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     ordinary = np.array(sorted(set(vocabulary.values()) - others))
