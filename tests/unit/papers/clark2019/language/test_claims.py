@@ -5,7 +5,7 @@ import pytest
 
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, judge
 from headtypes.papers.clark2019.language import quantities as quantities_module
-from headtypes.papers.clark2019.language.quantities import published_language
+from headtypes.papers.clark2019.language.quantities import coreference_quantities, published_language
 from tests.support.language_results import PUBLISHED, Documents, Treebank
 
 TREEBANK = {claim.id: claim for claim in PUBLISHED.claims_about("treebank")}
@@ -115,8 +115,7 @@ def test_the_numbers_are_those_of_the_tables_worked_out_by_hand():
         assert [finding.measured.value for finding in findings] == pytest.approx(numbers), name
 
 
-def test_limits_of_ten_points_are_what_the_reference_calls_much():
-    much = PUBLISHED.levels["much_better"].points
+def test_limits_that_no_number_of_the_paper_gives_are_ten_points():
     limits = [
         limit
         for claim in (TREEBANK | DOCUMENTS).values()
@@ -125,7 +124,7 @@ def test_limits_of_ten_points_are_what_the_reference_calls_much():
         if limit not in (None, 0, 5, 75)
     ]
     assert len(limits) == 9
-    assert set(limits) == {much}
+    assert set(limits) == {10}
 
 
 def test_choices_are_judged_where_they_were_not_made():
@@ -193,6 +192,16 @@ def test_a_type_of_mention_that_does_not_occur_leaves_only_the_claim_about_types
         "coreference-nominal": NO_VERDICT
     }
     assert found["coreference-nominal"].reason == "no mention is of the type proper"
+
+
+def test_where_no_head_can_be_chosen_on_other_documents_no_claim_has_a_verdict():
+    scores, document = Documents().scores()
+    halves = {key: np.full_like(values, np.nan) if key[3] == "halves" else values for key, values in scores.items()}
+    quantities = coreference_quantities(halves, document, PUBLISHED, seed=1)
+    for claim in DOCUMENTS.values():
+        outcome = judge(claim, quantities, PUBLISHED)
+        assert outcome.verdict == NO_VERDICT
+        assert "no document is left to choose a head on" in outcome.reason
 
 
 def test_rules_have_p_values_that_fit_their_intervals():

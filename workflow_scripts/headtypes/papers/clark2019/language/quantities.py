@@ -31,6 +31,7 @@ ALL = "all"
 _OURS = {ALL: ("universal", ALL), "poss": ("stanford", "poss*")}
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
+_NO_OTHERS = "no document is left to choose a head on: all coreferent mentions are in even places, or all in odd ones"
 _Measure = Callable[[Scores], np.ndarray]
 
 
@@ -91,8 +92,12 @@ def coreference_quantities(
 
     scores, document: as `accuracy.score_mentions` returns them; seed: of the documents drawn for the intervals.
     """
-    names, columns = [], []
+    names, columns, reasons = [], [], {}
     for (system, candidates, mentions, chosen), of_mention in scores.items():
+        if system == "best_head" and np.isnan(of_mention).all():
+            # The half that a head would be chosen on has no mention.
+            reasons = {"antecedents": _NO_OTHERS}
+            continue
         if system == "best_head" and chosen == "documents":
             names.append(f"coreference.best_head.{candidates}.{mentions}")
         elif system == "best_head" and candidates == "words":
@@ -111,7 +116,7 @@ def coreference_quantities(
     measures = _identities(known)
     measured = dict(_measure(known, {name: it for name, it in measures.items() if name.startswith("coref")}, seed))
     judged = Columns([name.replace("coreference.", "antecedents.", 1) for name in names], sums, sizes)
-    found, missing = _judged(judged, published, "coreference", "antecedents", {}, seed)
+    found, missing = _judged(judged, published, "coreference", "antecedents", reasons, seed)
     counts = {"n_documents": Measured(len(units)), "n_mentions": Measured(len(document))}
     return Quantities(measured | found | counts, missing=missing)
 
