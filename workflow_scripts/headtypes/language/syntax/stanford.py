@@ -1,8 +1,9 @@
 """Stanford's relations, derived from a tree of Universal Dependencies, version 2.
 
 Clark et al. (2019, section 4.2) score heads on Stanford dependencies. These rows stand for theirs where a treebank has
-UD; the two annotations differ, so that each row says less than its name. Not derived: cc, which depends on another
-conjunct in UD; possessive, number, quantmod, npadvmod, tmod, pcomp and dep, which UD divides or names otherwise.
+UD; the two annotations differ, so that each row says less than its name. Not derived: cc and conj, which depend on
+another conjunct in UD; possessive, number, quantmod, npadvmod, tmod, pcomp and dep, which UD divides or names
+otherwise.
 """
 
 from collections.abc import Iterator

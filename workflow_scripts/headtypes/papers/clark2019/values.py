@@ -197,12 +197,6 @@ class Behaviours(Data):
     linguistic_heads: dict[str, str]
 
 
-class Level(Data):
-    """A number of percentage points that stands for a word of the text."""
-
-    points: float
-
-
 class PublishedValues(Published):
     """The numbers that are compared with this paper."""
 
@@ -220,7 +214,6 @@ class PublishedValues(Published):
     coreference: Coreference
     probes: Probes
     behaviours: Behaviours
-    levels: dict[Literal["much_better", "hardly_better"], Level]
 
     @model_validator(mode="after")
     def _derives_every_relation(self) -> "PublishedValues":
