@@ -49,6 +49,13 @@ def test_every_link_and_image_of_a_page_leads_somewhere(page):
         assert not anchor or anchor in anchors(file), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(page):
+    for table in re.findall(r"(?:^\|.*\n)+", text_of(page), re.MULTILINE):
+        cells = [re.sub(r"`[^`]*`|\\\|", "", row).count("|") for row in table.splitlines()]
+        assert len(set(cells)) == 1, table.splitlines()[0]
+
+
 def test_every_page_is_in_the_index():
     index = ROOT / "docs/README.md"
     linked = {(index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(text_of(index))}
