@@ -1,6 +1,7 @@
 """Disks that are full or cannot be written: real ones, in a mount namespace of this process, where that is allowed."""
 
 import contextlib
+import os
 import shutil
 import subprocess
 import tempfile
@@ -23,6 +24,11 @@ def mounts_allowed() -> bool:
             return subprocess.run(command, capture_output=True).returncode == 0
         except OSError:
             return False
+
+
+def writing_can_be_forbidden() -> bool:
+    """Whether a folder can be made read-only here: root may write anywhere but on a mounted disk."""
+    return os.geteuid() != 0 or mounts_allowed()
 
 
 @contextlib.contextmanager

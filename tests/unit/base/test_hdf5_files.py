@@ -14,6 +14,7 @@ from tests.support.places import SCRIPTS
 # Writes as our writers do, where a file may have that many bytes; a job would end with the same sentence.
 _WRITER = """
 import resource, sys
+import h5py
 import numpy as np
 from headtypes.base.errors import InputError
 from headtypes.base.hdf5_files import new_hdf5
@@ -26,13 +27,18 @@ try:
         for start in range(0, 64, 16):
             values[start : start + 16] = np.random.default_rng(start).random((16, 9000))
         file.create_dataset("names", data=np.array([b"a"] * 4000), chunks=(4000,), fletcher32=True)
+        for number in range(3):
+            group = file.create_group(str(number), track_order=True)
+            group.create_dataset("maps", data=values[:2], chunks=(1, 9000), compression="gzip", fletcher32=True)
+            group.create_dataset("tokens", data=["the"] * 900, dtype=h5py.string_dtype())
+            group.attrs["id"] = number
         file.attrs["provenance"] = "x" * 2000
 except InputError as error:
     sys.exit(str(error))
 """
 
 
-@pytest.mark.parametrize("limit", [100, 3000, 500_000, 2_000_000, 4_300_000])
+@pytest.mark.parametrize("limit", [100, 3000, 500_000, 2_000_000, 4_300_000, 4_470_000, 4_700_000])
 def test_a_disk_without_room_is_told_in_one_sentence_by_a_process_that_ends_well(tmp_path, limit):
     """In the head of the file, within the numbers, or only when the file is closed; h5py would crash at the end."""
     path = tmp_path / "new.h5"

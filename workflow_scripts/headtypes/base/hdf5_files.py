@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import h5py
 
@@ -15,14 +16,24 @@ from headtypes.base.files import refusal, replacing
 _broken: list[tuple[h5py.File, BaseException]] = []
 
 
-class _File(h5py.File):
-    """A file that holds its data sets until it is closed: one that is let go of earlier cannot say what went wrong."""
+class _Group(h5py.Group):
+    """A group that holds what is made in it: a data set that is let go of earlier cannot say what went wrong."""
 
     def create_dataset(self, *arguments, **options) -> h5py.Dataset:
         """As that of h5py."""
-        made = super().create_dataset(*arguments, **options)
+        return self._hold(super().create_dataset(*arguments, **options))
+
+    def create_group(self, *arguments, **options) -> h5py.Group:
+        """As that of h5py."""
+        return self._hold(_Group(super().create_group(*arguments, **options).id))
+
+    def _hold(self, made: h5py.HLObject) -> Any:
         self._held = [*getattr(self, "_held", ()), made]
         return made
+
+
+class _File(_Group, h5py.File):
+    """A file that holds what is made in it."""
 
 
 @contextmanager
