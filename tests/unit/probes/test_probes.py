@@ -197,10 +197,27 @@ def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(tmp_path):
     assert found.known == 0.75
 
 
+def test_lines_may_end_in_spaces_as_those_of_fasttext(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("the 1 2 \n. . 3 4 \n", encoding="utf-8")
+    assert {word: vector.tolist() for word, vector in read_vectors(str(file), {"the", ". ."}).items()} == {
+        "the": [1, 2],
+        ". .": [3, 4],
+    }
+
+
+def test_a_file_that_knows_no_word_is_refused(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("le 1 2\nThe 1 2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"vectors\.txt has no vector of any word"):
+        vectors_of_file(str(file), [["The", "cat"]])
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("", "holds no"), ("the\n", "line 1"), ("the 1 2\ncat 1\n", "line 2"), ("the 1 x\n", "line 1"),
-     ("the 1 nan\n", "not finite")],
+     ("the 1 nan\n", "not finite"), ("2 3\nthe 1 2 3\ncat 1 2 3\n", "'2 3' is a header"),
+     ("2 3 \nthe 1 2 3 \n", "'2 3' is a header")],
 )  # fmt: skip
 def test_a_file_of_other_things_is_refused_by_line(tmp_path, text, problem):
     file = tmp_path / "vectors.txt"
