@@ -297,6 +297,13 @@ def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
     assert len(shown) > 60
 
 
+@pytest.mark.parametrize("name", ["None", "NA", "null", "nan", "7"])
+def test_a_type_and_a_task_may_have_any_name(joined, name, tmp_path):
+    table = joined.assign(task=name, type=joined["type"].replace("vertical", name))
+    write_csv(tmp_path / "joined.csv", table)
+    pd.testing.assert_frame_equal(read_joined(tmp_path / "joined.csv"), table, rtol=1e-8)
+
+
 def test_without_language_the_analyses_stand_in_both_columns(joined):
     figure = joined_figure(joined[joined["analysis"].isin(["surface", "divergence"])], partition(), {})
     left, right, _ = figure.axes

@@ -105,7 +105,10 @@ def join_types(
 
 def read_joined(path: str | Path) -> pd.DataFrame:
     """Read a CSV of the table of `join_types`. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no types beside random heads", COLUMNS, rows=0, dtype=COLUMNS)
+    # A name may be what pandas takes for a missing value.
+    numbers = {name: [""] for name, kind in COLUMNS.items() if kind is not str}
+    otherwise = "holds no types beside random heads"
+    return read_csv(path, otherwise, COLUMNS, rows=0, dtype=COLUMNS, keep_default_na=False, na_values=numbers)
 
 
 def _of_sets(measure: Measure, sets: np.ndarray) -> np.ndarray:
