@@ -93,6 +93,22 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     assert "documents" in shown.about
 
 
+@pytest.mark.parametrize("name", ["124", "NA"])
+def test_a_model_may_have_any_name(summary, name, tmp_path):
+    files = made_results(tmp_path)
+    for path in [path for paths in files.values() for path in paths if path.endswith(".csv")]:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table.replace({"model": {MODEL: name, "minilm": "7", "local": name}}).to_csv(path, index=False)
+    found = made_summary(tmp_path, files, name)
+    assert found.findings == [
+        sentence.replace(MODEL, name).replace(" local ", f" {name} ") for sentence in summary.findings
+    ]
+    guan = [[shown.title.replace(MODEL, name) for shown in one.papers[0].tables] for one in (summary, found)]
+    assert guan[0] == guan[1]
+    labels = [[column.label for column in one.papers[0].tables[1].columns] for one in (summary, found)]
+    assert "paper's drop" in labels[0] == labels[1]
+
+
 def test_findings_name_the_token_that_heads_fall_back_on():
     comparison = pd.read_csv(RESULTS / "clark/comparison.csv")
     judged, *_ = judged_subjects(comparison, "task", "file.csv")
