@@ -139,6 +139,8 @@ def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summa
     assert (cells["EM"].text, cells["EM"].below) == ("54.4", "48.0 to 60.4")
     assert (cells["random heads"].text, cells["p, random"].text) == ("17.5", "0.333")
     assert cells["paper's drop"].text == "2.9"
+    # The model may be the paper's own.
+    assert table_2.columns[labels.index("paper's drop")].note == "published by Guan et al. 2020"
 
 
 def test_published_values_stand_only_beside_models_that_are_compared_with_them(table_2):
