@@ -67,6 +67,9 @@ def test_every_head_has_its_values(tmp_path):
     surface = 100 * pd.Series(columns["surface.text.entropy"]["values"])
     assert columns["surface.text.entropy"]["unit"] == "nats"
     assert surface.notna().all()
+    # A label names all that the column counts.
+    assert columns["surface.text.punctuation"]["label"] == "to comma and period"
+    assert columns["surface.text.special"]["label"] == "to [CLS], [SEP], comma and period"
     assert columns["gradient.text.sep"]["values"] == [1e-5] * 8
     kinds = columns["detected"]
     assert [place if place is None else kinds["categories"][place]["name"] for place in kinds["values"]] == [

@@ -24,8 +24,8 @@ _SURFACE = {
     "next": "to the next token",
     "cls": "to [CLS]",
     "sep": "to [SEP]",
-    "punctuation": "to punctuation",
-    "special": "to [CLS] and [SEP]",
+    "punctuation": "to comma and period",
+    "special": "to [CLS], [SEP], comma and period",
     "sep_to_sep": "from [SEP] to [SEP]",
     "other_to_sep": "from other tokens to [SEP]",
     "entropy": "entropy",
@@ -34,7 +34,13 @@ _SURFACE = {
     "first": "to the first token",
 }
 _NATS = ("entropy", "entropy_cls")
-_KINDS = {"sep": "[SEP]", "cls": "[CLS]", "punctuation": "punctuation", "other": "other tokens", "all": "all tokens"}
+_KINDS = {
+    "sep": "[SEP]",
+    "cls": "[CLS]",
+    "punctuation": "comma and period",
+    "other": "other tokens",
+    "all": "all tokens",
+}
 # Totals are no relations, and a name with a star unites some.
 _NO_RELATIONS = ("all", "without punctuation", "without punctuation and root")
 # Where a column has more categories than there are colours, the rarest share the last one.
