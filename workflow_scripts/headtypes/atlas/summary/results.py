@@ -179,10 +179,10 @@ def _guan_tables(inputs: Mapping[str, Paths], published: set[str]) -> tuple[list
 
 def _findings(inputs, shown, costs, of_guan, of_clark, clark) -> Iterable[str]:
     for path, wildcards in zip(inputs["partition"], shown["heads"], strict=True):
-        model, partition = wildcards["model"], wildcards["partition"]
-        if costs is not None and (sentence := findings.costs_sentence(costs, model, partition)):
+        model, name, partition = wildcards["model"], wildcards["partition"], read_partition(path)
+        if costs is not None and (sentence := findings.costs_sentence(costs, model, name, partition.types)):
             yield sentence
-        yield findings.types_sentence(model, read_partition(path))
+        yield findings.types_sentence(model, partition)
     if of_guan:
         yield findings.verdict_sentence("Guan et al.", of_guan[0])
     for judged in of_clark:
