@@ -1,10 +1,12 @@
 """Probes equal their definition, computed pair by pair, and find what is planted in the maps."""
 
+import copy
 import json
 
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModel
 
 from headtypes.base.errors import InputError
 from headtypes.language.syntax.arc_files import ArcGuesses
@@ -187,6 +189,27 @@ def test_embeddings_of_every_family_are_kept_and_layers_are_not(family):
     kept = {name for name in before if torch.equal(before[name], after[name]) and before[name].ndim > 1}
     assert any(before[name] is model.get_input_embeddings().weight for name in kept)
     assert not [name for name in kept if ".0." in name or ".1." in name]
+
+
+@pytest.mark.parametrize(
+    "family", ["bert", "mobilebert", "modernbert", "gpt2", "llama", "gemma", "gemma3_text", "olmo2"]
+)
+def test_norms_of_every_family_scale_by_one(family, tmp_path):
+    """Those of Gemma add 1 to their weight. The model is one from disk, whose norms have learnt something."""
+    model = tiny_family(family)[0].base_model
+    trained = copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in trained.parameters():
+            parameter += 0.5
+    trained.save_pretrained(tmp_path)
+    drawn = random_network(AutoModel.from_pretrained(tmp_path), 3)
+    untrained, layers = dict(model.named_parameters()), 0
+    for name, parameter in drawn.named_parameters():
+        if "embedding" not in name and parameter.ndim == 1 and not name.endswith("bias"):
+            # The families' models are drawn by Transformers, and so their norms are those of no training.
+            torch.testing.assert_close(parameter, untrained[name], rtol=0, atol=0)
+            layers += 1
+    assert layers >= 2
 
 
 def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(tmp_path):
