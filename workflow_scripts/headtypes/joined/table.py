@@ -67,7 +67,7 @@ def join_types(
 
     returns one row for each type and number, the columns
       type, doubtful (whether the type's name is), heads, and overlap, the mean share of the random heads that are of
-      the type themselves;
+      the type themselves, NaN for probes, which do not keep theirs;
       analysis (surface, gradients, divergence, relations, coreference, importance, detectors, ablation or probes),
       task, quantity, statistic (how the values of the heads become one);
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
@@ -99,7 +99,8 @@ def join_types(
         for task, scores in probes.items():
             score = scores[name]
             names = ("probes", task, "uas", "attention of these heads")
-            rows.append(about | _row(names, score.uas, score.low, score.high, place_among(score.uas, score.draws)))
+            found = _row(names, score.uas, score.low, score.high, place_among(score.uas, score.draws))
+            rows.append(about | {"overlap": np.nan} | found)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
