@@ -77,18 +77,18 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     return {name: [str(folder / path) for path in paths] for name, paths in files.items()}
 
 
-def made_summary(folder: Path, files: dict[str, list[str]]) -> Summary:
-    """Collect the summary of `made_results`."""
-    wildcards = {"model": MODEL, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
+def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) -> Summary:
+    """Collect the summary of `made_results`, whose main model may have got another name."""
+    wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
     return collect_summary(
         files,
         [str(path) for path in (ROOT / "report").glob("*.rst")],
         page=str(folder / "index.html"),
-        models=["minilm", MODEL],
+        models=["minilm", model],
         tasks=[TASK],
-        atlases=["minilm", MODEL],
+        atlases=["minilm", model],
         partitions=7,
-        published=[MODEL],
+        published=[model],
         shown={name: [wildcards] * len(files[name]) for name in ("compared", *names_of_inputs())},
         seed=2020,
         provenance=PROVENANCE,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from headtypes.atlas.data import SAMPLES, gather
-from headtypes.atlas.data_columns import rounded
+from headtypes.atlas.data_columns import relation_columns, rounded
 from headtypes.atlas.data_packed import pack, pack_divergence, pack_maps
 from headtypes.base.errors import InputError
 from headtypes.base.table_files import write_csv
@@ -67,6 +67,9 @@ def test_every_head_has_its_values(tmp_path):
     surface = 100 * pd.Series(columns["surface.text.entropy"]["values"])
     assert columns["surface.text.entropy"]["unit"] == "nats"
     assert surface.notna().all()
+    # A label names all that the column counts.
+    assert columns["surface.text.punctuation"]["label"] == "to comma and period"
+    assert columns["surface.text.special"]["label"] == "to [CLS], [SEP], comma and period"
     assert columns["gradient.text.sep"]["values"] == [1e-5] * 8
     kinds = columns["detected"]
     assert [place if place is None else kinds["categories"][place]["name"] for place in kinds["values"]] == [
@@ -153,6 +156,18 @@ def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(t
     assert above["values"] == [42, 1, None, None]
     assert [(name["head"], name["value"], name["above"]) for name in data["names"]] == [(0, 90, 5), (0, 80, 42)]
     assert "det, from dependent to head" in data["names"][0]["name"]
+
+
+@pytest.mark.parametrize(("relation", "offset"), [("all", 5.0), ("det", 95.0)])
+def test_a_treebank_in_which_no_head_stands_out_has_no_columns(tmp_path, relation, offset):
+    """Totals are no relations, and fixed offsets may find more than any head does."""
+    rows = [("universal", relation, "file", 0, head, "dependent_to_head", 90.0) for head in range(4)]
+    names = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
+    write_csv(tmp_path / "relations.csv", pd.DataFrame(rows, columns=names))
+    best = [("universal", relation, "file", "file", offset)]
+    names = ["annotation", "relation", "chosen", "scored", "offset_accuracy"]
+    write_csv(tmp_path / "best.csv", pd.DataFrame(best, columns=names))
+    assert relation_columns("trees", tmp_path / "relations.csv", tmp_path / "best.csv") == []
 
 
 def test_a_damaged_file_is_named(tmp_path):

@@ -23,6 +23,7 @@ from headtypes.types.compared import PAIRS
 from tests.support.places import ROOT
 from tests.support.summaries import MODEL, PARTITION, PROVENANCE, RESULTS, made_page, made_results, made_summary
 
+TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 SCRIPT = '<script>document.title = "run"</script><img src=x onerror="document.title = 1">'
 
 
@@ -70,13 +71,24 @@ def test_claims_stand_with_what_decides_them(summary):
 
 
 def test_findings_name_the_costliest_type_beside_random_heads(table_2):
-    sentence = costs_sentence(table_2, MODEL, PARTITION)
+    sentence = costs_sentence(table_2, MODEL, PARTITION, TYPES)
     assert "Without its dense heads minilm-qa loses 37.2 points of exact match (31.2 to 43.6)" in sentence
+    assert "the largest drop of any type;" in sentence
     assert "without its diagonal heads it loses 3.6" in sentence
     assert "cost 17.5 points on average (2 draws, p = 0.33)" in sentence
-    assert costs_sentence(table_2, "another", PARTITION) is None
+    assert costs_sentence(table_2, "another", PARTITION, [*TYPES, "odd"]) is None
     columns = [column for column in table_2 if not column.startswith(("control_", "own_"))]
-    assert costs_sentence(table_2[columns], MODEL, PARTITION).endswith("the smallest.")
+    assert costs_sentence(table_2[columns], MODEL, PARTITION, TYPES).endswith("the smallest.")
+
+
+def test_findings_do_not_credit_a_type_with_what_is_done_to_other_heads(table_2):
+    condition = table_2["condition"]
+    mixed = table_2.assign(**{"operation_1-1": condition.map({"zero-dense": "mean"})})
+    sentence = costs_sentence(mixed, MODEL, PARTITION, TYPES)
+    assert "dense heads minilm-qa loses 37.2" not in sentence
+    assert "the largest drop of the types left out;" in sentence
+    single = table_2.assign(**{"operation_1-1": condition.map({"baseline": "zero"})})
+    assert costs_sentence(single, MODEL, PARTITION, TYPES) == costs_sentence(table_2, MODEL, PARTITION, TYPES)
 
 
 def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
@@ -84,13 +96,31 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     text = text.rename(columns=lambda name: name.replace("exact_match", "loss"))
     numbers = [column for column in text if column.endswith(("loss", "loss_low", "loss_high"))]
     text = text.assign(**{column: text[column] / 100 for column in numbers})
-    sentence = costs_sentence(text, MODEL, PARTITION)
+    sentence = costs_sentence(text, MODEL, PARTITION, TYPES)
     assert "Without its dense heads the loss of minilm-qa rises by 0.37 nats per token (0.31 to 0.44)" in sentence
     assert "without its diagonal heads it rises by 0.04, the least" in sentence
+    assert "more than without any other type;" in sentence
+    assert "than without the other types left out;" in costs_sentence(text, MODEL, PARTITION, [*TYPES, "odd"])
     assert "cost 0.17 nats per token on average" in sentence or "cost 0.18 nats per token on average" in sentence
     shown = next(ablation_tables(text, 2, set()))
     assert {"Loss", "rise of Loss"} <= {column.label for column in shown.columns}
     assert "documents" in shown.about
+
+
+@pytest.mark.parametrize("name", ["124", "NA"])
+def test_a_model_may_have_any_name(summary, name, tmp_path):
+    files = made_results(tmp_path)
+    for path in [path for paths in files.values() for path in paths if path.endswith(".csv")]:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table.replace({"model": {MODEL: name, "minilm": "7", "local": name}}).to_csv(path, index=False)
+    found = made_summary(tmp_path, files, name)
+    assert found.findings == [
+        sentence.replace(MODEL, name).replace(" local ", f" {name} ") for sentence in summary.findings
+    ]
+    guan = [[shown.title.replace(MODEL, name) for shown in one.papers[0].tables] for one in (summary, found)]
+    assert guan[0] == guan[1]
+    labels = [[column.label for column in one.papers[0].tables[1].columns] for one in (summary, found)]
+    assert "paper's drop" in labels[0] == labels[1]
 
 
 def test_findings_name_the_token_that_heads_fall_back_on():
@@ -123,6 +153,8 @@ def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summa
     assert (cells["EM"].text, cells["EM"].below) == ("54.4", "48.0 to 60.4")
     assert (cells["random heads"].text, cells["p, random"].text) == ("17.5", "0.333")
     assert cells["paper's drop"].text == "2.9"
+    # The model may be the paper's own.
+    assert table_2.columns[labels.index("paper's drop")].note == "published by Guan et al. 2020"
 
 
 def test_published_values_stand_only_beside_models_that_are_compared_with_them(table_2):

@@ -284,6 +284,18 @@ def test_paths_expand_home_and_environment(full, tmp_path, monkeypatch):
     assert config.models["tuned+1.0"].source.folder == str(tmp_path / "model")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("file", "training_file"), ("file", "test_file"), ("test_file", "training_file")]
+)
+def test_a_treebank_is_not_scored_on_what_it_learns_from(full, tmp_path, one, other):
+    """Nor with what is chosen on the same sentences, whatever the path says."""
+    source = full["tasks"]["bank"]["source"]
+    (tmp_path / "link.conllu").symlink_to(source[one])
+    source[other] = str(tmp_path / "link.conllu")
+    message = refusal(full)
+    assert message.startswith(f"config: tasks.bank.source.{other}: this is the file of tasks.bank.source.{one} too")
+
+
 def test_reading_leaves_the_given_mapping_as_it_was(full):
     before = copy.deepcopy(full)
     planned(full)

@@ -1,10 +1,12 @@
 """Probes equal their definition, computed pair by pair, and find what is planted in the maps."""
 
+import copy
 import json
 
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModel
 
 from headtypes.base.errors import InputError
 from headtypes.language.syntax.arc_files import ArcGuesses
@@ -189,6 +191,27 @@ def test_embeddings_of_every_family_are_kept_and_layers_are_not(family):
     assert not [name for name in kept if ".0." in name or ".1." in name]
 
 
+@pytest.mark.parametrize(
+    "family", ["bert", "mobilebert", "modernbert", "gpt2", "llama", "gemma", "gemma3_text", "olmo2"]
+)
+def test_norms_of_every_family_scale_by_one(family, tmp_path):
+    """Those of Gemma add 1 to their weight. The model is one from disk, whose norms have learnt something."""
+    model = tiny_family(family)[0].base_model
+    trained = copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in trained.parameters():
+            parameter += 0.5
+    trained.save_pretrained(tmp_path)
+    drawn = random_network(AutoModel.from_pretrained(tmp_path), 3)
+    untrained, layers = dict(model.named_parameters()), 0
+    for name, parameter in drawn.named_parameters():
+        if "embedding" not in name and parameter.ndim == 1 and not name.endswith("bias"):
+            # The families' models are drawn by Transformers, and so their norms are those of no training.
+            torch.testing.assert_close(parameter, untrained[name], rtol=0, atol=0)
+            layers += 1
+    assert layers >= 2
+
+
 def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(tmp_path):
     file = tmp_path / "vectors.txt"
     file.write_text("the 1 2\n. . 3 4\ncat -1 0.5\n", encoding="utf-8")
@@ -197,10 +220,27 @@ def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(tmp_path):
     assert found.known == 0.75
 
 
+def test_lines_may_end_in_spaces_as_those_of_fasttext(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("the 1 2 \n. . 3 4 \n", encoding="utf-8")
+    assert {word: vector.tolist() for word, vector in read_vectors(str(file), {"the", ". ."}).items()} == {
+        "the": [1, 2],
+        ". .": [3, 4],
+    }
+
+
+def test_a_file_that_knows_no_word_is_refused(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("le 1 2\nThe 1 2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"vectors\.txt has no vector of any word"):
+        vectors_of_file(str(file), [["The", "cat"]])
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("", "holds no"), ("the\n", "line 1"), ("the 1 2\ncat 1\n", "line 2"), ("the 1 x\n", "line 1"),
-     ("the 1 nan\n", "not finite")],
+     ("the 1 nan\n", "not finite"), ("2 3\nthe 1 2 3\ncat 1 2 3\n", "'2 3' is a header"),
+     ("2 3 \nthe 1 2 3 \n", "'2 3' is a header")],
 )  # fmt: skip
 def test_a_file_of_other_things_is_refused_by_line(tmp_path, text, problem):
     file = tmp_path / "vectors.txt"

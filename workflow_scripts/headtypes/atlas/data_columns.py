@@ -24,8 +24,8 @@ _SURFACE = {
     "next": "to the next token",
     "cls": "to [CLS]",
     "sep": "to [SEP]",
-    "punctuation": "to punctuation",
-    "special": "to [CLS] and [SEP]",
+    "punctuation": "to comma and period",
+    "special": "to [CLS], [SEP], comma and period",
     "sep_to_sep": "from [SEP] to [SEP]",
     "other_to_sep": "from other tokens to [SEP]",
     "entropy": "entropy",
@@ -34,7 +34,13 @@ _SURFACE = {
     "first": "to the first token",
 }
 _NATS = ("entropy", "entropy_cls")
-_KINDS = {"sep": "[SEP]", "cls": "[CLS]", "punctuation": "punctuation", "other": "other tokens", "all": "all tokens"}
+_KINDS = {
+    "sep": "[SEP]",
+    "cls": "[CLS]",
+    "punctuation": "comma and period",
+    "other": "other tokens",
+    "all": "all tokens",
+}
 # Totals are no relations, and a name with a star unites some.
 _NO_RELATIONS = ("all", "without punctuation", "without punctuation and root")
 # Where a column has more categories than there are colours, the rarest share the last one.
@@ -175,7 +181,10 @@ def gradient_columns(task: str, path: str | Path) -> list[Column]:
 
 
 def relation_columns(task: str, path: str | Path, best: str | Path) -> list[Column]:
-    """The dependency relation that each head finds best: farthest above the best fixed offset, if above it at all."""
+    """The dependency relation that each head finds best: farthest above the best fixed offset, if above it at all.
+
+    No columns where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
+    """
     names = ("annotation", "relation", "part", "layer", "head", "accuracy")
     table = read_csv(path, "holds no accuracies of relations", names)
     offsets = read_csv(best, "holds no best heads", ("annotation", "relation", "chosen", "scored", "offset_accuracy"))
@@ -186,6 +195,8 @@ def relation_columns(task: str, path: str | Path, best: str | Path) -> list[Colu
     table["above"] = table["accuracy"] - table["offset_accuracy"]
     top = _by_head(table.dropna(subset=["above"]).sort_values("above").drop_duplicates(["layer", "head"], keep="last"))
     is_above = top["above"] > 0
+    if not is_above.any():
+        return []
     found = top["relation"].where(is_above, None)
     categories, places = _categories(found)
     group = f"Relations of {task}"

@@ -21,8 +21,9 @@ def holm(p: np.ndarray) -> np.ndarray:
 def false_discovery_rates(p: np.ndarray) -> np.ndarray:
     """P-values corrected so that of those below 0.05 at most 5 % are wrong on average.
 
-    p: [test]; NaN is no test, and stays NaN. Benjamini and Hochberg 1995; it holds for tests that are independent or
-    positively dependent, as drops from one baseline over the same questions are.
+    p: [test]; NaN is no test, and stays NaN. Benjamini and Hochberg 1995 show it for independent tests, and
+    Benjamini and Yekutieli 2001 under positive regression dependence, which is assumed of drops from one baseline over
+    the same questions.
     """
     p = np.asarray(p, dtype=float)
     tested = ~np.isnan(p)

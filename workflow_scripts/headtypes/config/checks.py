@@ -7,6 +7,7 @@ import csv
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 from headtypes.ablation.operations import OPERATIONS, head_of
@@ -132,9 +133,15 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
         source, key = config.tasks[name].source, f"tasks.{name}.source"
         # A kind that no model answers is not fine-tuned on: its training data are for probes.
         probed = ("training_file",) if KINDS[config.tasks[name].kind].head is None else ()
-        for part in ("file", "test_file", *probed):
-            if (file := getattr(source, part)) is not None:
-                check_file(f"{key}.{part}", file)
+        files = {part: file for part in ("file", "test_file", *probed) if (file := getattr(source, part)) is not None}
+        for part, file in files.items():
+            check_file(f"{key}.{part}", file)
+        for one, other in combinations(files, 2):
+            if os.path.realpath(files[one]) == os.path.realpath(files[other]):
+                raise InputError(
+                    f"config: {key}.{other}: this is the file of {key}.{one} too, so that what is learnt or chosen on "
+                    "its sentences would be scored on them; name another file, or leave this key out."
+                )
         if source.folder is not None:
             _variables_set(f"{key}.folder", source.folder)
             files_of(source.folder, f"config: {key}.folder")

@@ -67,7 +67,7 @@ def join_types(
 
     returns one row for each type and number, the columns
       type, doubtful (whether the type's name is), heads, and overlap, the mean share of the random heads that are of
-      the type themselves;
+      the type themselves, NaN for probes, which do not keep theirs;
       analysis (surface, gradients, divergence, relations, coreference, importance, detectors, ablation or probes),
       task, quantity, statistic (how the values of the heads become one);
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
@@ -99,13 +99,17 @@ def join_types(
         for task, scores in probes.items():
             score = scores[name]
             names = ("probes", task, "uas", "attention of these heads")
-            rows.append(about | _row(names, score.uas, score.low, score.high, place_among(score.uas, score.draws)))
+            found = _row(names, score.uas, score.low, score.high, place_among(score.uas, score.draws))
+            rows.append(about | {"overlap": np.nan} | found)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
 def read_joined(path: str | Path) -> pd.DataFrame:
     """Read a CSV of the table of `join_types`. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no types beside random heads", COLUMNS, rows=0, dtype=COLUMNS)
+    # A name may be what pandas takes for a missing value.
+    numbers = {name: [""] for name, kind in COLUMNS.items() if kind is not str}
+    otherwise = "holds no types beside random heads"
+    return read_csv(path, otherwise, COLUMNS, rows=0, dtype=COLUMNS, keep_default_na=False, na_values=numbers)
 
 
 def _of_sets(measure: Measure, sets: np.ndarray) -> np.ndarray:

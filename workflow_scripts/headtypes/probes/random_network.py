@@ -12,7 +12,7 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 
 
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """A copy of a model that keeps its embeddings; all other weights are drawn anew, biases are 0 and norms 1."""
+    """A copy of a model that keeps its embeddings: other weights are drawn anew, biases are 0, and norms scale by 1."""
     drawn = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
     kept = {id(parameter) for parameter in drawn.get_input_embeddings().parameters()}
@@ -27,4 +27,9 @@ def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
                 parameter.fill_(1)
             else:
                 parameter.copy_(torch.randn(parameter.shape, generator=generator) * _DEVIATION)
+        for name, module in drawn.named_modules():
+            own = list(module.parameters(recurse=False))
+            if own and all(each.ndim == 1 for each in own) and not _EMBEDDINGS.intersection(name.split(".")):
+                # A norm may scale by its weight plus 1, as Gemma's do; the architecture knows which weight that takes.
+                drawn._init_weights(module)
     return drawn

@@ -1,5 +1,6 @@
 """Word vectors: from a file in GloVe's text format, or the model's own embeddings where no file is at hand."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -25,15 +26,24 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
     """Read the vectors of some words: a word and its numbers on each line, separated by single spaces.
 
     words: in lower case, as the files of GloVe have them. Some of the larger files' words contain spaces.
-    Raises `InputError` that names the file and a line without numbers, or with other than those before it.
+    Lines may end in spaces, as those of fastText do.
+    returns the vectors of those words that the file has.
+    Raises `InputError` that names the file and a line without numbers, or with other than those before it, or a header
+        as word2vec and fastText write it.
     """
     wanted, vectors, width = set(words), {}, None
     try:
         with open(path, encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, start=1):
+                line = line.rstrip()
                 if width is None:
-                    width = line.rstrip("\n").count(" ")
-                word, *numbers = line.rstrip("\n").rsplit(" ", width)
+                    if re.fullmatch(r"\d+ \d+", line):
+                        raise InputError(
+                            f"{path}, line 1: {line!r} is a header of word2vec or fastText; remove it, since files of "
+                            "GloVe have none."
+                        )
+                    width = line.count(" ")
+                word, *numbers = line.rsplit(" ", width)
                 if len(numbers) != width or not width or not word:
                     raise InputError(
                         f"{path}, line {number}: a word and {width or 'its'} numbers are needed, separated by single "
@@ -45,17 +55,23 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
         raise InputError(f"{path} cannot be read as word vectors ({error}).") from error
     if width is None:
         raise InputError(f"{path} holds no word vectors.")
-    # So that even a text without a known word has vectors of the right width.
-    vectors[""] = np.zeros(width, np.float32)
     return vectors
 
 
 def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVectors:
-    """The vectors of words, in lower case, from a file in GloVe's text format; errors as in `read_vectors`."""
+    """The vectors of words, in lower case, from a file in GloVe's text format.
+
+    Raises `InputError` as `read_vectors` does, and where the file has none of the words.
+    """
     lower = [[word.lower() for word in words] for words in sentences]
     vectors = read_vectors(path, {word for words in lower for word in words})
+    if not vectors:
+        raise InputError(
+            f"{path} has no vector of any word of these sentences; name a file of their language, whose words are in "
+            "lower case."
+        )
     known = [word in vectors for words in lower for word in words]
-    unknown = vectors[""]
+    unknown = np.zeros_like(next(iter(vectors.values())))
     of_sentences = [np.stack([vectors.get(word, unknown) for word in words]) for words in lower]
     return WordVectors(of_sentences, float(np.mean(known)))
 

@@ -375,6 +375,7 @@ def test_single_heads_are_conditions_of_their_own():
     assert table["table"].tolist() == [2, 2, 2, 3]
     assert table["id"].isna().tolist() == [False, True, True, True]
     assert table["operation_dense"].tolist() == ["", "", "zero", ""]
+    assert table["operation_1-2"].tolist() == ["", "", "uniform", ""]
     assert table["heads"].tolist() == [0, 1, 2, 1]
     assert table["drop_exact_match"].tolist() == [0, 5, 10, 2]
     assert table.loc[1:, "published_exact_match"].isna().all()

@@ -1,5 +1,7 @@
 """What the results say, in a sentence each, with the numbers."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from headtypes.ablation.metrics import METRICS
@@ -43,18 +45,22 @@ def types_sentence(model: str, partition: Partition) -> str:
     return f"Of the {len(partition.table)} heads of {model}, {join(named)}."
 
 
-def costs_sentence(table: pd.DataFrame, model: str, partition: str) -> str | None:
-    """Which type costs most and which least when it is left out, beside random heads; table: Guan's Table 2 as CSV.
+def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
+    """Which type costs most and which least when it is left out, beside random heads.
 
+    table: Guan's Table 2 as CSV; types: those of the partition.
     None where fewer than two types have been left out by themselves.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     operations = rows[[column for column in rows if column.startswith("operation_")]].fillna("")
-    alone = rows[(operations == "zero").any(axis=1) & ((operations != "").sum(axis=1) == 1)]
+    # A partition that nothing was done to may have types that the table has not.
+    is_left_out = operations.reindex(columns=[f"operation_{name}" for name in types]) == "zero"
+    alone = rows[is_left_out.any(axis=1) & ((operations != "").sum(axis=1) == 1)]
     metric = next((name for name in (*_METRICS, "loss") if name in alone and alone[f"drop_{name}"].notna().any()), None)
     if metric is None or len(alone) < 2:
         return None
-    types = (operations.loc[alone.index] == "zero").idxmax(axis=1).str.removeprefix("operation_")
+    of = is_left_out.loc[alone.index].idxmax(axis=1).str.removeprefix("operation_")
+    is_every_type = set(of) == set(types)
     drops = alone[f"drop_{metric}"]
     most, least = drops.idxmax(), drops.idxmin()
     low, high = alone.loc[most, [f"drop_{metric}_low", f"drop_{metric}_high"]]
@@ -62,21 +68,23 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str) -> str | Non
     within = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f})"
     measured = METRICS[metric]
     if measured.better == "higher":
+        compared = "any type" if is_every_type else "the types left out"
         sentence = (
-            f"Without its {types[most]} heads {model} loses {drops[most]:z.1f} points of {measured.words}{within}, "
-            f"the largest drop of any type; without its {types[least]} heads it loses {drops[least]:z.1f}, the smallest"
+            f"Without its {of[most]} heads {model} loses {drops[most]:z.1f} points of {measured.words}{within}, "
+            f"the largest drop of {compared}; without its {of[least]} heads it loses {drops[least]:z.1f}, the smallest"
         )
     else:
+        compared = "any other type" if is_every_type else "the other types left out"
         sentence = (
-            f"Without its {types[most]} heads the {measured.words} of {model} rises by {drops[most]:z.2f} "
-            f"{measured.unit}{within}, more than without any other type; without its {types[least]} heads it rises by "
+            f"Without its {of[most]} heads the {measured.words} of {model} rises by {drops[most]:z.2f} "
+            f"{measured.unit}{within}, more than without {compared}; without its {of[least]} heads it rises by "
             f"{drops[least]:z.2f}, the least"
         )
     if f"control_drop_{metric}" in alone and pd.notna(alone.loc[most, f"control_drop_{metric}"]):
         row = alone.loc[most]
         draws, cost = int(row["control_draws"]), row[f"control_drop_{metric}"]
         sentence += (
-            f". As many random heads of the same layers as the {types[most]} ones cost {cost:z.{digits}f} "
+            f". As many random heads of the same layers as the {of[most]} ones cost {cost:z.{digits}f} "
             f"{measured.steps} on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
             f"{row[f'own_rank_p_{metric}']:.2f})"
         )

@@ -19,6 +19,7 @@ from headtypes.base.table_files import read_csv
 from headtypes.joined.table import read_joined
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS
+from headtypes.papers.keys import NAMED
 from headtypes.types.compared import read_pairs
 from headtypes.types.partitions import read_partition
 
@@ -117,7 +118,7 @@ def collect_summary(
                 for name, tables in _CLARK_TABLES.items()
                 for path in inputs[name]
                 for shown in tables(
-                    read_csv(path, "is no such table", ["model", "task"], rows=0), _relative(path, folder)
+                    read_csv(path, "is no such table", ["model", "task"], rows=0, **NAMED), _relative(path, folder)
                 )
             ],
             pictures(_CLARK),
@@ -158,7 +159,7 @@ def _title(models: Sequence[str]) -> str:
 def _compared(paths: Paths, key: str, folder: Path) -> tuple[pd.DataFrame | None, list[Judged]]:
     if not paths:
         return None, []
-    table = read_csv(paths[0], "compares nothing with a paper", ["model", key, *_COMPARED], rows=0)
+    table = read_csv(paths[0], "compares nothing with a paper", ["model", key, *_COMPARED], rows=0, **NAMED)
     return table, judged_subjects(table, key, _relative(paths[0], folder))
 
 
@@ -166,10 +167,11 @@ def _guan_tables(inputs: Mapping[str, Paths], published: set[str]) -> tuple[list
     costs = None
     tables = []
     for path in inputs["types"]:
-        table = read_csv(path, "is no Table 1", ["model", "partition"], rows=0)
+        table = read_csv(path, "is no Table 1", ["model", "partition"], rows=0, **NAMED)
         tables.append(types_table(table, published))
     for number, path in enumerate(inputs["ablations"], start=2):
-        table = read_csv(path, f"is no Table {number}", ["model", "partition", "condition", "exact_match"], rows=0)
+        columns = ["model", "partition", "condition", "exact_match"]
+        table = read_csv(path, f"is no Table {number}", columns, rows=0, **NAMED)
         tables += ablation_tables(table, number, published)
         costs = table if number == 2 else costs
     return tables, costs
@@ -177,10 +179,10 @@ def _guan_tables(inputs: Mapping[str, Paths], published: set[str]) -> tuple[list
 
 def _findings(inputs, shown, costs, of_guan, of_clark, clark) -> Iterable[str]:
     for path, wildcards in zip(inputs["partition"], shown["heads"], strict=True):
-        model, partition = wildcards["model"], wildcards["partition"]
-        if costs is not None and (sentence := findings.costs_sentence(costs, model, partition)):
+        model, name, partition = wildcards["model"], wildcards["partition"], read_partition(path)
+        if costs is not None and (sentence := findings.costs_sentence(costs, model, name, partition.types)):
             yield sentence
-        yield findings.types_sentence(model, read_partition(path))
+        yield findings.types_sentence(model, partition)
     if of_guan:
         yield findings.verdict_sentence("Guan et al.", of_guan[0])
     for judged in of_clark:

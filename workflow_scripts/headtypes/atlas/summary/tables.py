@@ -87,7 +87,7 @@ def ablation_tables(table: pd.DataFrame, number_of_table: int, published: set[st
             ),
             *([Column("p, random", note="how often random heads cost at least as much")] if random else []),
             *(Column(f"{metric.change} of {metric.label}") for metric in others),
-            *([Column("paper's drop", note="published for another, larger model")] if beside else []),
+            *([Column("paper's drop", note="published by Guan et al. 2020")] if beside else []),
         ]
         shown = [
             [

@@ -9,6 +9,7 @@ import pandas as pd
 from headtypes.ablation.intervals import read_scores, weighted_sums
 from headtypes.base.table_files import read_csv
 from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
+from headtypes.papers.keys import NAMED
 from headtypes.types.choice_files import read_agreement, read_ways
 from headtypes.types.partitions import Partition
 
@@ -19,10 +20,7 @@ _COMPARED = ("kmeans", "gmm")
 
 def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:
     """Tables of ours with the same columns, one below the other; None where there is none."""
-    # A name may be a number, or what pandas takes for a missing value.
-    names = dict.fromkeys(("model", "partition", "condition"), str)
-    options = {"rows": 0, "dtype": names, "keep_default_na": False, "na_values": [""]}
-    read = [read_csv(path, "is not a table of this workflow", ["model"], **options) for path in paths]
+    read = [read_csv(path, "is not a table of this workflow", ["model"], rows=0, **NAMED) for path in paths]
     return pd.concat(read, ignore_index=True) if read else None
 
 

@@ -111,7 +111,8 @@ def ablation_table(
     intervals: `intervals.condition_intervals` of each partition.
     controls: `control_drops.control_drops` of the conditions that have controls, by model, partition and condition.
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
-        3), id (the paper's, or none), condition, the number of heads that something is done to, operation_{type},
+        3), id (the paper's, or none), condition, the number of heads that something is done to, operation_{target}
+        of every type and of every head that a condition names,
         and for exact_match, f1 and accuracy, and for what some language model is evaluated by: the score, its
         drop, both with the ends of their intervals over questions and over articles, the drop with its p-values and
         false discovery rates too, and both as published; then what is known of the controls, with how many questions
@@ -121,6 +122,7 @@ def ablation_table(
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
+    targets = dict.fromkeys([*types, *(target for row in rows for target in row["operations"])])
     measured = [it for it in _METRICS if it not in _OF_LANGUAGE_MODELS or any(it in score for score in metrics)]
     table = []
     for row, score in zip(rows, metrics, strict=True):
@@ -132,7 +134,7 @@ def ablation_table(
         entry["condition"] = row["condition"]
         by_head = operations_by_head(partitions[key].type_of, done, row["condition"])
         entry["heads"] = int((by_head != "keep").sum())
-        entry |= {f"operation_{name}": done.get(name, "") for name in types}
+        entry |= {f"operation_{name}": done.get(name, "") for name in targets}
         for metric in measured:
             before = baselines.get(key, {}).get(metric, math.nan)
             lost = METRICS[metric].drop(before, score.get(metric, math.nan))
