@@ -159,6 +159,12 @@ def of_clustered(pattern):
     return lambda wildcards: pattern if plan.partitions[wildcards.model, wildcards.partition].method else []
 
 
+def made_from(model):
+    """A model and those that it is fine-tuned from, the nearest first."""
+    made = plan.finetuned(model)
+    return [model, *(made_from(made.base) if made else [])]
+
+
 def of_test(task):
     """The sentences on which choices made on a treebank are scored, if it has a file of them."""
     return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []
