@@ -81,6 +81,9 @@ MISTAKES = [
     ("clustering", None, ["clustering: a mapping of keys is needed", "found None"]),
     ("models/base/published", "squad", ["models.base.published: a mapping of keys is needed", "found 'squad'"]),
     ("models/base", None, ["models.base: a mapping of keys is needed"]),
+    # As the command line passes it on.
+    ("controls", "null", ["controls: a mapping of keys is needed; found 'null'; with --config, null is text"]),
+    ("select/partitions", "null", ["select.partitions:", "valid list; found 'null'; with --config, null is text"]),
     ("conditions/baseline", None, ["conditions.baseline: a mapping of keys is needed"]),
     ("tasks", [1] * 100, ["tasks: a mapping of keys is needed", "…"]),
     # One of a few values.
@@ -124,6 +127,7 @@ MISTAKES = [
         ["models.trained.source.finetuned.task: paragraphs is of kind text, on which no model is fine-tuned"],
     ),
     ("tasks/made/kind", "sentence_pair", ["tasks.made", "does not fit the world's question_answering"]),
+    ("tasks/bank/source", {"hub": "x"}, ["tasks.bank: a task of kind treebank cannot be read from the Hub"]),
     ("tasks/bank/samples", 10, ["tasks.bank:", "samples belongs to a task of kind question_answering or"]),
     ("tasks/bank/source/folder", "x", ["tasks.bank.source:", "exactly one of", "found file and folder"]),
     ("tasks/squad/source/test_file", "x", ["tasks.squad:", "test_file belongs to a task of kind treebank"]),
@@ -224,6 +228,8 @@ MISTAKES = [
     ("tasks/squad/source/file", "${HEADTYPES_NOWHERE}", ["tasks.squad.source.file", "HEADTYPES_NOWHERE is not set"]),
     ("tasks/squad/source/file", "a\0b", ["tasks.squad.source.file", "one line of text"]),
     ("partitions/mine/file", "a\nb", ["partitions.mine.file", "one line of text"]),
+    ("tasks/squad/source/file", "/a/{b}/c", ["tasks.squad.source.file", "takes braces in a path for wildcards"]),
+    ("models/tuned+1.0/source/folder", "a}b", ["models.tuned+1.0.source.folder", "takes braces"]),
 ]
 
 
