@@ -159,6 +159,21 @@ def check_baseline(config: Config) -> None:
         )
 
 
+def check_baselines(config: Config, conditions: Iterable[str], kinds: Iterable[Iterable[str]]) -> None:
+    """Wherever one of these conditions changes heads, another applies that leaves all of them as they are.
+
+    kinds: the types of each partition.
+    """
+    for types in kinds:
+        applying = [name for name in conditions if set(types_of(config.conditions[name])) <= set(types)]
+        changing = [name for name in applying if not changes_nothing(config.conditions[name])]
+        if changing and len(changing) == len(applying):
+            raise InputError(
+                f"config: conditions.{changing[0]}: no drop can be measured for a partition into {', '.join(types)}, "
+                "since each condition that changes nothing names other types; add one that names none (baseline: {})."
+            )
+
+
 def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """For each of these conditions, at least one partition has all the types that it names.
 
