@@ -201,6 +201,20 @@ MISTAKES = [
     ("select/models", [], ["select.models:", "at least 1 item"]),
     ("select/tasks", [], ["select.tasks:", "at least 1 item"]),
     ("select/partitions", [], ["select.partitions:", "at least 1 item"]),
+    # A selection that leaves nothing.
+    ("select", {"models": ["base"], "tasks": ["chosen"]}, ["select.tasks: no selected model has one of these tasks"]),
+    (
+        "select",
+        {"models": ["base"], "partitions": ["chosen-kmeans-k4"]},
+        ["select.partitions: no selected model has one of these on a selected task"],
+    ),
+    ("select", {"models": ["base"], "partitions": ["mine"]}, ["select.partitions: no selected model has one"]),
+    ("select", {"partitions": ["bank-kmeans-k4"]}, ['select.partitions: there is no "bank-kmeans-k4"']),
+    (
+        "select",
+        {"models": ["base"], "tasks": ["squad"], "conditions": ["zero-dense"]},
+        ["select.conditions: no selected model with a selected partition is evaluated", "or no condition ([])"],
+    ),
     ("models/taught/source/sha256", "0" * 64, ["models.taught.source", "sha256 belongs to a source with files"]),
     # Files and packages that are not there.
     ("tasks/squad/source/file", "/nowhere/dev.json", ["tasks.squad.source.file", "there is no file /nowhere/dev.json"]),
