@@ -38,6 +38,7 @@ include: "rules/atlas.smk"  # a page with every head of a model
 onstart:
     refuse_orphans()
     remember_code_of(STAGES)
+    remember_planned_shards()
 
 
 onsuccess:

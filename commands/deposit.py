@@ -21,6 +21,7 @@ from ro_crate import write_crate
 
 from headtypes.base.errors import InputError
 from headtypes.deposit.card import Author
+from headtypes.deposit.citation import author_of
 from headtypes.deposit.parts import check_complete, paths_of_machine
 from headtypes.deposit.study import collect
 from headtypes.deposit.writing import check_new, write_folder
@@ -68,8 +69,7 @@ def _named(text: str) -> str:
 
 
 def _author(text: str) -> Author:
-    name, orcid = re.fullmatch(r"(.*?)(?:\s*\(((?:\d{4}-){3}\d{3}[\dX])\))?", _named(text)).groups()
-    return Author(_named(name), orcid and f"https://orcid.org/{orcid}")
+    return author_of(_named(text))
 
 
 def _license(text: str) -> str:

@@ -78,7 +78,7 @@ def _record(plan: Plan, model: str) -> ModelRecord:
         return read_model_record(record)
     if plan.finetuned(model):
         raise InputError(f"{model} is made by the workflow, and {record} is not there; run snakemake {record} first.")
-    return fetch_model(**STAGES["fetch_model"](plan, model))
+    return fetch_model(**STAGES["fetch_model"](plan, model), sha256=plan.config.models[model].source.sha256)
 
 
 def _found(plan: Plan, model: str) -> dict[str, list[tuple[str, Path]]]:

@@ -58,6 +58,7 @@ def planned(arguments: list[str]) -> Planned:
                 benchmark=None if job.benchmark is None else str(job.benchmark),
                 threads=job.threads,
                 gpu=bool(job.resources.get("gpu")),
+                mem_mb=_known(job.resources.get("mem_mb")),
                 runs=job in scheduled,
                 reasons=tuple(dag.reason(job).get_names()) if job in scheduled else (),
             )
@@ -71,6 +72,11 @@ def planned(arguments: list[str]) -> Planned:
 def _files(named: Any) -> tuple[str, ...]:
     """The files of a named input, which is one file or a list."""
     return (str(named),) if isinstance(named, str) else tuple(map(str, named))
+
+
+def _known(resource: Any) -> int | None:
+    """A resource of a job; None where the job has none, or none that is known before its inputs exist."""
+    return resource if isinstance(resource, int) else None
 
 
 def _script_of(rule: Any) -> Path | None:
@@ -108,7 +114,15 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
     with SnakemakeApi(errors_alone) as api:
         try:
             workflow = api.workflow(
-                resource_settings=ResourceSettings(cores=settings.cores or os.cpu_count()),
+                resource_settings=ResourceSettings(
+                    cores=settings.cores or os.cpu_count(),
+                    max_threads=settings.max_threads,
+                    resources=settings.resources,
+                    overwrite_threads=settings.set_threads,
+                    overwrite_resource_scopes=settings.set_resource_scopes,
+                    overwrite_resources=settings.set_resources,
+                    default_resources=settings.default_resources,
+                ),
                 config_settings=ConfigSettings(
                     config=parse_config(settings.config),
                     configfiles=configfiles,

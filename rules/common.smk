@@ -23,7 +23,7 @@ from headtypes.workflow import locks
 from headtypes.workflow import paths
 from headtypes.workflow import resources
 from headtypes.workflow.digest import code_digest
-from headtypes.tools.history import remember_code, remember_config
+from headtypes.tools.history import remember_code, remember_config, remember_shards, remembered_shards
 from headtypes.workflow.plan import Plan
 from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
 from headtypes.workflow.stages.overview import atlas
@@ -159,6 +159,12 @@ def of_clustered(pattern):
     return lambda wildcards: pattern if plan.partitions[wildcards.model, wildcards.partition].method else []
 
 
+def made_from(model):
+    """A model and those that it is fine-tuned from, the nearest first."""
+    made = plan.finetuned(model)
+    return [model, *(made_from(made.base) if made else [])]
+
+
 def of_test(task):
     """The sentences on which choices made on a treebank are scored, if it has a file of them."""
     return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []
@@ -223,10 +229,30 @@ def parts_of(whole, shard):
     def shards_of_job(wildcards):
         # As Snakemake has them, with the prefix that another workflow may give.
         result, part = (getattr(rules, name).output[0] for name in (whole, shard))
-        shards = shards_of(*expand(result, **wildcards)) or plan.shards
-        return expand(part, shard=range(shards), shards=shards, **wildcards) if shards > 1 else []
+        (path,) = expand(result, **wildcards)
+        planned = planned_shards()
+        if path not in planned:
+            planned[path] = shards_of(path) or plan.shards
+        return expand(part, shard=range(planned[path]), shards=planned[path], **wildcards) if planned[path] > 1 else []
 
     return shards_of_job
+
+
+@cache
+def planned_shards():
+    """The number of shards of each result that this process knows of.
+
+    A job on a cluster's node asks the run: it may be a further attempt, and the first has deleted the result with its
+    record.
+    """
+    return {} if workflow.is_main_process else remembered_shards(folder_of_results())
+
+
+def remember_planned_shards():
+    """Tell the processes of jobs the numbers of shards that differ from the config's."""
+    if workflow.is_main_process:
+        differing = {path: number for path, number in planned_shards().items() if number != plan.shards}
+        remember_shards(folder_of_results(), differing)
 
 
 def refuse_orphans():

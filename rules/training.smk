@@ -42,3 +42,16 @@ rule finetune_model:
         **identity("finetune_model"),
     script:
         "../workflow_scripts/finetune_model.py"
+
+
+READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in made_from(it.model))
+LEARNT_TASKS = [made.task for made in map(plan.finetuned, READ_MODELS) if made] + [it.task for it in plan.probed]
+
+
+rule downloads:
+    input:
+        expand(paths.MODEL, model=[name for name in READ_MODELS if not plan.finetuned(name)]),
+        expand(paths.ROWS, task=dict.fromkeys(it.task for it in plan.inputs)),
+        expand(paths.TRAINING_ROWS, task=dict.fromkeys(LEARNT_TASKS)),
+        [of_test(task) for task in plan.tasks_of("treebank")],
+    localrule: True

@@ -3,7 +3,10 @@
 import ast
 import copy
 import json
+import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -21,6 +24,7 @@ from tests.contract.tables import (
 )
 from tests.support.configs import edited, swapped
 from tests.support.places import ROOT, SCRIPTS
+from tests.support.planning import take_as_made
 from tests.support.workplace import PARTS, Workplace, copy_workflow
 
 LEAVES = leaf_rows()
@@ -284,3 +288,30 @@ def test_what_is_new_is_made_in_shards_and_what_is_there_stays(place):
         ("more", "squad", str(shard), "3") for shard in range(3)
     ]
     assert not [job for job in scheduled if job.rule.startswith("evaluate")]
+
+
+@pytest.mark.parametrize(("joined_from", "configured"), [(1, 4), (4, 1)])
+def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(tmp_path, joined_from, configured):
+    """The first one has deleted the result and its record, from which the run knows the number."""
+    place = Workplace.copied(tmp_path).finish()
+    result, record = "results/features/base/squad.h5", "results/provenance/features/base/squad.h5.json"
+    place.write({record: json.dumps({**json.loads(place.text(record)), "shards": joined_from})})
+    shards = [f"results/shards/features/base/squad/{shard}-of-{joined_from}.h5" for shard in range(joined_from)]
+    with place.configured({**place.config, "jobs": {"shards": configured}}):
+        _touch(place, shards)
+        take_as_made(place.folder)
+        # As Snakemake has taken them for joined.
+        _touch(place, shards)
+        for path in (result, record):
+            (place.folder / path).unlink()
+        command = [sys.executable, "-m", "snakemake", "--mode", "remote", "--force", "--dry-run", "--cores", "1"]
+        command += ["--allowed-rules", "extract_features", "--target-jobs", "extract_features:model=base,task=squad"]
+        run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert [path for path in re.findall(r"[^\s,]+", run.stdout) if "/shards/" in path] == shards * (joined_from > 1)
+
+
+def _touch(place: Workplace, paths: list[str]) -> None:
+    for path in paths:
+        (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (place.folder / path).touch()

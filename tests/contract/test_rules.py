@@ -16,6 +16,7 @@ from tests.support.job_specs import all_specs
 from tests.support.places import ROOT
 from tests.support.planning import planned_jobs
 from tests.support.rules import RUN_A_MODEL
+from tests.support.workplace import Workplace
 
 SCRIPTS = sorted((ROOT / "workflow_scripts").glob("*.py"))
 
@@ -49,13 +50,29 @@ def test_the_command_schedules_what_the_contract_says(place, finished):
     row = leaf_rows()[leaf]
     with place.configured(with_leaf(place.config, place.folder / "inputs", leaf, row["value"])):
         jobs = Counter(rule for rule, *_ in expected(finished, observed(place)))
-        command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules"]
-        run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
-    stats = (run.stdout + run.stderr).split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
-    printed = {name: int(count) for name, count in (line.split() for line in stats if line.strip())}
+        printed = _stats(place, "--dry-run", "--quiet", "rules")
     assert jobs <= Counter(printed)
     targets = {"all", "types", "ablation", "guan2020", "clark2019", "language", "total"}
     assert printed.keys() - jobs.keys() == targets & printed.keys()
+
+
+def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
+    """Models that the workflow makes are fetched, too, from where it writes them."""
+    made = {job.wildcards for job in finished if job.rule == "finetune_model"}
+    fetched = Counter(job.rule for job in finished if job.rule.startswith("fetch_") and job.wildcards not in made)
+    assert made
+    assert _stats(place, "--dry-run", "--quiet", "rules", "--forceall", "downloads") == {
+        **fetched,
+        "downloads": 1,
+        "total": sum(fetched.values()) + 1,
+    }
+
+
+def _stats(place: Workplace, *arguments: str) -> dict[str, int]:
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
+    stats = (run.stdout + run.stderr).split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
+    return {name: int(count) for name, count in (line.split() for line in stats if line.strip())}
 
 
 def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(place):

@@ -101,6 +101,15 @@ def test_a_model_that_is_not_there_is_named_in_one_line(place, model, why):
     assert len(run.stderr.splitlines()) == 1
 
 
+def test_weights_that_the_configuration_does_not_expect_are_refused(place, tmp_path):
+    other = {"models": {"tiny": {"source": {"folder": str(place / "model"), "sha256": "0" * 64}, "tasks": ["qa"]}}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(other))
+    run = look(tmp_path, "--model", "tiny", "the cat")
+    assert run.returncode == 1
+    assert "as models.tiny.source.sha256 says" in run.stderr
+    assert not (tmp_path / "results/look").exists()
+
+
 def test_weights_that_are_damaged_are_refused(tmp_path):
     model, tokenizer = tiny_bert()
     model.bert.encoder.layer[0].attention.self.query.weight.data.fill_(np.nan)

@@ -81,6 +81,9 @@ MISTAKES = [
     ("clustering", None, ["clustering: a mapping of keys is needed", "found None"]),
     ("models/base/published", "squad", ["models.base.published: a mapping of keys is needed", "found 'squad'"]),
     ("models/base", None, ["models.base: a mapping of keys is needed"]),
+    # As the command line passes it on.
+    ("controls", "null", ["controls: a mapping of keys is needed; found 'null'; with --config, null is text"]),
+    ("select/partitions", "null", ["select.partitions:", "valid list; found 'null'; with --config, null is text"]),
     ("conditions/baseline", None, ["conditions.baseline: a mapping of keys is needed"]),
     ("tasks", [1] * 100, ["tasks: a mapping of keys is needed", "…"]),
     # One of a few values.
@@ -124,6 +127,7 @@ MISTAKES = [
         ["models.trained.source.finetuned.task: paragraphs is of kind text, on which no model is fine-tuned"],
     ),
     ("tasks/made/kind", "sentence_pair", ["tasks.made", "does not fit the world's question_answering"]),
+    ("tasks/bank/source", {"hub": "x"}, ["tasks.bank: a task of kind treebank cannot be read from the Hub"]),
     ("tasks/bank/samples", 10, ["tasks.bank:", "samples belongs to a task of kind question_answering or"]),
     ("tasks/bank/source/folder", "x", ["tasks.bank.source:", "exactly one of", "found file and folder"]),
     ("tasks/squad/source/test_file", "x", ["tasks.squad:", "test_file belongs to a task of kind treebank"]),
@@ -197,6 +201,20 @@ MISTAKES = [
     ("select/models", [], ["select.models:", "at least 1 item"]),
     ("select/tasks", [], ["select.tasks:", "at least 1 item"]),
     ("select/partitions", [], ["select.partitions:", "at least 1 item"]),
+    # A selection that leaves nothing.
+    ("select", {"models": ["base"], "tasks": ["chosen"]}, ["select.tasks: no selected model has one of these tasks"]),
+    (
+        "select",
+        {"models": ["base"], "partitions": ["chosen-kmeans-k4"]},
+        ["select.partitions: no selected model has one of these on a selected task"],
+    ),
+    ("select", {"models": ["base"], "partitions": ["mine"]}, ["select.partitions: no selected model has one"]),
+    ("select", {"partitions": ["bank-kmeans-k4"]}, ['select.partitions: there is no "bank-kmeans-k4"']),
+    (
+        "select",
+        {"models": ["base"], "tasks": ["squad"], "conditions": ["zero-dense"]},
+        ["select.conditions: no selected model with a selected partition is evaluated", "or no condition ([])"],
+    ),
     ("models/taught/source/sha256", "0" * 64, ["models.taught.source", "sha256 belongs to a source with files"]),
     # Files and packages that are not there.
     ("tasks/squad/source/file", "/nowhere/dev.json", ["tasks.squad.source.file", "there is no file /nowhere/dev.json"]),
@@ -224,6 +242,8 @@ MISTAKES = [
     ("tasks/squad/source/file", "${HEADTYPES_NOWHERE}", ["tasks.squad.source.file", "HEADTYPES_NOWHERE is not set"]),
     ("tasks/squad/source/file", "a\0b", ["tasks.squad.source.file", "one line of text"]),
     ("partitions/mine/file", "a\nb", ["partitions.mine.file", "one line of text"]),
+    ("tasks/squad/source/file", "/a/{b}/c", ["tasks.squad.source.file", "takes braces in a path for wildcards"]),
+    ("models/tuned+1.0/source/folder", "a}b", ["models.tuned+1.0.source.folder", "takes braces"]),
 ]
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from headtypes.base.errors import InputError
 from headtypes.base.files import sha256_file
 from headtypes.config.schema import read_config
 from headtypes.deposit.card import Author, card
+from headtypes.deposit.citation import author_of
 from headtypes.deposit.contents import CONTENTS, UNDECIDED, why_not
 from headtypes.deposit.parts import check_complete, config_text, paths_of_machine
 from headtypes.deposit.study import collect
@@ -249,6 +251,36 @@ def test_the_deposit_is_cited_by_its_authors(folder):
     assert person == {"family-names": "Doe", "given-names": "Jane", "orcid": "https://orcid.org/0000-0002-1825-0097"}
     assert group == {"name": "A Group"}
     assert (cited["type"], cited["license"]) == ("dataset", "CC-BY-4.0")
+
+
+@pytest.mark.parametrize(
+    ("text", "author"),
+    [
+        ("Doe, Jane (0000-0002-1825-0097)", ABOUT["authors"][0]),
+        ("Doe, Jane (https://orcid.org/0000-0002-1825-0097)", ABOUT["authors"][0]),
+        ("Doe, Jane (0000-0002-1694-233X)", Author("Doe, Jane", "https://orcid.org/0000-0002-1694-233X")),
+        (" A Group ", ABOUT["authors"][1]),
+    ],
+)
+def test_an_author_is_a_name_with_an_orcid_or_without(text, author):
+    assert author_of(text) == author
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Doe, Jane (0000-0002-1825-009)",
+        "Doe, Jane (0000-0002-1825-0098)",
+        "Doe, Jane (0000-0002-1825-0097",
+        "Doe, Jane (a university)",
+        "(0000-0002-1825-0097)",
+    ],
+)
+def test_what_is_no_orcid_does_not_become_part_of_the_name(text):
+    command = [sys.executable, str(ROOT / "commands/deposit.py"), "--author", text, "--license", "CC-BY-4.0"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"--author: {text} is not a name with an ORCID in parentheses")
 
 
 @pytest.mark.parametrize("name", ["results/guan2020/table2.csv", "README.md", "ro-crate-metadata.json"])

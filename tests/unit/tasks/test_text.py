@@ -219,7 +219,9 @@ class TestFolders:
         assert "must have one suffix; found .txt, none" in refusal(folder)
         (folder / "notes").rename(folder / "a.md")
         assert "must have one suffix; found .md, .txt" in refusal(folder)
-        (folder / "a.txt").unlink()
+        (folder / "a.txt").rename(folder / "{a}.txt")
+        assert "takes the braces in" in refusal(folder)
+        (folder / "{a}.txt").unlink()
         assert "a text must be one of .json, .jsonl, .txt; found .md" in refusal(folder)
 
     def test_a_folder_that_is_not_there_is_named(self, tmp_path):

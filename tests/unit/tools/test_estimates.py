@@ -262,9 +262,7 @@ def test_without_estimates_nothing_is_made_up(two):
 
 def test_each_rule_of_the_demo_has_a_time_memory_and_disk(folder):
     """The command itself, where nothing has run: a quarter of an hour and 320 MB were measured."""
-    command = [sys.executable, str(ROOT / "commands" / "preview.py"), "--cores", "2", "--directory", str(folder)]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    lines = re.findall(r"^(\w+) +([\d,]+) +(\S+) +(\S+ [MG]B) +(\S+ [MG]B)$", text, re.MULTILINE)
+    text, lines = previewed(folder)
     assert len(lines) > 35
     assert all(time not in ("?", "0:00:00") for _, _, time, _, _ in lines)
     assert "new" in text
@@ -272,3 +270,19 @@ def test_each_rule_of_the_demo_has_a_time_memory_and_disk(folder):
     (disk,) = re.findall(r"the results take about (\d+) MB of disk", text)
     assert 320 / 1.5 < int(disk) < 320 * 1.5
     assert not list(folder.glob("results/samples"))
+
+
+def test_memory_and_times_are_those_of_the_resources_that_a_profile_gives(folder):
+    write_text("given/config.yaml", 'default-resources: [gpu=1]\nset-resources: ["embed_heads:mem_mb=16000"]\n')
+    text, lines = previewed(folder, "--profile", str(folder / "given"))
+    memory = {rule: memory for rule, _, _, memory, _ in lines}
+    assert memory["embed_heads"] == "16.0 GB"
+    assert memory["evaluate_condition"] == "5.1 GB", "CUDA's libraries take some"
+    assert "A job asks for at most 16.0 GB of memory" in text
+
+
+def previewed(folder: Path, *arguments: str) -> tuple[str, list[tuple[str, ...]]]:
+    """What the command prints for the demo, and its lines about rules: rule, jobs, time, memory, disk."""
+    command = [sys.executable, str(ROOT / "commands" / "preview.py"), "--cores", "2", "--directory", str(folder)]
+    text = subprocess.run([*command, *arguments], capture_output=True, text=True, check=True).stdout
+    return text, re.findall(r"^(\w+) +([\d,]+) +(\S+) +(\S+ [MG]B) +(\S+ [MG]B)$", text, re.MULTILINE)

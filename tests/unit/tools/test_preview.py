@@ -103,6 +103,14 @@ def test_of_two_changed_values_each_job_names_the_one_that_concerns_it(config):
     }
 
 
+def test_a_changed_key_may_have_a_slash_where_another_is_what_stands_before_it(config):
+    config["tasks"]["pairs"]["labels"] = {"n": 0, "n/a": 1}
+    run(config)
+    after = edited(config, "clustering/restarts", 6)
+    after["tasks"]["pairs"]["labels"]["n/a"] = 0
+    assert reasons(planned(after, ["cluster_heads"]), after) == {"cluster_heads": ["clustering.restarts: 5, now 6"]}
+
+
 def test_without_a_remembered_configuration_the_value_is_named_as_the_rule_knows_it(config):
     run(config)
     Path("results/provenance/config.json").unlink()

@@ -118,6 +118,17 @@ def test_a_baseline_alone_goes_with_every_partition(small):
     ]
 
 
+def test_a_baseline_that_names_a_type_is_refused_where_it_does_not_go_along(small):
+    own = edited(small, "conditions", {"none": {"dense": "keep"}, "zero": {"type-1": "zero"}})
+    with pytest.raises(
+        InputError, match=r"^config: conditions\.zero: no drop can be measured for .* type-5, since .* \{\}"
+    ):
+        Plan(read_config(edited(own, "clustering", {"k": [4, 5]})))
+    both = edited(own, "conditions/none", {"1-1": "keep"})
+    plan = Plan(read_config(edited(both, "clustering", {"k": [5]})))
+    assert [ablation.name for ablation in plan.ablations] == ["none", "zero"]
+
+
 def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(imported):
     """How many heads the model has is not known before it is there; `operations` refuses one too many."""
     raw = edited(

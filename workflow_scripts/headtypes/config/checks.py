@@ -76,17 +76,22 @@ def check_models(config: Config) -> None:
 
 
 def check_partitions(config: Config) -> None:
-    """The user's partitions have names of their own, and features."""
-    clustered = {name for model in config.models.values() for task in model.tasks for name in clusterings(config, task)}
+    """The user's partitions have names of their own, and features; and the selection leaves what it names.
+
+    The models have been checked.
+    """
+    read = [(name, task) for name, model in config.models.items() for task in model.tasks]
+    made = [(*it, name) for it in read if _has_features(config, it[1]) for name in clusterings(config, it[1])]
+    clustered = {name for _, _, name in made}
     for name, entry in config.partitions.items():
         if name in clustered:
             raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
         check_entry(config, "models", f"partitions.{name}.model", entry.model)
         check_entry(config, "tasks", f"partitions.{name}.task", entry.task)
-        if "samples" not in KINDS[kind := config.tasks[entry.task].kind].keys:
+        if not _has_features(config, entry.task):
             raise InputError(
-                f"config: partitions.{name}.task: {entry.task} is of kind {kind}, on which types have no features; "
-                "name another task."
+                f"config: partitions.{name}.task: {entry.task} is of kind {config.tasks[entry.task].kind}, on which "
+                "types have no features; name another task."
             )
         if entry.task not in config.models[entry.model].tasks:
             raise InputError(
@@ -96,6 +101,7 @@ def check_partitions(config: Config) -> None:
     for name in config.select.partitions or ():
         _check_not_removed(config, "partitions", "select.partitions", name)
         check_known("select.partitions", name, clustered | set(config.partitions))
+    _check_left(config, read, [*made, *((entry.model, entry.task, name) for name, entry in config.partitions.items())])
 
 
 def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
@@ -164,6 +170,21 @@ def check_baseline(config: Config) -> None:
             "config: conditions: each of them changes heads, so that no drop can be measured; add one that changes "
             "none (baseline: {}), or give one that does something another name than baseline."
         )
+
+
+def check_baselines(config: Config, conditions: Iterable[str], kinds: Iterable[Iterable[str]]) -> None:
+    """Wherever one of these conditions changes heads, another applies that leaves all of them as they are.
+
+    kinds: the types of each partition.
+    """
+    for types in kinds:
+        applying = [name for name in conditions if set(types_of(config.conditions[name])) <= set(types)]
+        changing = [name for name in applying if not changes_nothing(config.conditions[name])]
+        if changing and len(changing) == len(applying):
+            raise InputError(
+                f"config: conditions.{changing[0]}: no drop can be measured for a partition into {', '.join(types)}, "
+                "since each condition that changes nothing names other types; add one that names none (baseline: {})."
+            )
 
 
 def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> list[str]:
@@ -236,6 +257,36 @@ def _check_not_removed(config: Config, registry: str, key: str, name: str) -> No
             f'config: {key} names "{name}", which {by}: null takes away; name another there, or take the entry that '
             "names it away as well."
         )
+
+
+def _check_left(config: Config, read: list[tuple[str, str]], partitions: list[tuple[str, str, str]]) -> None:
+    """The selection leaves something to do.
+
+    read: every model with each of its tasks; partitions: model, task and name of every one.
+    """
+    chosen = config.select
+    models, tasks = chosen.models or config.models, chosen.tasks or config.tasks
+    left = {(model, task) for model, task in read if model in models and task in tasks}
+    if not left and not set(config.detectors.models) & set(models):
+        raise InputError(
+            "config: select.tasks: no selected model has one of these tasks; select other models or tasks."
+        )
+    wanted = [(model, task) for model, task, name in partitions if name in (chosen.partitions or [name])]
+    parted = left.intersection(wanted)
+    if chosen.partitions and not parted:
+        raise InputError(
+            "config: select.partitions: no selected model has one of these on a selected task; select other models, "
+            "tasks or partitions."
+        )
+    if chosen.conditions and not any(config.models[model].evaluate == task for model, task in parted):
+        raise InputError(
+            "config: select.conditions: no selected model with a selected partition is evaluated on its task; select "
+            "other models, tasks or partitions, or no condition ([])."
+        )
+
+
+def _has_features(config: Config, task: str) -> bool:
+    return "samples" in KINDS[config.tasks[task].kind].keys
 
 
 def _check_descent(config: Config, name: str) -> None:

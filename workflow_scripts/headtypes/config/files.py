@@ -7,7 +7,7 @@ from typing import Any, get_origin
 
 import yaml
 
-from headtypes.base.errors import InputError, nearest
+from headtypes.base.errors import InputError, nearest, one_line
 from headtypes.config.schema import Config
 
 # The parts of a configuration whose keys are names of entries.
@@ -65,10 +65,15 @@ def laid_over(
 def read_keys(file: str | Path) -> Keys:
     """Read the keys of a YAML or JSON file, nested as they stand there, without its values.
 
-    Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence.
+    Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence, and where JSON is
+    indented with tabs, which are no YAML.
     """
     with open(file, encoding="utf-8") as text:
-        return _keys(yaml.compose(text, Loader=yaml.SafeLoader), Path(file), "") or {}
+        try:
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+        except yaml.YAMLError as error:
+            raise InputError(f"{file}: indent with spaces instead of tabs ({one_line(error)}).") from None
+    return _keys(node, Path(file), "") or {}
 
 
 def _keys(node: yaml.Node | None, file: Path, where: str) -> Keys | None:

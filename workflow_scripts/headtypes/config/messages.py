@@ -24,6 +24,8 @@ _FOR_TEXT = {
     "int_type": _UNQUOTED,
     "bool_type": _UNQUOTED,
 }
+# Snakemake reads null on the command line as text, too.
+_NULL = "; with --config, null is text and takes nothing away: put it into a file for --configfile instead"
 _SHOWN = 80  # characters of a wrong value
 
 
@@ -66,9 +68,9 @@ def _explain(problem: dict, root: type[BaseModel]) -> str:
         return f"{parent}: the name {found} cannot be used; {_wanted(problem)}."
     if kind == "string_pattern_mismatch":
         return f"{key}: {found} cannot be used; {_wanted(problem)}."
+    advice = _NULL if value == "null" else _FOR_TEXT.get(kind, "") if isinstance(value, str) else ""
     if kind in ("model_type", "dict_type"):
-        return f"{key}: a mapping of keys is needed; found {found}."
-    advice = _FOR_TEXT.get(kind, "") if isinstance(value, str) else ""
+        return f"{key}: a mapping of keys is needed; found {found}{advice}."
     return f"{key}: {_lower(problem['msg'])}; found {found}{advice}."
 
 

@@ -1,6 +1,7 @@
 """The base of every part of the configuration, and where models and data come from."""
 
 import os
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -26,6 +27,8 @@ def _expand(path: str) -> str:
         raise ValueError("a path is one line of text")
     if len(expanded) > _LONGEST_PATH:
         raise ValueError(f"a path has at most {_LONGEST_PATH} characters")
+    if re.search("[{}]", re.sub(r"\$\{\w+\}", "", expanded)):
+        raise ValueError("Snakemake takes braces in a path for wildcards; rename the file or folder, or link to it")
     return expanded
 
 

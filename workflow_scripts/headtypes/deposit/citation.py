@@ -1,8 +1,35 @@
 """How the deposit itself is cited, in the Citation File Format."""
 
+import re
+
 import yaml
 
+from headtypes.base.errors import InputError
 from headtypes.deposit.card import Author, Study
+
+_ORCID = r"(?:https?://orcid\.org/)?((?:\d{4}-){3}\d{3}[\dX])"
+
+
+def author_of(text: str) -> Author:
+    """The author that a text such as "Doe, Jane (0000-0002-1825-0097)" names; the ORCID may be left out.
+
+    Raises `InputError` where parentheses hold no ORCID.
+    """
+    name, orcid = re.fullmatch(rf"(.*?)\s*(?:\({_ORCID}\))?", text.strip()).groups()
+    if not name or {"(", ")"} & set(name) or not (orcid is None or _is_sound(orcid)):
+        raise InputError(
+            f"--author: {text} is not a name with an ORCID in parentheses, such as Doe, Jane (0000-0002-1825-0097); "
+            "correct the ORCID, or leave out the parentheses."
+        )
+    return Author(name, orcid and f"https://orcid.org/{orcid}")
+
+
+def _is_sound(orcid: str) -> bool:
+    """Whether the last digit is the check digit of the others, by ISO 7064, 11-2; X stands for ten."""
+    total, *digits = (10 if digit == "X" else int(digit) for digit in orcid.replace("-", ""))
+    for digit in digits:
+        total = 2 * total + digit
+    return total % 11 == 1
 
 
 def citation(study: Study) -> str:

@@ -119,7 +119,7 @@ def _estimate(job: Job, plan: Plan, sizes: ExpectedSizes, speed: float) -> Estim
             sizes.expect(output, disk / len(job.outputs))
     return Estimate(
         _seconds(stage, plan, wildcards, inputs, asked.operations, texts, speed, job.gpu),
-        asked.mem_mb,
+        asked.mem_mb if job.mem_mb is None else job.mem_mb,
         disk,
         4 * _downloaded(sizes, job) / _MB,
         12 * model.parameters / _MB if stage.computes == "training" else 0,

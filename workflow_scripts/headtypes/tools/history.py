@@ -1,5 +1,9 @@
-"""What a run leaves for later ones to compare with: its configuration, and what the digests of code are made of."""
+"""What a run leaves for later ones to compare with: its configuration, and what the digests of code are made of.
 
+For its own jobs, it also leaves the numbers of shards that it has planned.
+"""
+
+from collections.abc import Mapping
 from pathlib import Path
 
 from headtypes.base.files import read_json, write_json
@@ -40,6 +44,24 @@ def remember_code(results: Path, script: Path) -> None:
 def code_file(results: Path, digest: str) -> Path:
     """Where `remember_code` writes what a digest is made of."""
     return folder_of_records(results) / "code" / f"{digest}.json"
+
+
+def remember_shards(results: Path, numbers: Mapping[str, int]) -> None:
+    """Write numbers of shards, by the paths of results, for the processes of jobs; results: the folder of results."""
+    if numbers:
+        write_json(_shards_file(results), numbers)
+    else:
+        _shards_file(results).unlink(missing_ok=True)
+
+
+def remembered_shards(results: Path) -> dict[str, int]:
+    """What `remember_shards` wrote last; raises `InputError` where it is damaged."""
+    file = _shards_file(results)
+    return read_json(file) if file.is_file() else {}
+
+
+def _shards_file(results: Path) -> Path:
+    return folder_of_records(results) / "shards.json"
 
 
 def _config_file(results: Path) -> Path:

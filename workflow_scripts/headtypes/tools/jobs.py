@@ -19,7 +19,8 @@ class Job:
     spec, code: its two parameters, as Snakemake has them.
     script:     file of its code.
     inputs, outputs: paths as Snakemake has them; named: the inputs by the names that the rule gives them.
-    benchmark: where its time is written, if anywhere; gpu: whether it takes a GPU.
+    benchmark: where its time is written, if anywhere; gpu: whether it takes a GPU; mem_mb: the memory that it asks for,
+        where that is known.
     runs, reasons: whether Snakemake would run it now, and Snakemake's words for why.
     """
 
@@ -37,6 +38,7 @@ class Job:
     reasons: tuple[str, ...] = ()
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gpu: bool = False
+    mem_mb: int | None = None
 
     @property
     def stage(self) -> str:
@@ -61,7 +63,7 @@ def changes(job: Job, record: dict) -> list[str]:
 
 def spec_changes(now: dict, then: dict) -> list[str]:
     """The values of two specs that differ: "clustering k: 4, now 5"."""
-    return [f"{path.replace('/', ' ')}: {_shown(a)}, now {_shown(b)}" for path, a, b in differing(then, now)]
+    return [f"{' '.join(path)}: {_shown(a)}, now {_shown(b)}" for path, a, b in differing(then, now)]
 
 
 def code_changes(job: Job, then: str) -> list[str]:
@@ -79,11 +81,11 @@ def code_changes(job: Job, then: str) -> list[str]:
     ]
 
 
-def differing(then: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The leaves in which two nested mappings differ: (path, value then, value now); None where there is none."""
+def differing(then: Any, now: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """The leaves in which two nested mappings differ: (keys, value then, value now); None where there is none."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in {**then, **now}:
-            yield from differing(then.get(key), now.get(key), f"{path}/{key}" if path else key)
+            yield from differing(then.get(key), now.get(key), (*path, key))
     elif then != now:
         yield path, then, now
 

@@ -4,7 +4,7 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -178,9 +178,9 @@ def _changed_leaves(results: Path, config: Config) -> dict[str, Callable[[Job], 
         return {}
     leaves = {}
     for path, old, new in differing(then, now):
-        words = f"{path.replace('/', '.')}: {_shown(old)}, now {_shown(new)}"
+        words = f"{'.'.join(path)}: {_shown(old)}, now {_shown(new)}"
         try:
-            leaves[words] = _changes_spec(Plan(read_config(_with(now, path.split("/"), old))))
+            leaves[words] = _changes_spec(Plan(read_config(_with(now, path, old))))
         except InputError:
             continue  # The old value does not fit the rest of the new configuration.
     return leaves
@@ -200,7 +200,7 @@ def _changes_spec(before: Plan) -> Callable[[Job], bool]:
     return changed
 
 
-def _with(part: dict, path: list[str], value: object) -> dict:
+def _with(part: dict, path: Sequence[str], value: object) -> dict:
     key, *rest = path
     if not rest and value is None:
         return {name: kept for name, kept in part.items() if name != key}

@@ -7,6 +7,7 @@ from headtypes.ablation.operations import head_of, need_head_outputs, reading_ma
 from headtypes.config.checks import (
     changes_nothing,
     check_baseline,
+    check_baselines,
     check_conditions,
     check_file,
     check_models,
@@ -53,10 +54,10 @@ class Plan:
         check_sources(config, self.models, self.tasks)
         if self.probed and (vectors := config.probes.vectors.file):
             check_file("probes.vectors.file", vectors)
-        imported = [partition.types for partition in self.imported]
+        kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
+        check_baselines(config, self.conditions, kinds)
         self.left_out_conditions: list[str] = []
-        if len(imported) == len(config.partitions):  # The types of a partition that is not selected are unknown.
-            kinds = [*map(type_names, config.clustering.k), *imported]
+        if len(self.imported) == len(config.partitions):  # The types of a partition that is not selected are unknown.
             self.left_out_conditions = check_conditions(config, self.conditions, kinds)
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
