@@ -42,8 +42,10 @@ onstart:
 
 
 onsuccess:
-    forget_joined(folder_of_results())
-    remember_config(plan.config, folder_of_results())
+    # A job on a cluster's node is a process that ends well, too.
+    if workflow.is_main_process:
+        forget_joined(folder_of_results())
+        remember_config(plan.config, folder_of_results())
 
 
 rule all:

@@ -311,6 +311,18 @@ def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(tm
     assert [path for path in re.findall(r"[^\s,]+", run.stdout) if "/shards/" in path] == shards * (joined_from > 1)
 
 
+def test_a_job_on_a_node_does_not_take_itself_for_a_run_that_has_ended_well(tmp_path):
+    place = Workplace.copied(tmp_path)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1"]
+    node = ["--mode", "remote", "--allowed-rules", "fetch_task", "--target-jobs", "fetch_task:task=made"]
+    remembered = place.folder / "results/provenance/config.json"
+    for arguments, is_run in ((node, False), (["--force", "results/sources/tasks/made.jsonl"], True)):
+        run = subprocess.run([*command, *arguments], cwd=place.folder, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        assert (place.folder / "results/sources/tasks/made.jsonl").is_file()
+        assert remembered.is_file() == is_run
+
+
 def _touch(place: Workplace, paths: list[str]) -> None:
     for path in paths:
         (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
