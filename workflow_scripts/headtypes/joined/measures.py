@@ -109,16 +109,17 @@ def of_relations(task: str, heads: pd.DataFrame) -> Iterator[Measure]:
     """Accuracy of the best head of the set at each relation, in either direction, and how many relations it finds best.
 
     heads: as `language.syntax.relations.measure_relations` has it. Chosen and scored on the part `file`, as the paper
-        does; which set has the best head is counted over relations, not over totals, nor over a relation and its
-        subtypes together.
+        does; which set has the best head is counted over relations, not over totals, a relation and its subtypes
+        together, or the same words twice (poss where there is poss*).
     """
     of_file = heads[heads["part"] == "file"]
     for annotation, rows in of_file.groupby("annotation", sort=False):
-        best_of_all = []
+        best_of_all, names = [], set(rows["relation"])
         for relation, of_relation in rows.groupby("relation", sort=False):
             by_head = of_relation.groupby(["layer", "head"])["accuracy"].max().sort_index().to_numpy()
             yield _largest("relations", task, f"{relation} ({annotation})", by_head)
-            if relation not in TOTALS and not relation.endswith(":*") and not np.isnan(by_head).all():
+            counts = relation not in TOTALS and not relation.endswith(":*") and f"{relation}*" not in names
+            if counts and not np.isnan(by_head).all():
                 best_of_all.append(int(np.nanargmax(by_head)))
         if best_of_all:
             places = np.array(best_of_all)
