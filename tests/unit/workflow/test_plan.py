@@ -129,6 +129,12 @@ def test_a_baseline_that_names_a_type_is_refused_where_it_does_not_go_along(smal
     assert [ablation.name for ablation in plan.ablations] == ["none", "zero"]
 
 
+def test_a_baseline_need_not_go_along_where_nothing_is_evaluated(imported):
+    own = edited(imported, "conditions", {"same": {"near": "keep"}, "head": {"1-1": "zero"}})
+    plan = Plan(read_config(edited(own, "select", {"partitions": ["mine"]})))
+    assert [ablation.name for ablation in plan.ablations] == ["same", "head"]
+
+
 def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(imported):
     """How many heads the model has is not known before it is there; `operations` refuses one too many."""
     raw = edited(

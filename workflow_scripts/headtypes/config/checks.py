@@ -175,7 +175,7 @@ def check_baseline(config: Config) -> None:
 def check_baselines(config: Config, conditions: Iterable[str], kinds: Iterable[Iterable[str]]) -> None:
     """Wherever one of these conditions changes heads, another applies that leaves all of them as they are.
 
-    kinds: the types of each partition.
+    kinds: the types of each partition that some condition is evaluated on.
     """
     for types in kinds:
         applying = [name for name in conditions if set(types_of(config.conditions[name])) <= set(types)]

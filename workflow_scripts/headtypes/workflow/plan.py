@@ -55,7 +55,7 @@ class Plan:
         if self.probed and (vectors := config.probes.vectors.file):
             check_file("probes.vectors.file", vectors)
         kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
-        check_baselines(config, self.conditions, kinds)
+        check_baselines(config, self.conditions, [partition.types for partition in self.ablated])
         self.left_out_conditions: list[str] = []
         if len(self.imported) == len(config.partitions):  # The types of a partition that is not selected are unknown.
             self.left_out_conditions = check_conditions(config, self.conditions, kinds)
