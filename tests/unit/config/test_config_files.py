@@ -210,5 +210,7 @@ def test_a_file_that_holds_no_mapping_has_no_keys(file):
 def test_json_that_yaml_cannot_read_is_told(file):
     """Snakemake reads it as JSON, and everything else as YAML."""
     path = file("a.json", '{\n\t"seed": 1\n}\n')
-    with pytest.raises(InputError, match=f"^{path}: indent with spaces instead of tabs \\(.*line 2, column 1\\)\\.$"):
+    with pytest.raises(
+        InputError, match=f"^{path}: write JSON that is YAML, too, without tabs \\(.*line 2, column 1\\)\\.$"
+    ):
         read_keys(path)

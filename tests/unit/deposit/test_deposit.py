@@ -258,6 +258,8 @@ def test_the_deposit_is_cited_by_its_authors(folder):
     [
         ("Doe, Jane (0000-0002-1825-0097)", ABOUT["authors"][0]),
         ("Doe, Jane (https://orcid.org/0000-0002-1825-0097)", ABOUT["authors"][0]),
+        ("Doe, Jane (orcid.org/0000-0002-1825-0097/)", ABOUT["authors"][0]),
+        ("Doe, Jane (0000-0002-1694-233x)", Author("Doe, Jane", "https://orcid.org/0000-0002-1694-233X")),
         ("Doe, Jane (0000-0002-1694-233X)", Author("Doe, Jane", "https://orcid.org/0000-0002-1694-233X")),
         (" A Group ", ABOUT["authors"][1]),
     ],
@@ -274,6 +276,7 @@ def test_an_author_is_a_name_with_an_orcid_or_without(text, author):
         "Doe, Jane (0000-0002-1825-0097",
         "Doe, Jane (a university)",
         "(0000-0002-1825-0097)",
+        "Doe, Jane 0000-0002-1825-0097",
     ],
 )
 def test_what_is_no_orcid_does_not_become_part_of_the_name(text):

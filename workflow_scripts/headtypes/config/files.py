@@ -65,14 +65,14 @@ def laid_over(
 def read_keys(file: str | Path) -> Keys:
     """Read the keys of a YAML or JSON file, nested as they stand there, without its values.
 
-    Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence, and where JSON is
-    indented with tabs, which are no YAML.
+    Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence, and where JSON is no
+    YAML, as with tabs.
     """
     with open(file, encoding="utf-8") as text:
         try:
             node = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.YAMLError as error:
-            raise InputError(f"{file}: indent with spaces instead of tabs ({one_line(error)}).") from None
+            raise InputError(f"{file}: write JSON that is YAML, too, without tabs ({one_line(error)}).") from None
     return _keys(node, Path(file), "") or {}
 
 

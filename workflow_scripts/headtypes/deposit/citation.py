@@ -7,19 +7,21 @@ import yaml
 from headtypes.base.errors import InputError
 from headtypes.deposit.card import Author, Study
 
-_ORCID = r"(?:https?://orcid\.org/)?((?:\d{4}-){3}\d{3}[\dX])"
+_DIGITS = r"(?:\d{4}-){3}\d{3}[\dXx]"
+_ORCID = rf"(?:(?:https?://)?orcid\.org/)?({_DIGITS})/?"
 
 
 def author_of(text: str) -> Author:
     """The author that a text such as "Doe, Jane (0000-0002-1825-0097)" names; the ORCID may be left out.
 
-    Raises `InputError` where parentheses hold no ORCID.
+    Raises `InputError` where parentheses hold no ORCID, and where one is outside of them.
     """
     name, orcid = re.fullmatch(rf"(.*?)\s*(?:\({_ORCID}\))?", text.strip()).groups()
-    if not name or {"(", ")"} & set(name) or not (orcid is None or _is_sound(orcid)):
+    orcid = orcid and orcid.upper()
+    if not name or re.search(rf"[()]|{_DIGITS}", name) or not (orcid is None or _is_sound(orcid)):
         raise InputError(
             f"--author: {text} is not a name with an ORCID in parentheses, such as Doe, Jane (0000-0002-1825-0097); "
-            "correct the ORCID, or leave out the parentheses."
+            "correct the ORCID, or leave it out."
         )
     return Author(name, orcid and f"https://orcid.org/{orcid}")
 

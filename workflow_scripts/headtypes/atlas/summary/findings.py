@@ -52,10 +52,10 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     None where fewer than two types have been left out by themselves.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
-    operations = rows[[column for column in rows if column.startswith("operation_")]].fillna("")
+    operations = rows[[column for column in rows if column.startswith("operation_")]]
     # A partition that nothing was done to may have types that the table has not.
     is_left_out = operations.reindex(columns=[f"operation_{name}" for name in types]) == "zero"
-    alone = rows[is_left_out.any(axis=1) & ((operations != "").sum(axis=1) == 1)]
+    alone = rows[is_left_out.any(axis=1) & (operations.notna().sum(axis=1) == 1)]
     metric = next((name for name in (*_METRICS, "loss") if name in alone and alone[f"drop_{name}"].notna().any()), None)
     if metric is None or len(alone) < 2:
         return None
