@@ -23,7 +23,7 @@ def unfold(page):
     page.evaluate("document.querySelectorAll('.more').forEach((it) => it.click())")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 768, 390])
 def test_nothing_scrolls_sideways(chromium, page_file, width):
     with opened(chromium, page_file, width) as page:
         unfold(page)

@@ -204,7 +204,7 @@ def relation_columns(task: str, path: str | Path, best: str | Path) -> list[Colu
     above = f"points of {task}'s best relation above the best fixed offset"
     return [
         Column(f"relation.{task}", "best relation", group, places, categories=categories, note=note),
-        Column(f"above.{task}", above, group, top["above"].where(is_above), "%", note=note),
+        Column(f"above.{task}", above, group, top["above"].where(is_above), note=note),
     ]
 
 

@@ -86,7 +86,8 @@ def choice_figure(choice: Choice, distance_bins: int) -> Figure:
     chosen = best["gap_k"].dropna().unique()
     if len(chosen) == 1:
         note = f"its rule chooses k = {chosen[0]:.0f} for every method"
-        gaps.annotate(note, (0.98, 0.04), xycoords="axes fraction", ha="right", color="0.35")
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        gaps.annotate(note, (0.98, 0.04), xycoords="axes fraction", ha="right", color="0.35", bbox=behind)
     above.legend(handles=_keys(), loc="outside upper center", ncols=4, handlelength=2.2, columnspacing=2)
     return figure
 

@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 
 from headtypes.figures.plane import frame_plane, scatter_types
 from headtypes.figures.style import PAGE, SMALL, styled, type_labels, type_styles
+from headtypes.joined.table import without_repeats
 from headtypes.types.partitions import Partition
 
 # Inches: a row, what stands left of the cells, the gap between columns, a heading of a group, the types' names, the
@@ -40,8 +41,6 @@ _TITLES = {
     "probes": "probe of these heads alone (% correct)",
 }
 _TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
-# Columns of surface patterns that say the same as others do.
-_LEFT_OUT = ("first", "special")
 
 
 class _Line(NamedTuple):
@@ -77,7 +76,7 @@ def joined_figure(table: pd.DataFrame, partition: Partition, planes: Mapping[str
     """
     groups = [
         _Group(analysis, task, lines)
-        for (analysis, task), rows in table.groupby(["analysis", "task"], sort=False)
+        for (analysis, task), rows in without_repeats(table).groupby(["analysis", "task"], sort=False)
         if (lines := list(_lines(analysis, rows, partition)))
     ]
     # What is known of language stands at the right; if nothing is, and there is no plane, half of the rest.
@@ -107,13 +106,8 @@ def joined_figure(table: pd.DataFrame, partition: Partition, planes: Mapping[str
 
 
 def _lines(analysis: str, rows: pd.DataFrame, partition: Partition) -> Iterator[_Line]:
-    """The rows that are shown: means, best heads and divergences; of relations those that the paper has, if any."""
+    """The rows that are shown: means, best heads and divergences."""
     shown = rows[~rows["statistic"].isin(["smallest", "largest"])]
-    if analysis == "surface":
-        shown = shown[~shown["quantity"].isin(_LEFT_OUT)]
-    if analysis == "relations":
-        derived = shown["quantity"].str.endswith("(stanford)")
-        shown = shown[derived] if derived.any() else shown
     if analysis == "divergence":
         order = ["inside", *(f"to {name}" for name in partition.types)]
         shown = shown.sort_values("statistic", key=lambda column: column.map(order.index), kind="stable")
@@ -152,7 +146,7 @@ def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, wid
     centre = {name: _NAMES + (place + 0.5) * cell for place, name in enumerate(partition.types)}
     for name, x in centre.items():
         axes.plot([x], [_HEAD - 0.08], styles[name].marker, color=styles[name].colour, ms=4)
-        axes.text(x, _HEAD - 0.15, labels[name].replace(" (doubtful)", "?"), rotation=30, ha="left", va="bottom")
+        axes.text(x, _HEAD - 0.15, _short(labels[name]), rotation=30, ha="left", va="bottom")
     y = _HEAD
     for group in column:
         axes.text(0, y + _GROUP - 0.04, f"{group.title}, {group.task}", weight="bold", va="bottom")
@@ -199,7 +193,13 @@ def _mark_types(axes: Axes, places: pd.DataFrame, partition: Partition, title: s
     scatter_types(axes, places, partition, 16)
     frame_plane(axes, places)
     axes.set_title(title, loc="left")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0.1, handletextpad=0.2)
+    handles, labels = axes.get_legend_handles_labels()
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0.1, "handletextpad": 0.2}
+    axes.legend(handles, map(_short, labels), **beside)
+
+
+def _short(label: str) -> str:
+    return label.replace(" (doubtful)", "?")
 
 
 def _add_legend(axes: Axes) -> None:

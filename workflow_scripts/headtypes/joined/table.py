@@ -18,6 +18,8 @@ from headtypes.probes.type_scores import TypeScore
 from headtypes.types.partitions import Partition
 
 DRAWS = 1000
+# Columns of surface patterns that say the same as others do.
+_REPEATED = ("first", "special")
 COLUMNS = {
     "type": str,
     "doubtful": bool,
@@ -102,6 +104,14 @@ def join_types(
             found = _row(names, score.uas, score.low, score.high, place_among(score.uas, score.draws))
             rows.append(about | {"overlap": np.nan} | found)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+
+
+def without_repeats(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of such a table but those that say what others do, as the relations of UD where there are Stanford's."""
+    of_relations = table["analysis"] == "relations"
+    derived = of_relations & table["quantity"].str.endswith("(stanford)")
+    repeated = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
+    return table[~repeated & ~((table["analysis"] == "surface") & table["quantity"].isin(_REPEATED))]
 
 
 def read_joined(path: str | Path) -> pd.DataFrame:

@@ -6,20 +6,20 @@ import pandas as pd
 
 from headtypes.ablation.metrics import METRICS
 from headtypes.atlas.summary.verdicts import Count, Judged
+from headtypes.joined.table import without_repeats
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
 from headtypes.types.partitions import Partition
 
 # The level below which a type is said to differ from random heads.
 _LEVEL = 0.01
 _QUANTITIES = {
-    ("surface", "mean"): "mean {quantity} of attention",
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",
     ("importance", "mean"): "mean importance",
-    ("detectors", "mean"): "mean score by the detector {quantity}",
     ("divergence", "inside"): "mean divergence from one another",
     ("relations", "best head"): "accuracy at {quantity} of the best head",
     ("coreference", "best head"): "accuracy at {quantity} of the best head",
 }
+_UNITS = {"relations": " %", "coreference": " %", "divergence": " nats"}
 _METRICS = ("exact_match", "accuracy")
 
 
@@ -66,29 +66,27 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     low, high = alone.loc[most, [f"drop_{metric}_low", f"drop_{metric}_high"]]
     digits = METRICS[metric].decimals - 1
     within = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f})"
-    measured = METRICS[metric]
-    if measured.better == "higher":
-        compared = "any type" if is_every_type else "the types left out"
-        sentence = (
-            f"Without its {of[most]} heads {model} loses {drops[most]:z.1f} points of {measured.words}{within}, "
-            f"the largest drop of {compared}; without its {of[least]} heads it loses {drops[least]:z.1f}, the smallest"
-        )
-    else:
-        compared = "any other type" if is_every_type else "the other types left out"
-        sentence = (
-            f"Without its {of[most]} heads the {measured.words} of {model} rises by {drops[most]:z.2f} "
-            f"{measured.unit}{within}, more than without {compared}; without its {of[least]} heads it rises by "
-            f"{drops[least]:z.2f}, the least"
-        )
-    if f"control_drop_{metric}" in alone and pd.notna(alone.loc[most, f"control_drop_{metric}"]):
-        row = alone.loc[most]
-        draws, cost = int(row["control_draws"]), row[f"control_drop_{metric}"]
-        sentence += (
-            f". As many random heads of the same layers as the {of[most]} ones cost {cost:z.{digits}f} "
-            f"{measured.steps} on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
+    measured, row, random = METRICS[metric], alone.loc[most], ""
+    if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
+        draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
+        random = (
+            f"; on {row['control_questions']:.0f} inputs {own:z.{digits}f}, where as many random heads of the same "
+            f"layers cost {cost:z.{digits}f} on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
             f"{row[f'own_rank_p_{metric}']:.2f})"
         )
-    return f"{sentence}."
+    if measured.better == "higher":
+        compared = "any type" if is_every_type else "the types left out"
+        return (
+            f"Without its {of[most]} heads {model} loses {drops[most]:z.1f} points of {measured.words}{within}, the "
+            f"largest drop of {compared}{random}. Without its {of[least]} heads it loses {drops[least]:z.1f}, the "
+            "smallest."
+        )
+    compared = "any other type" if is_every_type else "the other types left out"
+    return (
+        f"Without its {of[most]} heads the {measured.words} of {model} rises by {drops[most]:z.2f} {measured.unit}"
+        f"{within}, more than without {compared}{random}. Without its {of[least]} heads it rises by "
+        f"{drops[least]:z.2f}, the least."
+    )
 
 
 def sink_sentence(comparison: pd.DataFrame, judged: Judged) -> str | None:
@@ -110,9 +108,11 @@ def sink_sentence(comparison: pd.DataFrame, judged: Judged) -> str | None:
 def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
     """What sets a type apart most from random heads, and how often types differ from them.
 
-    joined: as `joined.table.join_types` makes it. None where nothing stands beside random heads.
+    joined: as `joined.table.join_types` makes it. Where heads look does not count: types are defined by it. None where
+        nothing else stands beside random heads.
     """
-    tested = joined[joined["p"].notna() & joined["statistic"].isin(["mean", "best head", "inside"])]
+    rows = without_repeats(joined[~joined["analysis"].isin(["surface", "detectors"])])
+    tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])]
     if tested.empty:
         return None
     apart = tested[tested["p"] < _LEVEL]
@@ -120,8 +120,9 @@ def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
         f"in {len(apart)} of {len(tested)} comparisons the types of {model} differ from as many random heads of the "
         f"same layers (p < {_LEVEL:g}, uncorrected)"
     )
-    # By how far beyond the random heads they are, in widths of the interval of these.
+    # By how far beyond the random heads they are, in widths of the interval of these; one at 100 % is narrow.
     width = (apart["random_high"] - apart["random_low"]).where(lambda it: it > 0)
+    width = width.clip(lower=width.groupby(apart["analysis"]).transform("median"))
     beyond = (apart["value"] - apart["random"]).abs() / width
     if beyond.notna().sum() == 0:
         return f"{often[0].upper()}{often[1:]}."
@@ -132,7 +133,8 @@ def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
     )
     return (
         f"What sets a type of {model} apart most is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
-        f"{row['value']:.2f}, where as many random heads of the same layers have {row['random']:.2f} "
+        f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
+        f"{row['random']:.2f} "
         f"({row['random_low']:.2f} to {row['random_high']:.2f}); {often}."
     )
 

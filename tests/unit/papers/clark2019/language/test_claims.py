@@ -185,6 +185,21 @@ def test_a_claim_about_relations_that_a_treebank_lacks_has_no_verdict():
     assert found["different-heads"] == FAILS
 
 
+@pytest.mark.parametrize(
+    ("narrow", "lacking", "verdict"),
+    [
+        ((), ("poss", "auxpass", "ccomp", "mark"), HOLDS),
+        (("nsubj",), ("poss", "auxpass", "ccomp", "mark"), NO_VERDICT),
+        (("nsubj", "dobj", "auxpass", "ccomp", "mark"), ("poss",), FAILS),
+    ],
+)
+def test_relations_that_are_missing_count_neither_for_a_claim_nor_against_it(narrow, lacking, verdict):
+    evidence = without(trees(leads=dict.fromkeys(narrow, 5)), *lacking)
+    judged = judge(TREEBANK["heads-specialise"], evidence.quantities(), PUBLISHED)
+    assert judged.verdict == verdict
+    assert ("no row of poss" in judged.reason) == (verdict == NO_VERDICT)
+
+
 def test_a_type_of_mention_that_does_not_occur_leaves_only_the_claim_about_types_undecided():
     quantities = Documents(types=("pronoun", "nominal")).quantities()
     found = {name: judge(claim, quantities, PUBLISHED) for name, claim in DOCUMENTS.items()}

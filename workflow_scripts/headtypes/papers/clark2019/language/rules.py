@@ -173,15 +173,19 @@ class RelationCountRule(_OneSided):
         return words, "above", self.at_least - 1
 
     def measure(self, scores: Scores, published: PublishedValues) -> np.ndarray:
-        """The number of relations, of those that are known, which must be enough for the claim to hold."""
-        names = {name: f"relation.{name}.{self.statistic}" for name in self.any_of}
-        known = [name for name in names.values() if name in scores]
-        if len(known) < self.at_least:
-            scores[next(name for name in names.values() if name not in scores)]
+        """The number of relations, of those that are known.
+
+        Raises `NoVerdictError` where they are too few, but would be enough with those that are not known.
+        """
+        names = [f"relation.{name}.{self.statistic}" for name in self.any_of]
+        missing = [name for name in names if name not in scores]
         side, limit = self._limit
-        values = np.stack([scores[name] for name in known])
+        known = [scores[name] for name in names if name not in missing]
         # Where no drawn sentence has a relation, it is on no side.
-        return (values > limit if side == "above" else values < limit).sum(axis=0)
+        count = np.asarray(sum(values > limit if side == "above" else values < limit for values in known))
+        if count.ndim == 0 and count < self.at_least <= count + len(missing):
+            scores[missing[0]]
+        return count
 
 
 class BestHeadsRule(MeasuredRule):
