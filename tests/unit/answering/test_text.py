@@ -1,5 +1,6 @@
 """The loss of language models on texts: that of a plain Transformers loop, and of the dense computation if ablated."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -172,6 +173,7 @@ def test_a_window_is_the_sample_that_features_are_read_on(made):
         else:
             assert (wanted >= 0).sum() == max(1, round(0.15 * (encoded.kinds[window] == 0).sum()))
             assert not hidden[wanted < 0].any()
+            assert (encoded.kinds[window][wanted >= 0] == 0).all()
             assert np.array(ids)[wanted >= 0].tolist() == wanted[wanted >= 0].tolist()
 
 
@@ -198,6 +200,8 @@ def test_the_words_that_are_hidden_depend_on_seed_and_segment_alone(tmp_path):
     assert windows_for(record, tokenizer, seed=6).targets.tolist() != windows.targets.tolist()
     alone = windows_for(record, tokenizer, documents=DOCUMENTS[2:])
     assert alone.targets.tolist() == windows.targets[windows.offsets[2] :].tolist()
+    renamed = [replace(document, id=f"{document.id}, again") for document in DOCUMENTS]
+    assert windows_for(record, tokenizer, documents=renamed).targets.tolist() != windows.targets.tolist()
 
 
 def test_parts_that_are_joined_are_the_whole(made):

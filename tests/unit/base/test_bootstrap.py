@@ -268,6 +268,12 @@ def test_a_column_that_one_unit_has_alone_has_no_interval():
     assert 0.25 <= low[1] <= 0.6 <= high[1] <= 1
 
 
+def test_a_column_that_few_units_have_has_an_interval_although_some_draws_miss_them_all():
+    sums, sizes = np.zeros((2, 10, 1))
+    sizes[:2, 0], sums[:2, 0] = 3, (3, 1)
+    assert np.isfinite(ratio_intervals(sums, sizes, seed=0)).all()
+
+
 def drawn(units: int, seed: int, columns: int = 200, resamples: int = 400, spread: float = 1.0):
     """Resampled means of as many units of unequal size, at various distances from 0, and the sizes."""
     rng = np.random.default_rng(seed)

@@ -73,6 +73,12 @@ def test_numbers_and_names_as_a_reader_sees_them():
     assert join(["a"]) == "a"
 
 
+def test_a_rule_without_a_p_value_decides_only_where_there_is_no_other():
+    with_p = Measured(2.0, 1, 3, lambda limit, side: 0.01)
+    found = judge(claim(a=0, b=0), Quantities({"a": Measured(2.0), "b": with_p}), PAPER)
+    assert (found.verdict, found.deciding) == (HOLDS, 1)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "verdict", "deciding"),
     [((1, 2), (3, 4), HOLDS, 0), ((1, 2), (-1, 4), OPEN, 1), ((-1, 2), (-3, -2), FAILS, 1)],

@@ -326,7 +326,7 @@ def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int) -> np.ndarr
     )
     # The 95 % intervals of three or four units end beyond what so many resamples reach.
     least = min(least, np.nextafter(ALPHA, 0))
-    return np.where(p < ALPHA, np.maximum(p, least), p)
+    return np.maximum(p, least)
 
 
 def _effective_units(sizes: np.ndarray) -> float:

@@ -10,6 +10,8 @@ from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, judge
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities, published_quantities
+from headtypes.papers.clark2019.rules import HeadsRule, RatioRule
+from headtypes.papers.clark2019.statistics import Statistics
 from headtypes.papers.quantities import Quantities
 from tests.support.clark_results import CLARK, gradients_of, head_values, layers_of, surface_of
 
@@ -205,6 +207,21 @@ def test_what_no_head_or_layer_shows_gets_no_verdict():
     assert reason == "in no layer is attention to [SEP] above 0.25"
     unknown = Evidence(layers=None).quantities()
     assert judge(CLAIMS["layers-alike"], unknown, PUBLISHED).reason == "divergences were not measured"
+
+
+def test_as_many_heads_as_are_claimed_are_enough_and_one_at_the_limit_is_none():
+    rule = HeadsRule(kind="heads", statistic="previous", above=0.5, at_least=1)
+    values = np.array([[[0.6, 0.2], [0.5, 0.1]], [[0.5, 0.2], [0.5, 0.1]]])
+    assert rule.measure(Statistics({"previous": values}, {}), None, PUBLISHED).tolist() == [1, 0]
+    assert rule.claimed[1:] == ("above", 0)
+
+
+def test_a_ratio_is_averaged_over_the_layers_that_are_chosen_on_all_segments():
+    rule = RatioRule(kind="ratio", statistic="cls", to="punctuation", where="sep", exceeds=0.25, below=1)
+    whole = Statistics({}, {"sep": np.array([0.1, 0.3, 0.4])})
+    drawn = {"sep": [[0.4, 0.1, 0.1]], "cls": [[1.0, 2.0, 9.0]], "punctuation": [[2.0, 4.0, 10.0]]}
+    found = rule.measure(Statistics({}, {name: np.array(it) for name, it in drawn.items()}), whole, PUBLISHED)
+    assert found == pytest.approx([(2 / 4 + 9 / 10) / 2])
 
 
 @pytest.mark.parametrize(("layers", "judged"), [(1, False), (2, False), (3, True), (6, True), (24, True)])
