@@ -283,7 +283,7 @@ def test_what_is_no_orcid_does_not_become_part_of_the_name(text):
     command = [sys.executable, str(ROOT / "commands/deposit.py"), "--author", text, "--license", "CC-BY-4.0"]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 1
-    assert run.stderr.startswith(f"--author: {text} is not a name with an ORCID in parentheses")
+    assert run.stderr.splitlines()[-1].startswith(f"--author: {text} is not a name with an ORCID in parentheses")
 
 
 @pytest.mark.parametrize("name", ["results/guan2020/table2.csv", "README.md", "ro-crate-metadata.json"])
