@@ -37,7 +37,7 @@ lint: .venv/tests.installed
 	$(BIN)/snakemake --lint
 
 schema: .venv/run.installed
-	cd workflow_scripts && ../$(BIN)/python -m headtypes.config.schema > ../schemas/config.schema.json
+	cd workflow_scripts && ../$(BIN)/python -m headtypes.planning.config.schema > ../schemas/config.schema.json
 
 # Needs uv. Versions stay as they are: take out the line of a package to have its newest version.
 lock:

@@ -24,11 +24,11 @@ import pandas as pd
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from headtypes.base.bootstrap import mean_intervals, resampled_means, score_intervals
+from headtypes.analyses.types.clustering import cluster_heads, partition_of
+from headtypes.analyses.types.confidence import head_confidence
+from headtypes.analyses.types.methods import METHODS
+from headtypes.core.bootstrap import mean_intervals, resampled_means, score_intervals
 from headtypes.papers.markdown import markdown_table
-from headtypes.types.clustering import cluster_heads, partition_of
-from headtypes.types.confidence import head_confidence
-from headtypes.types.methods import METHODS
 
 # Questions of each of the 48 articles of SQuAD v1.1 dev.
 SIZES = (

@@ -22,10 +22,10 @@ import pandas as pd
 import torch
 from transformers import AutoConfig, AutoModel
 
+from headtypes.analyses.detectors.reading import read_detectors
+from headtypes.analyses.detectors.sequences import draw_sequences
+from headtypes.analyses.detectors.table import detector_table
 from headtypes.attention.hook import ATTENTION
-from headtypes.detectors.reading import read_detectors
-from headtypes.detectors.sequences import draw_sequences
-from headtypes.detectors.table import detector_table
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer
 
 TOKENIZERS = {"bert": bert_tokenizer, "gpt2": gpt2_tokenizer, "llama": llama_tokenizer}

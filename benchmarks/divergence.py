@@ -27,10 +27,10 @@ import torch
 from transformers import BertConfig, BertModel
 from ways import SHAPES, VOCABULARY
 
+from headtypes.analyses.divergence.divergence import KeptLayers, divergences
 from headtypes.attention.batches import run_model
-from headtypes.features.divergence import KeptLayers, divergences
+from headtypes.data.encoding import Encoded
 from headtypes.papers.markdown import markdown_table
-from headtypes.tasks.encoding import Encoded
 
 # As the workflow has them.
 SMOOTHING, BATCH_TOKENS, SEGMENTS = 0.001, 1024, 1000

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
-from headtypes.base.files import read_json
-from headtypes.features.feature_files import read_features
-from headtypes.features.surface_files import COLUMNS, read_surface
-from headtypes.types.partitions import read_partition
+from headtypes.analyses.distances.feature_files import read_features
+from headtypes.analyses.surface.surface_files import COLUMNS, read_surface
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import read_json
 
 _DEFINITIONS = ("first token as `[CLS]`", "the paper's definition")
 

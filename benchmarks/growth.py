@@ -28,10 +28,10 @@ import torch
 from memory import peak
 from transformers import BertConfig, BertModel
 
+from headtypes.analyses.distances.distance import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
-from headtypes.features.distance import DistanceFeatures
+from headtypes.data.encoding import Encoded
 from headtypes.papers.markdown import markdown_table
-from headtypes.tasks.encoding import Encoded
 
 # What a case has where it does not say otherwise; hidden is the hidden size, whatever the number of heads.
 USUAL = {"samples": 64, "tokens": 128, "layers": 2, "heads": 8, "hidden": 256}

@@ -42,10 +42,10 @@ def save(folder: str, number: int) -> None:
     """Write the model with a head, and the questions."""
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
+    from headtypes.data.fetching import fetch_task
+    from headtypes.data.records import write_records
     from headtypes.models.fetching import fetch_model
     from headtypes.models.records import write_model_record
-    from headtypes.tasks.fetching import fetch_task
-    from headtypes.tasks.records import write_records
 
     source = fetch_model("minilm", MINILM).folder
     AutoModelForQuestionAnswering.from_pretrained(source).save_pretrained(folder)
@@ -63,11 +63,11 @@ def save(folder: str, number: int) -> None:
 def prepare(folder: str) -> dict[str, float]:
     """The job that cuts the windows."""
     stages = Stages()
+    from headtypes.data.kinds.question_answering.sliding import build_windows
+    from headtypes.data.kinds.registry import read_rows
+    from headtypes.data.windows import write_windows
     from headtypes.models.fetching import load_tokenizer
     from headtypes.models.records import read_model_record
-    from headtypes.tasks.kinds import read_rows
-    from headtypes.tasks.question_answering.sliding import build_windows
-    from headtypes.tasks.windows import write_windows
 
     stages.end("windows: imports")
     questions, record = (
@@ -89,13 +89,13 @@ def evaluate(folder: str) -> dict[str, float]:
     import numpy as np
     import torch
 
-    from headtypes.ablation.evaluation import Settings, evaluate_all
-    from headtypes.answering.question_answering.answers import QuestionAnswers
+    from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
     from headtypes.attention.batches import filled_batches, plan_batches, rows_of
+    from headtypes.data.kinds.question_answering.answers import QuestionAnswers
+    from headtypes.data.kinds.registry import read_rows
+    from headtypes.data.windows import read_windows
     from headtypes.models.loading import load_model
     from headtypes.models.records import read_model_record
-    from headtypes.tasks.kinds import read_rows
-    from headtypes.tasks.windows import read_windows
 
     stages.end("evaluation: imports")
     torch.set_num_threads(THREADS)

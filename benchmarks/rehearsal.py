@@ -26,7 +26,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow_scripts")]
 
-from headtypes.base.files import read_json  # noqa: E402
+from headtypes.core.files import read_json  # noqa: E402
 from tests.support.hub import Hub  # noqa: E402
 from tests.support.stand_ins import BERT_LARGE, COMMITS, TINY, write_stand_ins  # noqa: E402
 

@@ -32,11 +32,11 @@ import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from headtypes.analyses.reach.full_attention import full_attention_heads, write_full_attention
+from headtypes.analyses.reach.reach import Beyond
+from headtypes.analyses.reach.reach_files import Reach
 from headtypes.attention.one_pass import read_attention
-from headtypes.export.full_attention import full_attention_heads, write_full_attention
-from headtypes.export.reach import Beyond
-from headtypes.export.reach_files import Reach
-from headtypes.tasks.encoding import Encoded
+from headtypes.data.encoding import Encoded
 
 TOKENS, SAMPLES, SINK, RECENT = 160, 24, 4, 32
 

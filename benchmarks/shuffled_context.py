@@ -14,13 +14,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
-from headtypes.ablation.evaluation import Settings, evaluate_all, summary
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, summary
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.records import Question
+from headtypes.data.sentences import split_sentences
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.records import read_model_record
-from headtypes.tasks.kinds import read_rows
-from headtypes.tasks.question_answering.sliding import build_windows
-from headtypes.tasks.records import Question
-from headtypes.tasks.sentences import split_sentences
 
 
 def shuffled(questions: list[Question], seed: int = 0) -> list[Question]:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from ways import BINS, DEVICE, NUMPY, Case, Ways
 
-from headtypes.features.columns import head_features
+from headtypes.analyses.distances.columns import head_features
 
 
 @torch.inference_mode()

@@ -12,7 +12,7 @@ from collections import Counter
 
 from planning import planned
 
-from headtypes.tools.audit import audit, remove
+from headtypes.planning.tools.audit import audit, remove
 
 
 def main(arguments: list[str]) -> int:

@@ -19,14 +19,14 @@ from pathlib import Path
 from planning import SCRIPTS, planned
 from ro_crate import write_crate
 
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
 from headtypes.deposit.card import Author
 from headtypes.deposit.citation import author_of
 from headtypes.deposit.parts import check_complete, paths_of_machine
 from headtypes.deposit.study import collect
 from headtypes.deposit.writing import check_new, write_folder
-from headtypes.tools.audit import audit
-from headtypes.workflow.provenance import is_shard
+from headtypes.planning.provenance import is_shard
+from headtypes.planning.tools.audit import audit
 
 
 def main(arguments: list[str]) -> None:

@@ -14,18 +14,18 @@ import yaml
 from planning import SCRIPTS
 from snakemake.utils import update_config
 
-from headtypes.atlas.look import look_at
-from headtypes.atlas.page import write_page
-from headtypes.base.errors import InputError
-from headtypes.config.files import laid_over
-from headtypes.config.schema import read_config
+from headtypes.core.errors import InputError
+from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord, read_model_record
-from headtypes.tasks.records import Sample
-from headtypes.workflow import paths
-from headtypes.workflow.plan import Plan
-from headtypes.workflow.stages.overview import atlas
-from headtypes.workflow.stages.registry import STAGES
+from headtypes.pages.atlas.look import look_at
+from headtypes.pages.atlas.page import write_page
+from headtypes.planning import paths
+from headtypes.planning.config.files import laid_over
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.overview import atlas
+from headtypes.planning.stages.registry import STAGES
 
 NAME = "your text"
 

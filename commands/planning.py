@@ -19,9 +19,9 @@ from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings
 SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from headtypes.config.schema import Config  # noqa: E402
-from headtypes.tools.jobs import Job  # noqa: E402
-from headtypes.workflow.plan import Plan  # noqa: E402
+from headtypes.planning.config.schema import Config  # noqa: E402
+from headtypes.planning.plan import Plan  # noqa: E402
+from headtypes.planning.tools.jobs import Job  # noqa: E402
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from planning import planned
 
-from headtypes.tools.estimates import estimates, speed
-from headtypes.tools.preview import preview, preview_text
+from headtypes.planning.tools.estimates import estimates, speed
+from headtypes.planning.tools.preview import preview, preview_text
 
 
 def main(arguments: list[str]) -> None:

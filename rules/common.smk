@@ -12,23 +12,23 @@ ROOT = Path(workflow.current_basedir).parent
 SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from headtypes.base.errors import InputError
-from headtypes.base.files import canonical_json
-from headtypes.config.files import laid_over
-from headtypes.config.schema import read_config
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json
+from headtypes.planning.config.files import laid_over
+from headtypes.planning.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
-from headtypes.tools.demands import check_models, demands_as_text
-from headtypes.tools.notes import notes_on
-from headtypes.workflow import locks
-from headtypes.workflow import paths
-from headtypes.workflow import resources
-from headtypes.workflow.digest import code_digest
-from headtypes.tools.history import remember_code, remember_config, remember_shards, remembered_shards
-from headtypes.workflow.plan import Plan
-from headtypes.workflow.provenance import forget_joined, results_folder, shards_of
-from headtypes.workflow.stages.overview import atlas
-from headtypes.workflow.stages.overview import summary
-from headtypes.workflow.stages.registry import STAGES
+from headtypes.planning.tools.demands import check_models, demands_as_text
+from headtypes.planning.tools.notes import notes_on
+from headtypes.planning import locks
+from headtypes.planning import paths
+from headtypes.planning import resources
+from headtypes.planning.digest import code_digest
+from headtypes.planning.tools.history import remember_code, remember_config, remember_shards, remembered_shards
+from headtypes.planning.plan import Plan
+from headtypes.planning.provenance import forget_joined, results_folder, shards_of
+from headtypes.planning.stages.overview import atlas
+from headtypes.planning.stages.overview import summary
+from headtypes.planning.stages.registry import STAGES
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for it.

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.base.table_files import write_csv
-from headtypes.features.columns import FINE_BINS
-from headtypes.features.feature_files import read_distance
-from headtypes.types.choice import compare_clusterings
+from headtypes.planning.job import job
+from headtypes.analyses.distances.columns import FINE_BINS
+from headtypes.analyses.distances.feature_files import read_distance
+from headtypes.analyses.types.choice import compare_clusterings
+from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, _):
     distance = read_distance(inputs.features, FINE_BINS, spec.pop("first_token", True))

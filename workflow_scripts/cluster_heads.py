@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job, warn
-from headtypes.base.files import write_json
-from headtypes.features.feature_files import read_head_features
-from headtypes.types.clustering import cluster_heads, partition_of
-from headtypes.types.partitions import write_partition
+from headtypes.planning.job import job, warn
+from headtypes.analyses.distances.feature_files import read_head_features
+from headtypes.analyses.types.clustering import cluster_heads, partition_of
+from headtypes.analyses.types.partitions import write_partition
+from headtypes.core.files import write_json
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     columns = spec.pop("distance_bins"), spec.pop("first_token", True)

@@ -1,6 +1,6 @@
-from headtypes.workflow.job import job
-from headtypes.base.files import write_text
-from headtypes.base.table_files import write_csv
+from headtypes.planning.job import job
+from headtypes.core.files import write_text
+from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.comparison import KEYS, compare_with_clark, comparison_page
 from headtypes.papers.clark2019.language.results import collect_coreference, collect_treebanks
 from headtypes.papers.clark2019.published import read_clark2019

@@ -1,6 +1,7 @@
-from headtypes.workflow.job import job
-from headtypes.base.files import write_text
-from headtypes.base.table_files import write_csv
+from headtypes.planning.job import job
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import write_text
+from headtypes.core.table_files import write_csv
 from headtypes.papers.comparison import tidy_table
 from headtypes.papers.guan2020.comparison import KEYS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import read_guan2020
@@ -14,7 +15,6 @@ from headtypes.papers.guan2020.results import (
 )
 from headtypes.papers.keys import by_key
 from headtypes.papers.markdown import to_html
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published, named = read_guan2020(inputs.reference), spec["partitions"]

@@ -1,6 +1,6 @@
-from headtypes.workflow.job import job
-from headtypes.features.feature_files import read_head_features
-from headtypes.types.embedding import embed_heads, write_embedding
+from headtypes.planning.job import job
+from headtypes.analyses.distances.feature_files import read_head_features
+from headtypes.analyses.types.embedding import embed_heads, write_embedding
 
 with job(snakemake) as (inputs, spec, outputs, _):
     seed = spec.pop("seed")

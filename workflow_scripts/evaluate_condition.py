@@ -1,12 +1,12 @@
-from headtypes.workflow.job import job
-from headtypes.ablation.evaluation import evaluate_condition, read_parts, summary
-from headtypes.ablation.head_output_files import read_head_outputs
-from headtypes.answering.answers import write_scores
-from headtypes.base.files import write_json
+from headtypes.planning.job import job
+from headtypes.analyses.ablation.evaluation import evaluate_condition, read_parts, summary
+from headtypes.analyses.ablation.head_output_files import read_head_outputs
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import write_json
+from headtypes.data.answering.answers import write_scores
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.windows import read_windows
 from headtypes.models.records import read_model_record
-from headtypes.tasks.kinds import read_rows
-from headtypes.tasks.windows import read_windows
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     predictions, scores = evaluate_condition(

@@ -1,11 +1,11 @@
-from headtypes.workflow.job import job
-from headtypes.ablation.curves import evaluate_curves
-from headtypes.ablation.importance_files import read_importance
-from headtypes.base.table_files import write_csv
+from headtypes.planning.job import job
+from headtypes.analyses.ablation.curves import evaluate_curves
+from headtypes.analyses.ablation.importance_files import read_importance
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.windows import read_windows
 from headtypes.models.records import read_model_record
-from headtypes.tasks.kinds import read_rows
-from headtypes.tasks.windows import read_windows
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, _):
     curves = evaluate_curves(

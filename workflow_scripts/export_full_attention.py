@@ -1,6 +1,6 @@
-from headtypes.workflow.job import job
-from headtypes.export.full_attention import full_attention_heads, write_full_attention
-from headtypes.export.reach_files import read_reach
+from headtypes.planning.job import job
+from headtypes.analyses.reach.full_attention import full_attention_heads, write_full_attention
+from headtypes.analyses.reach.reach_files import read_reach
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     reach = read_reach(inputs.reach)

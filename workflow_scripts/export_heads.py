@@ -1,5 +1,5 @@
-from headtypes.workflow.job import job
-from headtypes.export.heads import (
+from headtypes.planning.job import job
+from headtypes.analyses.types.export import (
     head_table,
     read_confidence,
     read_doubts,
@@ -7,7 +7,7 @@ from headtypes.export.heads import (
     write_heads,
     write_masks,
 )
-from headtypes.types.partitions import read_partition
+from headtypes.analyses.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     partition = read_partition(inputs.partition)

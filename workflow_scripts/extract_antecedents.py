@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
-from headtypes.language.coreference.antecedent_files import write_antecedents
-from headtypes.language.coreference.antecedents import extract_antecedents
+from headtypes.planning.job import job
+from headtypes.analyses.coreference.antecedent_files import write_antecedents
+from headtypes.analyses.coreference.antecedents import extract_antecedents
+from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.records import read_records
 from headtypes.models.records import read_model_record
-from headtypes.tasks.coreference.records import AnnotatedDocument
-from headtypes.tasks.records import read_records
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     documents = read_records(inputs.rows, AnnotatedDocument)

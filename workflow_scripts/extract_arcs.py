@@ -1,7 +1,7 @@
-from headtypes.workflow.job import job
-from headtypes.language.syntax.arc_files import write_arcs
-from headtypes.language.syntax.arcs import extract_arcs
-from headtypes.language.syntax.parts import read_parts
+from headtypes.planning.job import job
+from headtypes.analyses.relations.arc_files import write_arcs
+from headtypes.analyses.relations.arcs import extract_arcs
+from headtypes.analyses.relations.parts import read_parts
 from headtypes.models.records import read_model_record
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

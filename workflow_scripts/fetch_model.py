@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
+from headtypes.planning.job import job
+from headtypes.analyses.types.partition_rows import read_partition_rows
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.outline import Demands, check_demands, outline_of
 from headtypes.models.records import write_model_record
-from headtypes.types.partition_rows import read_partition_rows
 
 with job(snakemake) as (inputs, spec, outputs, _):
     demands = Demands(**spec.pop("demands"))

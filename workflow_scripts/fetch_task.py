@@ -1,7 +1,7 @@
-from headtypes.workflow.job import job
-from headtypes.base.files import write_json
-from headtypes.tasks.fetching import fetch_task
-from headtypes.tasks.records import write_records
+from headtypes.planning.job import job
+from headtypes.core.files import write_json
+from headtypes.data.fetching import fetch_task
+from headtypes.data.records import write_records
 
 with job(snakemake) as (inputs, spec, outputs, _):
     rows, record = fetch_task(**spec)

@@ -1,6 +1,6 @@
-from headtypes.workflow.job import job
+from headtypes.planning.job import job
+from headtypes.data.kinds.registry import read_rows
 from headtypes.models.records import read_model_record
-from headtypes.tasks.kinds import read_rows
 from headtypes.training.finetuning import finetune_model
 
 with job(snakemake) as (inputs, spec, outputs, _):

@@ -1,7 +1,7 @@
-from headtypes.workflow.job import job
-from headtypes.features.feature_files import read_head_features
-from headtypes.types.imported import import_partition
-from headtypes.types.partitions import write_partition
+from headtypes.planning.job import job
+from headtypes.analyses.distances.feature_files import read_head_features
+from headtypes.analyses.types.imported import import_partition
+from headtypes.analyses.types.partitions import write_partition
 
 with job(snakemake) as (inputs, spec, outputs, _):
     features, shape = read_head_features(inputs.features, **spec)

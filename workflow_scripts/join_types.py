@@ -1,7 +1,7 @@
-from headtypes.workflow.job import job
-from headtypes.base.table_files import write_csv
-from headtypes.joined.results import join_results
-from headtypes.types.partitions import read_partition
+from headtypes.planning.job import job
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.comparisons.types.results import join_results
+from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     seed, conditions = spec.pop("seed"), spec.pop("left_out")

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
+from headtypes.planning.job import job
 from headtypes.attention.map_files import write_maps, write_sample_maps
 from headtypes.attention.maps import map_attention, map_samples
+from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
-from headtypes.tasks.records import Sample, read_records
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     samples, model = read_records(inputs.samples, Sample), read_model_record(inputs.model)

@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
-from headtypes.features.surface_files import read_surface
+from headtypes.planning.job import job
+from headtypes.analyses.surface.surface_files import read_surface
+from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 from headtypes.papers.clark2019.example_files import write_examples
 from headtypes.papers.clark2019.examples import map_examples
-from headtypes.tasks.records import Sample, read_records
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     samples, surface = read_records(inputs.samples, Sample), read_surface(inputs.surface)

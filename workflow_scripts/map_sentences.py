@@ -1,4 +1,4 @@
-from headtypes.workflow.job import job
+from headtypes.planning.job import job
 from headtypes.models.records import read_model_record
 from headtypes.papers.clark2019.language.sentence_files import write_sentence_maps
 from headtypes.papers.clark2019.language.sentences import map_sentences, read_chosen

@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
-from headtypes.base.files import write_json
-from headtypes.base.table_files import write_csv
-from headtypes.features.feature_files import read_distance
-from headtypes.types.confidence import head_confidence
-from headtypes.types.partitions import read_partition
+from headtypes.planning.job import job
+from headtypes.analyses.distances.feature_files import read_distance
+from headtypes.analyses.types.confidence import head_confidence
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import write_json
+from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     columns, seed = (spec.pop("distance_bins"), spec.pop("first_token", True)), spec.pop("seed")

@@ -1,6 +1,6 @@
-from headtypes.workflow.job import job
-from headtypes.base.table_files import write_parquet
-from headtypes.detectors.reading import measure_detectors
+from headtypes.planning.job import job
+from headtypes.analyses.detectors.reading import measure_detectors
+from headtypes.core.table_files import write_parquet
 from headtypes.models.records import read_model_record
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

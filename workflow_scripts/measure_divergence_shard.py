@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.features.divergence import measure_divergence
-from headtypes.features.divergence_files import write_divergence
+from headtypes.planning.job import job
+from headtypes.analyses.divergence.divergence import measure_divergence
+from headtypes.analyses.divergence.divergence_files import write_divergence
+from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
-from headtypes.tasks.records import Sample, read_records
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     divergence = measure_divergence(read_records(inputs.samples, Sample), read_model_record(inputs.model), **spec)

@@ -1,10 +1,10 @@
-from headtypes.workflow.job import job, warn
-from headtypes.base.table_files import write_csv
-from headtypes.features.gradients import measure_answer_gradients, measure_text_gradients
+from headtypes.planning.job import job, warn
+from headtypes.analyses.gradients.gradients import measure_answer_gradients, measure_text_gradients
+from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.records import Sample, read_records
+from headtypes.data.windows import read_windows
 from headtypes.models.records import read_model_record
-from headtypes.tasks.kinds import read_rows
-from headtypes.tasks.records import Sample, read_records
-from headtypes.tasks.windows import read_windows
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     model = read_model_record(inputs.model)

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.ablation.head_output_files import write_head_outputs
-from headtypes.ablation.head_outputs import measure_head_outputs
+from headtypes.planning.job import job
+from headtypes.analyses.ablation.head_output_files import write_head_outputs
+from headtypes.analyses.ablation.head_outputs import measure_head_outputs
+from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
-from headtypes.tasks.records import Sample, read_records
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     head_outputs = measure_head_outputs(read_records(inputs.samples, Sample), read_model_record(inputs.model), **spec)

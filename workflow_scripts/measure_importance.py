@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
-from headtypes.ablation.importance import measure_importance
-from headtypes.base.table_files import write_csv
+from headtypes.planning.job import job
+from headtypes.analyses.ablation.importance import measure_importance
+from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.windows import read_windows
 from headtypes.models.records import read_model_record
-from headtypes.tasks.kinds import read_rows
-from headtypes.tasks.windows import read_windows
 
 with job(snakemake) as (inputs, spec, outputs, _):
     questions, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)

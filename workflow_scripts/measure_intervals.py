@@ -1,6 +1,6 @@
-from headtypes.workflow.job import job
-from headtypes.ablation.intervals import condition_intervals, read_scores
-from headtypes.base.table_files import write_csv
+from headtypes.planning.job import job
+from headtypes.analyses.ablation.intervals import condition_intervals, read_scores
+from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, _):
     write_csv(outputs.intervals, condition_intervals(read_scores(inputs.scores), **spec))

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.base.table_files import write_csv
-from headtypes.language.syntax.offsets import measure_offsets
-from headtypes.tasks.records import read_records
-from headtypes.tasks.treebank.records import Sentence
+from headtypes.planning.job import job
+from headtypes.analyses.relations.offsets import measure_offsets
+from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.records import read_records
 
 with job(snakemake) as (inputs, spec, outputs, _):
     sentences = read_records(inputs.rows, Sentence)

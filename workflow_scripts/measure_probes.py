@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
-from headtypes.base.table_files import write_csv
-from headtypes.language.syntax.arc_files import read_arcs
-from headtypes.probes.scores import measure_probes, read_probes
-from headtypes.tasks.records import read_records
-from headtypes.tasks.treebank.records import Sentence
+from headtypes.planning.job import job
+from headtypes.analyses.probes.scores import measure_probes, read_probes
+from headtypes.analyses.relations.arc_files import read_arcs
+from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.records import read_records
 
 with job(snakemake) as (inputs, spec, outputs, _):
     arcs = read_arcs(inputs.arcs)["file"]

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.export.reach import measure_reach
-from headtypes.export.reach_files import write_reach
+from headtypes.planning.job import job
+from headtypes.analyses.reach.reach import measure_reach
+from headtypes.analyses.reach.reach_files import write_reach
+from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
-from headtypes.tasks.records import Sample, read_records
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     reach = measure_reach(read_records(inputs.samples, Sample), read_model_record(inputs.model), **spec)

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.base.table_files import write_csv
-from headtypes.language.syntax.arc_files import read_arcs
-from headtypes.language.syntax.parts import read_parts
-from headtypes.language.syntax.relations import measure_relations
+from headtypes.planning.job import job
+from headtypes.analyses.relations.arc_files import read_arcs
+from headtypes.analyses.relations.parts import read_parts
+from headtypes.analyses.relations.relations import measure_relations
+from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, _):
     tables = measure_relations(read_parts(inputs.rows, inputs.test), read_arcs(inputs.arcs), **spec)

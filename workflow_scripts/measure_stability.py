@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.base.files import write_json
-from headtypes.features.feature_files import read_distance
-from headtypes.types.partitions import read_partition
-from headtypes.types.stability import measure_stability, own_cluster_share
+from headtypes.planning.job import job
+from headtypes.analyses.distances.feature_files import read_distance
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.analyses.types.stability import measure_stability, own_cluster_share
+from headtypes.core.files import write_json
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     columns = spec.pop("distance_bins"), spec.pop("first_token", True)

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.base.table_files import read_csv
-from headtypes.figures.confidence import confidence_figure
-from headtypes.figures.style import save_figure
-from headtypes.types.partitions import read_partition
+from headtypes.planning.job import job
+from headtypes.analyses.style import save_figure
+from headtypes.analyses.types.confidence_figure import confidence_figure
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.table_files import read_csv
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     confidence = read_csv(

@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
+from headtypes.planning.job import job
+from headtypes.analyses.distances.feature_files import read_head_features
+from headtypes.analyses.style import save_figure
+from headtypes.analyses.types.partitions import read_partition
 from headtypes.attention.map_files import read_maps
-from headtypes.features.feature_files import read_head_features
-from headtypes.figures.style import save_figure
 from headtypes.papers.guan2020.figure1 import heads_figure
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     features, _ = read_head_features(inputs.features, **spec)

@@ -1,7 +1,7 @@
-from headtypes.workflow.job import job
-from headtypes.figures.style import save_figure
+from headtypes.planning.job import job
+from headtypes.analyses.style import save_figure
+from headtypes.analyses.types.partitions import read_partition
 from headtypes.papers.guan2020.figure3 import layers_figure
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     save_figure(layers_figure(read_partition(inputs.partition)), outputs.pdf, outputs.png, provenance)

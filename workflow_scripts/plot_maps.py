@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
+from headtypes.planning.job import job
+from headtypes.analyses.style import save_figure
+from headtypes.analyses.types.partitions import read_partition
 from headtypes.attention.map_files import read_maps
-from headtypes.figures.style import save_figure
 from headtypes.papers.guan2020.figure5 import atlas_figure
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     save_figure(

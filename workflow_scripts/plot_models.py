@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
-from headtypes.figures.style import save_figure
+from headtypes.planning.job import job
+from headtypes.analyses.style import save_figure
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.comparisons.models.descent import read_comparison
 from headtypes.papers.guan2020.figure4 import models_figure
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.types.descent import read_comparison
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     partitions = dict(zip(spec["models"], map(read_partition, inputs.partitions), strict=True))

@@ -1,13 +1,13 @@
-from headtypes.workflow.job import job
-from headtypes.features.divergence_files import read_plane, read_plane_fit
-from headtypes.features.surface_files import read_surface
-from headtypes.figures.style import save_figure
+from headtypes.planning.job import job
+from headtypes.analyses.divergence.divergence_files import read_plane, read_plane_fit
+from headtypes.analyses.style import save_figure
+from headtypes.analyses.surface.surface_files import read_surface
+from headtypes.analyses.types.partitions import read_partition
 from headtypes.papers.clark2019.figure6 import plane_figure
 from headtypes.papers.clark2019.language.best import best_heads
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import whole_statistics
 from headtypes.papers.clark2019.statistics import behaviours_of
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.figures.style import save_figure
+from headtypes.planning.job import job
+from headtypes.analyses.style import save_figure
+from headtypes.analyses.types.embedding import read_embedding
+from headtypes.analyses.types.partitions import read_partition
 from headtypes.papers.guan2020.figure2 import projection_figure
-from headtypes.types.embedding import read_embedding
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     figure = projection_figure(read_embedding(inputs.places), read_partition(inputs.partition))

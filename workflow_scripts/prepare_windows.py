@@ -1,9 +1,9 @@
-from headtypes.workflow.job import job
-from headtypes.answering.examples import prepare_windows
+from headtypes.planning.job import job
+from headtypes.data.answering.examples import prepare_windows
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.windows import write_windows
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.records import read_model_record
-from headtypes.tasks.kinds import read_rows
-from headtypes.tasks.windows import write_windows
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     model = read_model_record(inputs.model)

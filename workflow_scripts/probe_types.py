@@ -1,10 +1,10 @@
-from headtypes.workflow.job import job
-from headtypes.base.files import write_json
+from headtypes.planning.job import job
+from headtypes.analyses.probes.of_types import probe_types
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import write_json
+from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.records import read_records
 from headtypes.models.records import read_model_record
-from headtypes.probes.of_types import probe_types
-from headtypes.tasks.records import read_records
-from headtypes.tasks.treebank.records import Sentence
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     training, scored = read_records(inputs.training, Sentence), read_records(inputs.rows, Sentence)

@@ -1,13 +1,13 @@
-from headtypes.workflow.job import job, warn
-from headtypes.ablation.control_drops import read_control_drops
-from headtypes.ablation.intervals import read_intervals
-from headtypes.base.files import read_json, write_text
-from headtypes.base.table_files import write_csv
+from headtypes.planning.job import job, warn
+from headtypes.analyses.ablation.control_drops import read_control_drops
+from headtypes.analyses.ablation.intervals import read_intervals
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import read_json, write_text
+from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.tables import ablation_page, ablation_table, shortages
 from headtypes.papers.keys import by_key
 from headtypes.papers.markdown import to_html
-from headtypes.types.partitions import read_partition
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     of_controls = zip(inputs.controls, inputs.scores, inputs.baselines, strict=True)

@@ -1,6 +1,6 @@
-from headtypes.workflow.job import job
-from headtypes.base.files import write_text
-from headtypes.base.table_files import read_csv, write_csv
+from headtypes.planning.job import job
+from headtypes.core.files import write_text
+from headtypes.core.table_files import read_csv, write_csv
 from headtypes.papers.clark2019.language.table2 import READ, coreference_page, coreference_table
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.keys import by_key

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.base.table_files import write_csv
-from headtypes.types.compared import heads_table, list_pairs, pairs_table, types_table
-from headtypes.types.descent import comparison_table, layers_table
-from headtypes.types.partitions import read_partition
+from headtypes.planning.job import job
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.comparisons.models.compared import heads_table, list_pairs, pairs_table, types_table
+from headtypes.comparisons.models.descent import comparison_table, layers_table
+from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, _):
     parents = dict(spec["parents"])

@@ -1,8 +1,8 @@
-from headtypes.workflow.job import job
-from headtypes.atlas.data import gather
-from headtypes.atlas.page import write_page
+from headtypes.planning.job import job
 from headtypes.attention.map_files import read_sample_maps
 from headtypes.models.records import read_model_record
+from headtypes.pages.atlas.data import gather
+from headtypes.pages.atlas.page import write_page
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     maps = [(task, read_sample_maps(path)) for task, path in zip(spec.pop("maps"), inputs.maps, strict=True)]

@@ -1,7 +1,7 @@
-from headtypes.workflow.job import job
-from headtypes.atlas.summary.page import summary_page
-from headtypes.atlas.summary.results import collect_summary
-from headtypes.base.files import write_text
+from headtypes.planning.job import job
+from headtypes.core.files import write_text
+from headtypes.pages.summary.page import summary_page
+from headtypes.pages.summary.results import collect_summary
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     files = {name: list(getattr(inputs, name)) for name in spec.pop("inputs")}

@@ -40,7 +40,7 @@ READINGS = re.compile(
 )
 # Modules that read the environment: to choose one of several equal devices, and for the run that started a job. Neither
 # changes a result.
-READ_ENVIRONMENT = ("headtypes/models/gpus.py", "headtypes/workflow/locks.py")
+READ_ENVIRONMENT = ("headtypes/models/gpus.py", "headtypes/planning/locks.py")
 
 
 def scripts(root: Path) -> list[str]:

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from headtypes.workflow.digest import reached_modules
+from headtypes.planning.digest import reached_modules
 from tests.contract.tables import (
     STATEMENT,
     by_reason,
@@ -185,7 +185,7 @@ def test_touched_inputs_schedule_nothing(place):
             "tabulate_readings": 1,
             "plot_models": 2,
         },
-        "workflow_scripts/headtypes/atlas/assets/tiles.js": {"write_atlas": 6},
+        "workflow_scripts/headtypes/pages/atlas/assets/tiles.js": {"write_atlas": 6},
     }.items(),
 )
 def test_a_changed_input_schedules_its_readers(place, name, readers):

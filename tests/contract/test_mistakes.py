@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from headtypes.workflow.digest import reached_modules
-from headtypes.workflow.packages import NUMERIC_PACKAGES
+from headtypes.planning.digest import reached_modules
+from headtypes.planning.packages import NUMERIC_PACKAGES
 from tests.contract import checks
 from tests.contract.imports import loaded_modules
 from tests.contract.tables import by_reason, leaf_paths, leaf_rows, observed, with_leaf
@@ -18,10 +18,10 @@ IDENTITY = r'\*\*identity\("cluster_heads"\),'
 SCRIPT = r'script:\s+"../workflow_scripts/cluster_heads.py"'
 BEFORE = f"(?={SCRIPT})"
 CLUSTER = "workflow_scripts/cluster_heads.py"
-NAMING = "workflow_scripts/headtypes/types/naming.py"
-STABILITY = "workflow_scripts/headtypes/types/stability.py"
-WORKFLOW = "workflow_scripts/headtypes/workflow/job.py"
-SPECS = "workflow_scripts/headtypes/workflow/stages/types.py"
+NAMING = "workflow_scripts/headtypes/analyses/types/naming.py"
+STABILITY = "workflow_scripts/headtypes/analyses/types/stability.py"
+WORKFLOW = "workflow_scripts/headtypes/planning/job.py"
+SPECS = "workflow_scripts/headtypes/planning/stages/types.py"
 RESTARTS = r'"restarts": clustering\.restarts,'
 END = r"\Z"
 
@@ -40,7 +40,7 @@ def packages(root: Path) -> list[str]:
 # What is done where, the check that finds it, and its words.
 SEEN = {
     "an import by a name that is made at run time": (
-        (NAMING, END, 'import importlib\nimportlib.import_module("headtypes.tasks.fetching")\n'),
+        (NAMING, END, 'import importlib\nimportlib.import_module("headtypes.data.fetching")\n'),
         (checks.modules, "importlib.import_module imports or runs what no digest follows"),
     ),
     "the same under another name": (
@@ -147,7 +147,7 @@ def mistaken(tmp_path_factory) -> Workplace:
     # A spec that leaves out one value that the script uses, and holds one that it does not.
     plant(place, SPECS, RESTARTS, '"models": plan.config.stability.models,')
     # An import that the digest does not follow.
-    plant(place, STABILITY, END, 'import importlib\nimportlib.import_module("headtypes.types.descent")\n')
+    plant(place, STABILITY, END, 'import importlib\nimportlib.import_module("headtypes.comparisons.models.descent")\n')
     return place.finish()
 
 
@@ -174,11 +174,11 @@ def test_an_import_that_no_digest_follows_is_one_that_python_makes(mistaken):
     """An import inside of a function, which Python makes when it is called, is followed like any other."""
     scripts = mistaken.folder / "workflow_scripts"
     naming = mistaken.folder / NAMING
-    naming.write_text(naming.read_text() + "\n\ndef _late():\n    from headtypes.base import progress\n")
-    loaded, unseen = loaded_modules(scripts), "headtypes/types/descent.py"
+    naming.write_text(naming.read_text() + "\n\ndef _late():\n    from headtypes.core import progress\n")
+    loaded, unseen = loaded_modules(scripts), "headtypes/comparisons/models/descent.py"
     assert unseen in loaded["measure_stability"] - reached_modules(scripts / "measure_stability.py")
     assert reached_modules(scripts / "cluster_heads.py") == loaded["cluster_heads"]
-    assert "headtypes/base/progress.py" in loaded["import_partition"]
+    assert "headtypes/core/progress.py" in loaded["import_partition"]
 
 
 def test_a_leaf_without_a_row_is_missed(mistaken):

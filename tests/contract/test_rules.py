@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from headtypes.workflow.digest import code_parts
-from headtypes.workflow.packages import NUMERIC_PACKAGES
+from headtypes.planning.digest import code_parts
+from headtypes.planning.packages import NUMERIC_PACKAGES
 from tests.contract import checks
 from tests.contract.tables import expected, leaf_rows, observed, with_leaf
 from tests.support.configs import edited

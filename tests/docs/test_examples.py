@@ -4,8 +4,8 @@ import re
 
 import yaml
 
-from headtypes.config.schema import read_config
-from headtypes.workflow import paths
+from headtypes.planning import paths
+from headtypes.planning.config.schema import read_config
 from tests.support.overlays import over_the_demo
 from tests.support.places import ROOT
 

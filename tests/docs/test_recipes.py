@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from headtypes.answering.sentence_pair.examples import label_numbers, labels_of
-from headtypes.base.table_files import write_csv
-from headtypes.detectors.table import detector_table
-from headtypes.features.feature_files import Features, write_features
-from headtypes.tasks.fetching import fetch_task
-from headtypes.types.partitions import Partition, write_partition
+from headtypes.analyses.detectors.table import detector_table
+from headtypes.analyses.distances.feature_files import Features, write_features
+from headtypes.analyses.types.partitions import Partition, write_partition
+from headtypes.core.table_files import write_csv
+from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.sentence_pair.examples import label_numbers, labels_of
 from tests.docs.recipes import RECIPES, Place, commands, programs
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT

@@ -17,7 +17,7 @@ TESTS = [
     "tests/unit/features/test_entropy.py",
     "tests/unit/test_layers.py::test_a_script_maps_inputs_and_outputs_and_holds_no_logic",
     "tests/unit/test_layers.py::test_a_job_that_runs_no_model_loads_no_torch",
-    "tests/unit/workflow/test_stages.py",
+    "tests/unit/planning/test_stages.py",
     "tests/reliability/test_faults.py::test_the_table_says_what_is_tested",
     "tests/contract/test_rules.py::test_the_jobs_of_the_plan_are_those_of_snakemake",
 ]

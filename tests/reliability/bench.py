@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from commands.internals import workflow_of
-from headtypes.base.files import sha256_path
-from headtypes.workflow.provenance import beside, is_shard
+from headtypes.core.files import sha256_path
+from headtypes.planning.provenance import beside, is_shard
 from tests.reliability.disks import mounts_allowed, without_room, without_writing, writing_can_be_forbidden
 from tests.support.places import ROOT
 
@@ -268,7 +268,7 @@ def serve(workflow: Path, requests: Iterable[str]) -> None:
         with contextlib.suppress(ModuleNotFoundError):
             __import__(".".join(module.relative_to(ROOT / "workflow_scripts").with_suffix("").parts))
     # Coarse, since what is tested is how figures are written, five times each.
-    sys.modules["headtypes.figures.style"]._SETTINGS["savefig.dpi"] = 20
+    sys.modules["headtypes.analyses.style"]._SETTINGS["savefig.dpi"] = 20
     print(json.dumps({name: _described(job) for name, job in jobs.items()}), file=answers)
     for request in requests:
         how, job, folder = json.loads(request)

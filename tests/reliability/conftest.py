@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from transformers import BertForMaskedLM
 
-from headtypes.base.files import write_json_lines
-from headtypes.workflow.provenance import beside
+from headtypes.core.files import write_json_lines
+from headtypes.planning.provenance import beside
 from tests.reliability.bench import Bench
 from tests.support.models import QUESTIONS, tiny_bert, tiny_language_model
 from tests.support.planning import Job, take_as_made

@@ -15,22 +15,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.ablation.curve_files import read_curves
-from headtypes.ablation.evaluation import read_parts
-from headtypes.ablation.head_output_files import read_head_outputs, write_head_outputs
-from headtypes.ablation.importance_files import read_importance
-from headtypes.ablation.intervals import read_intervals, read_scores
-from headtypes.answering.answers import write_scores
-from headtypes.attention.map_files import read_maps, read_sample_maps, write_maps, write_sample_maps
-from headtypes.attention.maps import AttentionMaps
-from headtypes.base.errors import InputError
-from headtypes.base.files import read_json_lines, write_json, write_json_lines
-from headtypes.base.table_files import write_csv, write_parquet
-from headtypes.config.checks import types_in
-from headtypes.detectors.table import detector_table, read_detector_scores, read_detector_table
-from headtypes.export.heads import read_confidence, read_doubts
-from headtypes.export.reach_files import Reach, read_reach, write_reach
-from headtypes.features.divergence_files import (
+from headtypes.analyses.ablation.curve_files import read_curves
+from headtypes.analyses.ablation.evaluation import read_parts
+from headtypes.analyses.ablation.head_output_files import read_head_outputs, write_head_outputs
+from headtypes.analyses.ablation.importance_files import read_importance
+from headtypes.analyses.ablation.intervals import read_intervals, read_scores
+from headtypes.analyses.detectors.table import detector_table, read_detector_scores, read_detector_table
+from headtypes.analyses.distances.feature_files import (
+    Features,
+    join_features,
+    read_distance,
+    read_features,
+    write_features,
+)
+from headtypes.analyses.divergence.divergence_files import (
     Divergence,
     join_divergences,
     read_divergence,
@@ -40,11 +38,29 @@ from headtypes.features.divergence_files import (
     write_plane,
     write_plane_fit,
 )
-from headtypes.features.feature_files import Features, join_features, read_distance, read_features, write_features
-from headtypes.features.gradient_files import ATTENDED, Gradients, read_gradients
-from headtypes.features.surface_files import COLUMNS, Surface, read_surface, write_surface
-from headtypes.joined.table import COLUMNS as JOINED
-from headtypes.joined.table import read_joined
+from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients, read_gradients
+from headtypes.analyses.reach.reach_files import Reach, read_reach, write_reach
+from headtypes.analyses.surface.surface_files import COLUMNS, Surface, read_surface, write_surface
+from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
+from headtypes.analyses.types.export import read_confidence, read_doubts
+from headtypes.analyses.types.imported import import_partition
+from headtypes.analyses.types.partitions import build_partition, read_partition, write_partition
+from headtypes.attention.map_files import read_maps, read_sample_maps, write_maps, write_sample_maps
+from headtypes.attention.maps import AttentionMaps
+from headtypes.comparisons.models.compared import PAIRS as PAIRED
+from headtypes.comparisons.models.compared import read_pairs
+from headtypes.comparisons.types.table import COLUMNS as JOINED
+from headtypes.comparisons.types.table import read_joined
+from headtypes.core.errors import InputError
+from headtypes.core.files import read_json_lines, write_json, write_json_lines
+from headtypes.core.table_files import write_csv, write_parquet
+from headtypes.data.answering.answers import write_scores
+from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.records import Sample, read_records, write_records
+from headtypes.data.sampling import sample_questions
+from headtypes.data.windows import read_windows, write_windows
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
@@ -53,18 +69,8 @@ from headtypes.papers.clark2019.example_files import Example, Examples, read_exa
 from headtypes.papers.clark2019.language.sentence_files import SentenceMap, read_sentence_maps, write_sentence_maps
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
-from headtypes.tasks.fetching import fetch_task
-from headtypes.tasks.kinds import read_rows
-from headtypes.tasks.question_answering.sliding import build_windows
-from headtypes.tasks.records import Sample, read_records, write_records
-from headtypes.tasks.sampling import sample_questions
-from headtypes.tasks.windows import read_windows, write_windows
-from headtypes.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
-from headtypes.types.compared import PAIRS as PAIRED
-from headtypes.types.compared import read_pairs
-from headtypes.types.imported import import_partition
-from headtypes.types.partitions import build_partition, read_partition, write_partition
-from headtypes.workflow.provenance import beside, provenance_of, record, shards_of, verified
+from headtypes.planning.config.checks import types_in
+from headtypes.planning.provenance import beside, provenance_of, record, shards_of, verified
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT
 from tests.support.records import PAIRS as OUR_PAIRS

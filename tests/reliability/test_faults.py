@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from headtypes.workflow.provenance import beside
+from headtypes.planning.provenance import beside
 from tests.reliability.bench import WHILE_WRITING, WHOLE
 from tests.reliability.conftest import IDS, Finished, mark_as_running, touch
 from tests.reliability.disks import mounts_allowed, writing_can_be_forbidden

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from headtypes.base.errors import InputError
-from headtypes.config.schema import read_config
-from headtypes.workflow.plan import Plan
+from headtypes.core.errors import InputError
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
 from tests.support.configs import DELETE, edited, full_config, leaves
 from tests.support.job_specs import all_specs
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from headtypes.base.errors import InputError
-from headtypes.config.schema import read_config
+from headtypes.core.errors import InputError
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.files import pretrained
 from headtypes.models.loading import load_model
-from headtypes.workflow.plan import Plan
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
 from tests.support.configs import full_config
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headtypes.base.errors import InputError
-from headtypes.base.files import read_json, read_json_lines
-from headtypes.tasks.fetching import fetch_task
-from headtypes.types.imported import import_partition
+from headtypes.analyses.types.imported import import_partition
+from headtypes.core.errors import InputError
+from headtypes.core.files import read_json, read_json_lines
+from headtypes.data.fetching import fetch_task
 
 HALF, DEEP, DIGITS = "a\ud800b", "[" * 100_000 + "]" * 100_000, "9" * 10_000
 COLUMNS = {"first": "a", "second": "b", "label": "l", "id": "i"}

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from headtypes.atlas.data import gather
+from headtypes.analyses.distances.feature_files import Features, write_features
+from headtypes.analyses.divergence.divergence_files import Divergence, write_divergence
+from headtypes.analyses.surface.surface_files import COLUMNS, Surface, write_surface
+from headtypes.analyses.types.partitions import build_partition, write_partition
 from headtypes.attention.map_files import AttentionMaps
-from headtypes.base.table_files import write_csv
-from headtypes.features.divergence_files import Divergence, write_divergence
-from headtypes.features.feature_files import Features, write_features
-from headtypes.features.surface_files import COLUMNS, Surface, write_surface
+from headtypes.core.table_files import write_csv
 from headtypes.models.records import ModelRecord
-from headtypes.types.partitions import build_partition, write_partition
+from headtypes.pages.atlas.data import gather
 
 MARKUP = [
     "<script>document.title='run'</script>",

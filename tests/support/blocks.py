@@ -19,6 +19,6 @@ def cut_into_blocks(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
             pytest.skip("PyTorch without oneDNN")
         for name in ("LONG", "_LONG_WITH_ONEDNN", "_HEAD_PAIRS"):
             monkeypatch.setattr(f"{blocks}.{name}", 1)
-        monkeypatch.setattr("headtypes.ablation.ablate.LONG", 1)
+        monkeypatch.setattr("headtypes.attention.ablate.LONG", 1)
         for module in (blocks, "headtypes.models.products"):
             monkeypatch.setattr(f"{module}.prefers_onednn", lambda: onednn)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from headtypes.features.gradient_files import ATTENDED, Gradients
-from headtypes.features.surface_files import COLUMNS, Surface
+from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
+from headtypes.analyses.surface.surface_files import COLUMNS, Surface
 from headtypes.papers.clark2019.published import read_clark2019
 from tests.support.places import ROOT
 

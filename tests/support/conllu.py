@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from headtypes.tasks.treebank.records import Sentence
+from headtypes.data.kinds.treebank.records import Sentence
 
 
 def conllu_text(sentences: Iterable[Sentence]) -> str:

@@ -9,7 +9,7 @@ import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
-from headtypes.ablation.operations import Reading
+from headtypes.attention.operations import Reading
 
 
 def head_outputs_for(model):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.base.files import canonical_json, write_json, write_text
-from headtypes.config.schema import Config, read_config
-from headtypes.tools.history import remember_code
-from headtypes.tools.jobs import Job
-from headtypes.workflow.digest import code_digest
-from headtypes.workflow.provenance import RESULTS, provenance_of, record, verified
+from headtypes.core.files import canonical_json, write_json, write_text
+from headtypes.planning.config.schema import Config, read_config
+from headtypes.planning.digest import code_digest
+from headtypes.planning.provenance import RESULTS, provenance_of, record, verified
+from headtypes.planning.tools.history import remember_code
+from headtypes.planning.tools.jobs import Job
 from tests.support.places import ROOT
 from tests.support.summaries import MODEL, PARTITION, TASK, made_results
 

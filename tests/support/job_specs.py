@@ -1,9 +1,9 @@
 """The spec of every job, by the plan alone."""
 
-from headtypes.base.files import canonical_json
-from headtypes.config.schema import read_config
-from headtypes.workflow.plan import Plan
-from headtypes.workflow.stages.registry import STAGES
+from headtypes.core.files import canonical_json
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.registry import STAGES
 
 
 def all_specs(raw: dict) -> dict[tuple, str]:

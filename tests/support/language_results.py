@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headtypes.language.syntax.relations import QUANTITIES, Choice
+from headtypes.analyses.relations.relations import QUANTITIES, Choice
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, our_relation, treebank_quantities
 from headtypes.papers.clark2019.language.rules import MENTIONS
 from headtypes.papers.clark2019.published import read_clark2019

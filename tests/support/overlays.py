@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 from snakemake.utils import update_config
 
-from headtypes.config.files import LaidOver, laid_over
+from headtypes.planning.config.files import LaidOver, laid_over
 from tests.support.places import ROOT
 
 DEMO = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

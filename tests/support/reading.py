@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from headtypes.ablation.head_outputs import MeanHeadOutputs
+from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
+from headtypes.analyses.distances.distance import DistanceFeatures
 from headtypes.attention.batches import Batch
 from headtypes.attention.maps import Maps
 from headtypes.attention.one_pass import AttentionReader, Pass, read_attention
-from headtypes.features.distance import DistanceFeatures
 
 
 def read_with(reducer, model, encoded, batch_tokens=4096, what="test"):

@@ -8,10 +8,10 @@ import pandas as pd
 import torch
 from transformers import BertForSequenceClassification, RobertaForSequenceClassification
 
+from headtypes.analyses.types.partitions import Partition
+from headtypes.data.records import Pair, Question, Sample
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.records import Pair, Question, Sample
-from headtypes.types.partitions import Partition
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
 
 PAIRS = [

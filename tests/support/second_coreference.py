@@ -1,6 +1,6 @@
 """The baselines of coreference once more, written from their definitions alone; for documents with dependency trees."""
 
-from headtypes.tasks.coreference.records import AnnotatedDocument
+from headtypes.data.kinds.coreference.records import AnnotatedDocument
 
 
 def _of(words: str) -> set[str]:

@@ -13,7 +13,7 @@ import torch
 from datasets import ClassLabel, Dataset, Features, List, Value
 from transformers import BertConfig, BertForMaskedLM, BertForQuestionAnswering
 
-from headtypes.world.tasks import make
+from headtypes.data.world.tasks import make
 from tests.support.tiny import bert_tokenizer
 
 # The revisions that the experiments pin.

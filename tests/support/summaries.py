@@ -6,14 +6,14 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from headtypes.atlas.summary.page import Summary, summary_page
-from headtypes.atlas.summary.results import collect_summary, names_of_inputs
-from headtypes.joined.table import COLUMNS
-from headtypes.types.compared import PAIRS
+from headtypes.comparisons.models.compared import PAIRS
+from headtypes.comparisons.types.table import COLUMNS
+from headtypes.pages.summary.page import Summary, summary_page
+from headtypes.pages.summary.results import collect_summary, names_of_inputs
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
-PARTS = ROOT / "workflow_scripts/headtypes/atlas/summary"
+PARTS = ROOT / "workflow_scripts/headtypes/pages/summary"
 MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
 PROVENANCE = {
     "packages": {"torch": "2.13.0", "numpy": "2.4.6"},

@@ -17,11 +17,11 @@ import pandas as pd
 import yaml
 from snakemake.utils import update_config
 
-from headtypes.answering.question_answering.scoring import score_predictions, summary
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.data.kinds.question_answering.scoring import score_predictions, summary
+from headtypes.data.kinds.question_answering.squad import read_squad
 from headtypes.deposit.contents import UNDECIDED
-from headtypes.tasks.question_answering.squad import read_squad
-from headtypes.types.partitions import read_partition
-from headtypes.workflow.stages.registry import STAGES
+from headtypes.planning.stages.registry import STAGES
 from tests.workflow.conftest import ROOT
 from tests.workflow.replay import differences
 

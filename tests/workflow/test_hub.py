@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from benchmarks.rehearsal import environment_of, smaller
-from headtypes.base.files import sha256_file
+from headtypes.core.files import sha256_file
 from tests.support.hub import Hub
 from tests.support.places import ROOT
 from tests.support.stand_ins import COMMITS, write_stand_ins

@@ -4,9 +4,9 @@ import h5py
 import numpy as np
 import yaml
 
-from headtypes.tasks.records import Sample, read_records
-from headtypes.types.partitions import read_partition
-from headtypes.world.tasks import make
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.data.records import Sample, read_records
+from headtypes.data.world.tasks import make
 from tests.support.models import tiny_family
 from tests.support.places import ROOT
 from tests.workflow.conftest import Workdir

@@ -18,16 +18,16 @@ from transformers import (
     pipeline,
 )
 
-from headtypes.ablation.evaluation import evaluate_condition
-from headtypes.ablation.operations import OPERATIONS, Reading
-from headtypes.answering.question_answering.answers import QuestionAnswers
+from headtypes.analyses.ablation.evaluation import evaluate_condition
+from headtypes.analyses.types.partitions import Partition
 from headtypes.api.ablation import ABLATED, ablated, sentences_of
 from headtypes.api.reading import read_heads
 from headtypes.attention.batches import model_inputs
-from headtypes.base.errors import InputError
+from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.question_answering.answers import QuestionAnswers
+from headtypes.data.kinds.question_answering.sliding import build_windows
 from headtypes.models.loading import load_model
-from headtypes.tasks.question_answering.sliding import build_windows
-from headtypes.types.partitions import Partition
 from tests.support.dense import dense_output, head_outputs_for
 from tests.support.models import tiny_bert, tiny_family, tiny_language_model
 from tests.support.records import PAIRS, classifier, questions, recorded, types_like, without_heads

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from headtypes.analyses.detectors.reading import measure_detectors
+from headtypes.analyses.detectors.table import detector_table
 from headtypes.api.detecting import detect_heads
-from headtypes.base.errors import InputError
-from headtypes.detectors.reading import measure_detectors
-from headtypes.detectors.table import detector_table
+from headtypes.core.errors import InputError
 from tests.support.models import tiny_bert, tiny_language_model
 from tests.support.records import recorded
 

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.distances.extraction import extract_features
+from headtypes.analyses.distances.feature_files import read_features, read_head_features, write_features
+from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
-from headtypes.base.errors import InputError
-from headtypes.features.extraction import extract_features
-from headtypes.features.feature_files import read_features, read_head_features, write_features
-from headtypes.types.clustering import cluster_heads, partition_of
+from headtypes.core.errors import InputError
 from tests.support.models import QUESTIONS, tiny_bert, tiny_family, tiny_language_model
 from tests.support.places import SCRIPTS
 from tests.support.records import SAMPLES, recorded

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headtypes.attention.batches import Part, batched, model_inputs, pad, plan_batches, rows_of, run_model
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
 from tests.support.models import tiny_bert
 
 CPU = torch.device("cpu")

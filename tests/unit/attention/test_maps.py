@@ -11,10 +11,10 @@ import torch
 from headtypes.attention import maps as attention_maps
 from headtypes.attention.map_files import AttentionMaps, read_maps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.attention.maps import choose_sample, choose_samples, map_attention, map_samples
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model
-from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.records import Sample
 from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
 from tests.support.reading import attention_maps as maps_of

@@ -5,14 +5,14 @@ import pytest
 import torch
 from scipy.stats import entropy as defined_entropy
 
-from headtypes.ablation.head_outputs import MeanHeadOutputs
+from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
+from headtypes.analyses.distances.distance import DistanceFeatures
 from headtypes.attention.batches import Part, batched
 from headtypes.attention.maps import Maps
 from headtypes.attention.one_pass import PerSample, read_attention
-from headtypes.base.errors import InputError
-from headtypes.features.distance import DistanceFeatures
-from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.records import Sample
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
 from tests.support.blocks import cut_into_blocks
 from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_family, tiny_roberta
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.records import Sample
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
 from tests.support.models import QUESTIONS, tiny_bert
 from tests.support.reading import distance_features
 

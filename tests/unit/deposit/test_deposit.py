@@ -17,19 +17,19 @@ import pytest
 import yaml
 
 from commands.ro_crate import write_crate
-from headtypes.base.errors import InputError
-from headtypes.base.files import sha256_file
-from headtypes.config.schema import read_config
+from headtypes.core.errors import InputError
+from headtypes.core.files import sha256_file
 from headtypes.deposit.card import Author, card
 from headtypes.deposit.citation import author_of
 from headtypes.deposit.contents import CONTENTS, UNDECIDED, why_not
 from headtypes.deposit.parts import check_complete, config_text, paths_of_machine
 from headtypes.deposit.study import collect
 from headtypes.deposit.writing import SUMS, write_folder
-from headtypes.tools.audit import audit
-from headtypes.tools.history import given
-from headtypes.workflow.provenance import beside, recorded
-from headtypes.workflow.stages.registry import STAGES
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.provenance import beside, recorded
+from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.tools.audit import audit
+from headtypes.planning.tools.history import given
 from tests.support.deposits import HUB, PLACE, TEXT, WEIGHTS, planted_config, planted_jobs
 from tests.support.places import ROOT
 

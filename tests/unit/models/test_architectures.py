@@ -8,26 +8,26 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
-from headtypes.ablation.ablate import Ablation
-from headtypes.ablation.evaluation import Settings, evaluate_all
-from headtypes.ablation.importance import head_importance
-from headtypes.ablation.operations import OPERATIONS, Reading
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.importance import head_importance
+from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import ATTENTION, Layer, run
-from headtypes.base.errors import InputError
-from headtypes.features.distance import DistanceFeatures
+from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.records import Sample
 from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
-from headtypes.tasks.encoding import Encoded, encode_samples
-from headtypes.tasks.question_answering.sliding import build_windows
-from headtypes.tasks.records import Sample
 from tests.support.dense import dense_output, head_outputs_for
 from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
 from tests.support.places import ROOT
 from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
 from tests.support.records import described, question_of
-from tests.unit.features.test_distance import defined_features
+from tests.unit.analyses.distances.test_distance import defined_features
 
 DOCS = ROOT / "docs" / "lookup" / "models.md"
 # Lengths differ, so that batches are padded, further than local layers look.

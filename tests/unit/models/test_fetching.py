@@ -24,10 +24,10 @@ from transformers import (
 )
 
 from headtypes.attention.hook import run
-from headtypes.base.errors import InputError
-from headtypes.base.files import sha256_file
-from headtypes.hub import snapshots
+from headtypes.core.errors import InputError
+from headtypes.core.files import sha256_file
 from headtypes.models.fetching import fetch_model, load_tokenizer
+from headtypes.models.hub import snapshots
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
 from tests.support.models import opened, tiny_bert, tiny_roberta

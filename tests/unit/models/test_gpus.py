@@ -144,13 +144,13 @@ def asked(*_, **__):
     raise AssertionError("CUDA was asked for")
 torch.cuda.is_available = torch.cuda.device_count = torch.cuda.current_device = torch.cuda._lazy_init = asked
 from headtypes.attention import maps as attention_maps
-from headtypes.ablation import head_outputs
-from headtypes.ablation import controls
-from headtypes.ablation import curves
-from headtypes.ablation import evaluation
-from headtypes.features import extraction
+from headtypes.analyses.ablation import head_outputs
+from headtypes.analyses.ablation import controls
+from headtypes.analyses.ablation import curves
+from headtypes.analyses.ablation import evaluation
+from headtypes.analyses.distances import extraction
 from headtypes.training import finetuning
-from headtypes.ablation import importance
+from headtypes.analyses.ablation import importance
 from headtypes.models import gpus
 from headtypes.models import loading
 gpus.keep_to_one_gpu.cache_clear()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pydantic import Field
 
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
 from headtypes.papers.claims import Claim, Finding, NoVerdictError, Rule
 from headtypes.papers.comparison import (
     COLUMNS,

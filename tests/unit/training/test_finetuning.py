@@ -22,16 +22,16 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from headtypes.answering.examples import EXAMPLES, prepare_windows
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
+from headtypes.data.answering.examples import EXAMPLES, prepare_windows
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.records import Pair
+from headtypes.data.world.tasks import make
 from headtypes.models.fetching import fetch_model
 from headtypes.models.inputs import padding_token
-from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.records import Pair
 from headtypes.training import finetuning
 from headtypes.training.finetuning import finetune_model
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
-from headtypes.world.tasks import make
 from tests.support.records import PAIRS
 from tests.support.tiny import gpt2_tokenizer
 

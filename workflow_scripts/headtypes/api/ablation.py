@@ -10,14 +10,14 @@ import numpy as np
 from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 
-from headtypes.ablation.ablate import Ablation, SentencePairs
-from headtypes.ablation.operations import OPERATIONS, Reading, head_of, operations_by_head
+from headtypes.analyses.types.partitions import Partition
+from headtypes.attention.ablate import Ablation, SentencePairs
 from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
-from headtypes.base.errors import InputError
+from headtypes.attention.operations import OPERATIONS, Reading, head_of, operations_by_head
+from headtypes.core.errors import InputError
+from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
-from headtypes.tasks.windows import Windows
-from headtypes.types.partitions import Partition
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"

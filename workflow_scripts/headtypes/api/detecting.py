@@ -3,10 +3,10 @@
 import pandas as pd
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from headtypes.analyses.detectors.reading import read_detectors
+from headtypes.analyses.detectors.sequences import draw_sequences
+from headtypes.analyses.detectors.table import detector_table
 from headtypes.api.reading import check_evaluating
-from headtypes.detectors.reading import read_detectors
-from headtypes.detectors.sequences import draw_sequences
-from headtypes.detectors.table import detector_table
 from headtypes.models.inputs import longest_input
 
 

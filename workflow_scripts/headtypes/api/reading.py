@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
+from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.analyses.distances.feature_files import Features
+from headtypes.analyses.types.clustering import cluster_heads, partition_of
+from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.one_pass import read_attention
-from headtypes.base.errors import InputError
-from headtypes.features.columns import FINE_BINS, head_features, lacks_cls, split
-from headtypes.features.distance import DistanceFeatures
-from headtypes.features.feature_files import Features
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import encode_samples
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.records import Sample
 from headtypes.models.inputs import longest_input
-from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.records import Sample
-from headtypes.types.clustering import cluster_heads, partition_of
-from headtypes.types.partitions import Partition
 
 
 def read_heads(

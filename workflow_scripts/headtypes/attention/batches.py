@@ -14,8 +14,8 @@ from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from headtypes.attention.hook import Hook, open_attention, run
-from headtypes.base.errors import InputError
-from headtypes.base.progress import progress
+from headtypes.core.errors import InputError
+from headtypes.core.progress import progress
 from headtypes.models.inputs import padding_token
 from headtypes.models.products import fast_products
 

@@ -9,12 +9,12 @@ from jaxtyping import Float
 from headtypes.attention.batches import Batch
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.attention.one_pass import Block, Pass, Reducer, read_attention
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.records import Sample
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.tasks.encoding import Encoded, encode_samples
-from headtypes.tasks.records import Sample
 
 
 class Maps(Reducer):

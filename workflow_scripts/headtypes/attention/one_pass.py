@@ -26,8 +26,8 @@ from transformers import PreTrainedModel
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
 from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
+from headtypes.data.encoding import Encoded
 from headtypes.models.products import product
-from headtypes.tasks.encoding import Encoded
 
 
 @dataclass(frozen=True)

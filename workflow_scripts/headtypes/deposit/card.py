@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from headtypes.atlas.summary.page import Paper, Summary
-from headtypes.atlas.summary.verdicts import Judged
 from headtypes.deposit.parts import LeftOut, Made
 from headtypes.deposit.sources import Source
+from headtypes.pages.summary.page import Paper, Summary
+from headtypes.pages.summary.verdicts import Judged
 from headtypes.papers.claims import NO_VERDICT, VERDICTS
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from headtypes.atlas.summary.page import Paper
+from headtypes.pages.summary.page import Paper
 from headtypes.papers.claims import NO_VERDICT, OPEN, join
-from headtypes.workflow.plan import Plan
+from headtypes.planning.plan import Plan
 
 # With one draw fewer, no p-value can be below 5 %.
 _ENOUGH_DRAWS = 19

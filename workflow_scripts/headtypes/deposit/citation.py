@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
 from headtypes.deposit.card import Author, Study
 
 _DIGITS = r"(?:\d{4}-){3}\d{3}[\dXx]"

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import yaml
 
-from headtypes.base.errors import InputError, shortened
-from headtypes.config.schema import Config
+from headtypes.core.errors import InputError, shortened
 from headtypes.deposit.contents import CONTENTS, why_not
 from headtypes.papers.claims import join
-from headtypes.tools.audit import Finding
-from headtypes.tools.history import given
-from headtypes.tools.jobs import Job
-from headtypes.workflow.provenance import RESULTS, beside, folder_of_records, is_shard, recorded
+from headtypes.planning.config.schema import Config
+from headtypes.planning.provenance import RESULTS, beside, folder_of_records, is_shard, recorded
+from headtypes.planning.tools.audit import Finding
+from headtypes.planning.tools.history import given
+from headtypes.planning.tools.jobs import Job
 
 # What the workflow consists of; its config.yaml is replaced by that of the experiment.
 _CODE = (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headtypes.config.schema import Config
+from headtypes.planning.config.schema import Config
 
 _KINDS = {
     "models": "model",

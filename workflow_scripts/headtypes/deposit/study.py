@@ -7,19 +7,19 @@ from pathlib import Path
 
 import yaml
 
-from headtypes.atlas.summary.page import Summary
-from headtypes.atlas.summary.results import collect_summary
-from headtypes.base.errors import InputError
-from headtypes.config.schema import Config
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.errors import InputError
 from headtypes.deposit.card import Author, Study, card
 from headtypes.deposit.cautions import cautions
 from headtypes.deposit.citation import citation
 from headtypes.deposit.parts import Part, code_parts_of, left_out_text, made_by, results_of, workflow_parts
 from headtypes.deposit.sources import sources_of
-from headtypes.tools.jobs import Job
-from headtypes.types.partitions import read_partition
-from headtypes.workflow.plan import Plan
-from headtypes.workflow.provenance import recorded
+from headtypes.pages.summary.page import Summary
+from headtypes.pages.summary.results import collect_summary
+from headtypes.planning.config.schema import Config
+from headtypes.planning.plan import Plan
+from headtypes.planning.provenance import recorded
+from headtypes.planning.tools.jobs import Job
 
 _PAPERS = ("guan2020", "clark2019")
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from headtypes.base.errors import InputError
-from headtypes.base.files import sha256_file, writing
+from headtypes.core.errors import InputError
+from headtypes.core.files import sha256_file, writing
 from headtypes.deposit.parts import Part
 
 # As `sha256sum --check` reads it.

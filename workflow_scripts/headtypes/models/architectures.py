@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig, AutoModel
 
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
 from headtypes.models.records import ModelRecord
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the

@@ -7,11 +7,11 @@ from pathlib import Path
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
 
-from headtypes.base.errors import InputError, one_line, shortened
-from headtypes.base.files import sha256_file
-from headtypes.hub.snapshots import fetch_snapshot
+from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.files import sha256_file
 from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
 from headtypes.models.gguf_files import check_gguf, read_header
+from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.inputs import longest_input
 from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import ModelRecord

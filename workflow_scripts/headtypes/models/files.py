@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from headtypes.base.errors import InputError
-from headtypes.base.files import read_json
+from headtypes.core.errors import InputError
+from headtypes.core.files import read_json
 
 # What `from_pretrained` reads for a model and its tokenizer; a repository may hold much more.
 MODEL_FILES = (

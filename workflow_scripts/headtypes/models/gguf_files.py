@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from headtypes.base.errors import InputError, one_line
+from headtypes.core.errors import InputError, one_line
 
 _MAGIC = b"GGUF"
 # By the number of a type in a header: how `struct` names it.

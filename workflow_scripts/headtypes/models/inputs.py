@@ -2,7 +2,7 @@
 
 from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
 _POSITIONS_AFTER_PADDING = {

@@ -21,7 +21,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_MAPPING_NAMES,
 )
 
-from headtypes.base.errors import InputError, one_line
+from headtypes.core.errors import InputError, one_line
 from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_one_gpu
 from headtypes.models.inputs import check_padding

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headtypes.base.errors import InputError, one_line
-from headtypes.base.files import read_json
+from headtypes.core.errors import InputError, one_line
+from headtypes.core.files import read_json
 from headtypes.models.files import weight_files
 from headtypes.models.gguf_files import read_header
 from headtypes.models.language_weights import lacking_head

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headtypes.base.processor import has_avx512_that_mkl_leaves_unused
+from headtypes.core.processor import has_avx512_that_mkl_leaves_unused
 
 
 @cache

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from headtypes.base.errors import InputError
-from headtypes.base.files import read_json, undamaged, write_json
+from headtypes.core.errors import InputError
+from headtypes.core.files import read_json, undamaged, write_json
 from headtypes.models.files import gguf_among, pretrained
 
 

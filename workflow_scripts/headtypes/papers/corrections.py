@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headtypes.base.bootstrap import ALPHA
-from headtypes.base.multiple import holm
+from headtypes.core.bootstrap import ALPHA
+from headtypes.core.multiple import holm
 from headtypes.papers.claims import NO_VERDICT, OPEN, Verdict, of_rules
 
 

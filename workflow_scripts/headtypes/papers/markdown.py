@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from headtypes.base.files import canonical_json
+from headtypes.core.files import canonical_json
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em; color: #222 }

@@ -6,7 +6,7 @@ from typing import TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from headtypes.base.errors import InputError, one_line
+from headtypes.core.errors import InputError, one_line
 
 
 class Data(BaseModel):

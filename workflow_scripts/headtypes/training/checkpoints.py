@@ -8,7 +8,7 @@ from pathlib import Path
 from transformers import TrainerCallback
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
-from headtypes.base.files import reach_disk, read_json, write_json
+from headtypes.core.files import reach_disk, read_json, write_json
 
 
 def last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:

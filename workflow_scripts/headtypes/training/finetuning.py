@@ -13,18 +13,18 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 
-from headtypes.answering.examples import EXAMPLES, prepare_windows
-from headtypes.base.errors import InputError, one_line
-from headtypes.base.files import canonical_json, reach_disk
-from headtypes.base.progress import progress
+from headtypes.core.errors import InputError, one_line
+from headtypes.core.files import canonical_json, reach_disk
+from headtypes.core.progress import progress
+from headtypes.data.answering.examples import EXAMPLES, prepare_windows
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.windows import Windows
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.gpus import keep_to_one_gpu
 from headtypes.models.inputs import check_padding, padding_token
 from headtypes.models.loading import HEADS
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
-from headtypes.tasks.kinds import KINDS
-from headtypes.tasks.windows import Windows
 from headtypes.training.checkpoints import Checkpoints, last_checkpoint
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
 from headtypes.training.settings import FinetuningSettings

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from headtypes.tasks.windows import Windows
+from headtypes.data.windows import Windows
 
 # Batches consist of examples of similar length, grouped within stretches of this many batches.
 _STRETCH = 50

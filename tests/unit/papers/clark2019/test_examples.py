@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from headtypes.features.surface import measure_surface
+from headtypes.analyses.surface.surface import measure_surface
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
 from headtypes.papers.clark2019.example_files import PATTERNS, read_examples, write_examples
 from headtypes.papers.clark2019.examples import choose_segment, map_examples
-from headtypes.tasks.encoding import encode_samples
-from headtypes.tasks.records import Sample
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.records import recorded
 

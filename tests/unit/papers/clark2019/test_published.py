@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from headtypes.base.errors import InputError
+from headtypes.core.errors import InputError
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.values import DIGITISED
 from tests.support.clark_results import CLARK

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from headtypes.base.bootstrap import mean_intervals
-from headtypes.features.surface_files import COLUMNS, Surface
+from headtypes.analyses.surface.surface_files import COLUMNS, Surface
+from headtypes.core.bootstrap import mean_intervals
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities, sink_of, whole_statistics

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headtypes.analyses.types.names import TYPES
 from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, OPEN, Verdict
 from headtypes.papers.claims import judge as judge_claim
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import published_quantities
 from headtypes.papers.guan2020.words import name_operations
 from headtypes.papers.quantities import Measured, Quantities
-from headtypes.types.names import TYPES
 from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)

@@ -17,16 +17,16 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
+from headtypes.analyses.style import save_figure
+from headtypes.analyses.types.embedding import embed_heads
+from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.map_files import AttentionMaps
-from headtypes.figures.style import save_figure
+from headtypes.comparisons.models.descent import comparison_table
 from headtypes.papers.guan2020.figure1 import column_labels, heads_figure, typical_heads
 from headtypes.papers.guan2020.figure2 import projection_figure
 from headtypes.papers.guan2020.figure3 import layers_figure
 from headtypes.papers.guan2020.figure4 import models_figure
 from headtypes.papers.guan2020.figure5 import atlas_figure
-from headtypes.types.descent import comparison_table
-from headtypes.types.embedding import embed_heads
-from headtypes.types.partitions import Partition
 from tests.support.drawing import (
     HEADS,
     LAYERS,

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from headtypes.base.errors import InputError
+from headtypes.analyses.types.names import TYPES
+from headtypes.core.errors import InputError
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.types.names import TYPES
 from tests.support.places import GUAN
 
 PATH = GUAN

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from headtypes.analyses.types.names import TYPES
+from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
-from headtypes.types.names import TYPES
-from headtypes.types.partitions import Partition
 from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.base.errors import InputError
-from headtypes.base.table_files import write_csv
+from headtypes.analyses.types.choice_files import AGREEMENT, STABILITY, TABLE
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.results import (
     families_of,
     parents_of,
@@ -16,7 +17,6 @@ from headtypes.papers.guan2020.results import (
     read_tables,
 )
 from headtypes.papers.keys import by_key
-from headtypes.types.choice_files import AGREEMENT, STABILITY, TABLE
 
 
 def test_values_have_the_names_that_json_brings_back():

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.types.names import TYPES
+from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.tables import (
     ablation_page,
@@ -13,8 +15,6 @@ from headtypes.papers.guan2020.tables import (
     stability_table,
 )
 from headtypes.papers.markdown import markdown_table
-from headtypes.types.names import TYPES
-from headtypes.types.partitions import Partition
 from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)

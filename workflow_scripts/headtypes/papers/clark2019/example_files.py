@@ -6,8 +6,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.base.files import canonical_json, undamaged
-from headtypes.base.hdf5_files import new_hdf5
+from headtypes.core.files import canonical_json, undamaged
+from headtypes.core.hdf5_files import new_hdf5
 
 # Patterns of Clark's Figure 1, and the column of surface patterns in which the head shown has the largest value.
 PATTERNS = {"broad": "entropy", "next": "next", "sep": "sep", "punctuation": "punctuation"}

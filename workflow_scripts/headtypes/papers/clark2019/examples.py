@@ -4,17 +4,17 @@ from typing import Literal
 
 import numpy as np
 
+from headtypes.analyses.surface.surface_files import Surface
 from headtypes.attention.maps import Maps, readable
 from headtypes.attention.one_pass import Block, read_attention
-from headtypes.base.errors import InputError
-from headtypes.features.surface_files import Surface
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.records import Sample
+from headtypes.data.tokens import SPECIAL_KINDS
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
-from headtypes.tasks.encoding import Encoded, encode_samples
-from headtypes.tasks.records import Sample
-from headtypes.tasks.tokens import SPECIAL_KINDS
 
 # As many tokens as the paper shows.
 TOKENS = 15

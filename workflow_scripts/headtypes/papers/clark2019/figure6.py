@@ -10,9 +10,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 
-from headtypes.figures.plane import frame_plane, scatter_heads, scatter_types
-from headtypes.figures.style import PAGE, PALETTE, SMALL, head_name, styled
-from headtypes.types.partitions import Partition
+from headtypes.analyses.style import PAGE, PALETTE, SMALL, head_name, styled
+from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.plane_figure import frame_plane, scatter_heads, scatter_types
 
 # Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
 _BEHAVIOURS = {

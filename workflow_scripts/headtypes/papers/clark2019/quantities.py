@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from headtypes.base.bootstrap import RESAMPLES, bounds, draw_units, p_of_side
-from headtypes.features.gradient_files import ATTENDED, Gradients
-from headtypes.features.surface_files import COLUMNS, Surface
+from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
+from headtypes.analyses.surface.surface_files import COLUMNS, Surface
+from headtypes.core.bootstrap import RESAMPLES, bounds, draw_units, p_of_side
 from headtypes.papers.claims import NoVerdictError
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.rules import StatisticRule

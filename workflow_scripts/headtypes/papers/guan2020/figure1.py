@@ -6,8 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-from headtypes.attention.map_files import AttentionMaps
-from headtypes.figures.style import (
+from headtypes.analyses.style import (
     ATTENTION_COLOURS,
     PAGE,
     SMALL,
@@ -18,7 +17,8 @@ from headtypes.figures.style import (
     type_labels,
     type_styles,
 )
-from headtypes.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition
+from headtypes.attention.map_files import AttentionMaps
 
 _EXAMPLES = 2
 # Types beside each other, at most.

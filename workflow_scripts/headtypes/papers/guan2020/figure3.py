@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from headtypes.figures.style import COLUMN, legend_height, styled, type_labels, type_patches, type_styles
-from headtypes.types.partitions import Partition
+from headtypes.analyses.style import COLUMN, legend_height, styled, type_labels, type_patches, type_styles
+from headtypes.analyses.types.partitions import Partition
 
 # The largest number of layers for which each one is numbered.
 _NUMBERED = 12

@@ -4,8 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from headtypes.attention.map_files import AttentionMaps
-from headtypes.figures.style import (
+from headtypes.analyses.style import (
     ATTENTION_COLOURS,
     PAGE,
     PAGE_HEIGHT,
@@ -18,7 +17,8 @@ from headtypes.figures.style import (
     type_patches,
     type_styles,
 )
-from headtypes.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition
+from headtypes.attention.map_files import AttentionMaps
 
 # Inches around the maps: numbers and axis labels at the left and below, the gap to the legend above.
 _LEFT, _BELOW, _ABOVE = 0.42, 0.44, 0.1

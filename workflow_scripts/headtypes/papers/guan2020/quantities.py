@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.types.partitions import Partition
+from headtypes.comparisons.models.descent import matched_clusters
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.words import HALVES, METRICS
 from headtypes.papers.quantities import Measured, Quantities
-from headtypes.types.descent import matched_clusters
-from headtypes.types.partitions import Partition
 
 _SCORES = ["id", "condition", *METRICS, "n_questions"]
 _STABILITY = [*(f"{half}_all_agree" for half in HALVES), "own_cluster"]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.ablation.intervals import read_scores, weighted_sums
-from headtypes.base.table_files import read_csv
+from headtypes.analyses.ablation.intervals import read_scores, weighted_sums
+from headtypes.analyses.types.choice_files import read_agreement, read_ways
+from headtypes.analyses.types.partitions import Partition
+from headtypes.core.table_files import read_csv
 from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
 from headtypes.papers.keys import NAMED
-from headtypes.types.choice_files import read_agreement, read_ways
-from headtypes.types.partitions import Partition
 
 Key = tuple[str, str]
 # The methods whose results the paper calls similar.

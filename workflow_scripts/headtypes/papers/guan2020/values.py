@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from headtypes.ablation.operations import head_of
+from headtypes.attention.operations import head_of
 from headtypes.papers.published import Data, Published
 
 LevelName = Literal["no_longer_works", "still_works", "costs_little"]

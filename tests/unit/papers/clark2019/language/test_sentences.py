@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex, to_rgba
 
-from headtypes.figures.style import PALETTE, save_figure
-from headtypes.language.encoding import encode_words
-from headtypes.language.syntax.arc_files import DIRECTIONS, ArcGuesses
+from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses
+from headtypes.analyses.style import PALETTE, save_figure
+from headtypes.analyses.words.encoding import encode_words
 from headtypes.papers.clark2019.language.figure5 import sentences_figure
 from headtypes.papers.clark2019.language.sentence_files import SentenceMap, read_sentence_maps, write_sentence_maps
 from headtypes.papers.clark2019.language.sentences import Chosen, choose_passages, choose_sentences, map_sentences
@@ -15,7 +15,7 @@ from tests.support.drawing import lettering, texts
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
 from tests.support.records import recorded
 from tests.support.word_maps import dense_words, sentence
-from tests.unit.language.test_antecedents import DOCUMENTS, guesses_of
+from tests.unit.analyses.coreference.test_antecedents import DOCUMENTS, guesses_of
 
 LABELS = "det nsubj root det obj det obl punct"
 LONG = "the cat saw a dog the day ."

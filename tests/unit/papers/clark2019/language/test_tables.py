@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.language.coreference.accuracy import measure_coreference, score_mentions
-from headtypes.language.syntax.arc_files import DIRECTIONS, ArcGuesses
-from headtypes.language.syntax.relations import best_heads, measure_relations
+from headtypes.analyses.coreference.accuracy import measure_coreference, score_mentions
+from headtypes.analyses.probes.scores import measure_probes, right_words
+from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses
+from headtypes.analyses.relations.relations import best_heads, measure_relations
+from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.world.annotation import make_treebank
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.table1 import relations_page, relations_table
 from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table
 from headtypes.papers.clark2019.language.table3 import probes_page, probes_table
-from headtypes.probes.scores import measure_probes, right_words
-from headtypes.tasks.treebank.records import Sentence
-from headtypes.world.annotation import make_treebank
 from tests.support.language_results import PUBLISHED
-from tests.unit.language.test_antecedents import ANAPHORS, DOCUMENTS, guesses_of
+from tests.unit.analyses.coreference.test_antecedents import ANAPHORS, DOCUMENTS, guesses_of
 
 KEY = ("minilm", "told")
 SENTENCES = [Sentence(id=f"s{place}", **columns) for place, columns in enumerate(make_treebank(1, "dev", 60))]

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.base.table_files import read_csv
-from headtypes.language.coreference.antecedent_files import CANDIDATES
-from headtypes.language.syntax.offsets import FILE
+from headtypes.analyses.coreference.antecedent_files import CANDIDATES
+from headtypes.analyses.relations.offsets import FILE
+from headtypes.core.table_files import read_csv
 from headtypes.papers.clark2019.language.quantities import ALL, our_relation
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from headtypes.base.bootstrap import RESAMPLES, bounds, draw_units, p_of_side
-from headtypes.language.syntax.relations import QUANTITIES, Choice
+from headtypes.analyses.relations.relations import QUANTITIES, Choice
+from headtypes.core.bootstrap import RESAMPLES, bounds, draw_units, p_of_side
 from headtypes.papers.claims import NoVerdictError
 from headtypes.papers.clark2019.language.rules import ScoreRule, Scores
 from headtypes.papers.clark2019.published import Clark2019

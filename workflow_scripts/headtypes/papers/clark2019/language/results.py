@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from headtypes.language.coreference.accuracy import score_mentions
-from headtypes.language.coreference.antecedent_files import read_antecedents
-from headtypes.language.syntax.arc_files import read_arcs
-from headtypes.language.syntax.parts import read_parts
-from headtypes.language.syntax.relations import best_heads
+from headtypes.analyses.coreference.accuracy import score_mentions
+from headtypes.analyses.coreference.antecedent_files import read_antecedents
+from headtypes.analyses.probes.scores import read_probes, right_words
+from headtypes.analyses.relations.arc_files import read_arcs
+from headtypes.analyses.relations.parts import read_parts
+from headtypes.analyses.relations.relations import best_heads
+from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.records import read_records
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.quantities import Quantities
-from headtypes.probes.scores import read_probes, right_words
-from headtypes.tasks.coreference.records import AnnotatedDocument
-from headtypes.tasks.records import read_records
 
 Key = tuple[str, str]
 Paths = Mapping[Key, str | Path]

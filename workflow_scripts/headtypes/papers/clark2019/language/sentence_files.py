@@ -6,8 +6,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.base.files import canonical_json, undamaged
-from headtypes.base.hdf5_files import new_hdf5
+from headtypes.core.files import canonical_json, undamaged
+from headtypes.core.hdf5_files import new_hdf5
 
 # What the figure shows: relations by the paper's names, and coreference.
 RELATIONS = ("dobj", "det", "poss", "auxpass", "pobj")

@@ -7,17 +7,20 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.coreference.accuracy import guessed_mentions
+from headtypes.analyses.coreference.antecedent_files import AntecedentGuesses, read_antecedents
+from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses, read_arcs
+from headtypes.analyses.relations.offsets import FILE
+from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
+from headtypes.analyses.words.encoding import encode_sentences, special_tokens
+from headtypes.analyses.words.settings import Pieces
+from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.maps import readable
 from headtypes.attention.one_pass import read_attention
-from headtypes.base.errors import InputError
-from headtypes.language.coreference.accuracy import guessed_mentions
-from headtypes.language.coreference.antecedent_files import AntecedentGuesses, read_antecedents
-from headtypes.language.encoding import encode_sentences, special_tokens
-from headtypes.language.settings import Pieces
-from headtypes.language.syntax.arc_files import DIRECTIONS, ArcGuesses, read_arcs
-from headtypes.language.syntax.offsets import FILE
-from headtypes.language.syntax.pairs import sentence_of_word, stanford_pairs
-from headtypes.language.words import WordMaps
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.records import read_records
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
@@ -29,9 +32,6 @@ from headtypes.papers.clark2019.language.best import (
 )
 from headtypes.papers.clark2019.language.quantities import our_relation
 from headtypes.papers.clark2019.language.sentence_files import SentenceMap
-from headtypes.tasks.coreference.records import AnnotatedDocument
-from headtypes.tasks.records import read_records
-from headtypes.tasks.treebank.records import Sentence
 
 # Sentences of each phenomenon, and how many words they have.
 SHOWN, SHORTEST, LONGEST = 2, 8, 16

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 import pandas as pd
 
-from headtypes.language.syntax.offsets import FILE
-from headtypes.language.syntax.pairs import TOTALS
+from headtypes.analyses.relations.offsets import FILE
+from headtypes.analyses.relations.pairs import TOTALS
 from headtypes.papers.clark2019.language.cells import column_with_ends, head_names, signed
 from headtypes.papers.clark2019.language.quantities import our_relation
 from headtypes.papers.clark2019.published import Clark2019

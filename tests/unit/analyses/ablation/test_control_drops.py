@@ -1,0 +1,184 @@
+"""What random heads cost, beside what the condition costs, on exactly the questions that the controls were asked."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.analyses.ablation.control_drops import control_drops, read_control_drops
+from headtypes.core.bootstrap import difference_interval
+
+ASKED = ["q7", "q2", "q9"]
+METRICS = ("exact_match", "f1")
+
+
+def scores(exact_match: list[float], ids: list[str], **more) -> pd.DataFrame:
+    return pd.DataFrame({"id": ids, "article": "a", "exact_match": exact_match, "f1": np.add(exact_match, 1.0), **more})
+
+
+def everywhere(of_asked: list[float], elsewhere: float) -> pd.DataFrame:
+    """Scores of ten questions, of which the controls were asked three."""
+    figures = {f"q{number}": elsewhere for number in range(10)} | dict(zip(ASKED, of_asked, strict=True))
+    return scores(list(figures.values()), list(figures))
+
+
+def drawn(*draws: tuple[list[float], float]) -> pd.DataFrame:
+    """Exact match of the asked questions and overlap, of each draw."""
+    return pd.concat(
+        [scores(each, ASKED, overlap=overlap).assign(draw=draw) for draw, (each, overlap) in enumerate(draws)],
+        ignore_index=True,
+    )
+
+
+def test_drops_are_those_on_the_questions_that_were_asked():
+    controls = drawn(([90, 90, 60], 0.5), ([60, 0, 0], 0.25), ([90, 90, 90], 0.0))
+    # Elsewhere the condition gains 100 points, which is no matter of the controls.
+    found = control_drops(controls, everywhere([30, 60, 0], 100.0), everywhere([90, 90, 90], 0.0), seed=0)
+    assert {name: value for name, value in found.items() if "_excess_" not in name or name.endswith(METRICS)} == {
+        "control_draws": 3,
+        "control_questions": 3,
+        "control_overlap": 0.25,
+        "control_drop_exact_match": pytest.approx((10 + 70 + 0) / 3),
+        "control_drop_exact_match_low": pytest.approx(0),
+        "control_drop_exact_match_high": pytest.approx(70),
+        "own_drop_exact_match": pytest.approx(60),
+        "own_excess_exact_match": pytest.approx(60 - 80 / 3),
+        "own_rank_exact_match": 2,
+        "own_rank_p_exact_match": 0.5,
+        "control_drop_f1": pytest.approx((10 + 70 + 0) / 3),
+        "control_drop_f1_low": pytest.approx(0),
+        "control_drop_f1_high": pytest.approx(70),
+        "own_drop_f1": pytest.approx(60),
+        "own_excess_f1": pytest.approx(60 - 80 / 3),
+        "own_rank_f1": 2,
+        "own_rank_p_f1": 0.5,
+    }
+
+
+def test_pairs_have_accuracy_alone():
+    baseline = pd.DataFrame({"id": ["a", "b", "c", "d"], "correct": [100.0, 100.0, 0.0, 0.0]})
+    own = baseline.assign(correct=[0.0, 100.0, 100.0, 100.0])
+    controls = pd.concat(
+        [
+            pd.DataFrame({"draw": draw, "id": ["b", "a"], "correct": correct, "overlap": 1.0})
+            for draw, correct in enumerate([[100.0, 100.0], [0.0, 100.0]])
+        ]
+    )
+    found = control_drops(controls, own, baseline, seed=0)
+    assert {name: found[name] for name in found if "drop" in name} == {
+        "control_drop_accuracy": 25,
+        "control_drop_accuracy_low": 0,
+        "control_drop_accuracy_high": 50,
+        "own_drop_accuracy": 50,
+    }
+    assert found["own_excess_accuracy"] == 25
+    assert (found["own_rank_accuracy"], found["own_rank_p_accuracy"]) == (2, 2 / 3)
+    assert found["own_excess_accuracy_low"] <= 25 <= found["own_excess_accuracy_high"]
+    # Pairs have no articles.
+    assert np.isnan([found["own_excess_accuracy_low_by_article"], found["own_excess_accuracy_high_by_article"]]).all()
+
+
+def test_random_heads_that_gain_have_drops_below_zero():
+    controls = drawn(([50, 50, 50], 0), ([80, 80, 80], 0))
+    found = control_drops(controls, everywhere([0] * 3, 0), everywhere([60] * 3, 0), seed=0)
+    names = ["control_drop_f1_low", "control_drop_f1", "control_drop_f1_high", "own_drop_f1"]
+    assert [found[name] for name in names] == pytest.approx([-20, -5, 10, 60])
+
+
+def test_all_questions_equal_a_naive_loop():
+    rng = np.random.default_rng(0)
+    ids = [f"q{number}" for number in range(50)]
+    baseline, own = (scores(100 * rng.random(50), ids) for _ in range(2))
+    draws = [100 * rng.random(50) for _ in range(4)]
+    overlaps = rng.random(4)
+    controls = pd.concat(
+        [scores(draws[number], ids, overlap=overlaps[number]).assign(draw=number) for number in range(4)]
+    )
+    found = control_drops(controls, own, baseline.sample(frac=1, random_state=1), seed=0)
+    before = baseline["exact_match"].tolist()
+    drops = [sum(before[place] - each[place] for place in range(50)) / 50 for each in draws]
+    figures = [found[f"control_drop_exact_match{end}"] for end in ("", "_low", "_high")]
+    assert figures == pytest.approx([sum(drops) / 4, min(drops), max(drops)])
+    assert found["control_overlap"] == pytest.approx(overlaps.mean())
+    assert found["own_drop_f1"] == pytest.approx((baseline["f1"] - own["f1"]).mean())
+
+
+def many(own_cost: float, costs: list[float], questions: int = 200, seed: int = 0) -> tuple[pd.DataFrame, ...]:
+    """Controls, scores and baseline of questions of ten articles that cost this share of the answers, in percent."""
+    rng = np.random.default_rng(seed)
+    ids, articles = [f"q{number}" for number in range(questions)], [f"a{number % 10}" for number in range(questions)]
+
+    def answered(cost: float) -> pd.DataFrame:
+        right = 100.0 * (rng.permutation(questions) >= round(questions * cost / 100))
+        return pd.DataFrame({"id": ids, "article": articles, "exact_match": right, "f1": right})
+
+    draws = [answered(cost).assign(draw=draw, overlap=0.5) for draw, cost in enumerate(costs)]
+    return pd.concat(draws, ignore_index=True), answered(own_cost), answered(0)
+
+
+@pytest.mark.parametrize(
+    ("own_cost", "rank"),
+    # Of twenty draws that cost 10, 11, ... 29 percent: an equal draw goes before the type's own.
+    [(60, 1), (29.5, 1), (29, 2), (27.5, 3), (19.5, 11), (10, 21), (5, 21)],
+)
+def test_the_rank_counts_the_draws_that_cost_at_least_as_much(own_cost, rank):
+    found = control_drops(*many(own_cost, list(range(10, 30))), seed=0)
+    for metric in METRICS:
+        assert found[f"own_drop_{metric}"] == pytest.approx(own_cost)
+        assert found[f"own_rank_{metric}"] == rank
+        assert found[f"own_rank_p_{metric}"] == pytest.approx(rank / 21)
+        assert found[f"own_excess_{metric}"] == pytest.approx(own_cost - 19.5)
+
+
+def test_draws_that_are_the_type_itself_are_not_told_from_it():
+    controls, own, baseline = many(30, [30])
+    controls = pd.concat([own.assign(draw=draw, overlap=1.0) for draw in range(20)], ignore_index=True)
+    # In another order: sums of the same scores may differ by rounding.
+    found = control_drops(controls.sample(frac=1, random_state=0), own, baseline, seed=0)
+    ends = [f"own_excess_f1{end}" for end in ("", "_low", "_high", "_low_by_article", "_high_by_article")]
+    assert [found[name] for name in ends] == [0] * 5
+    assert (found["own_rank_f1"], found["own_rank_p_f1"]) == (21, 1)
+
+
+def test_the_interval_is_the_paired_bootstrap_of_the_difference():
+    controls, own, baseline = many(40, [10, 20, 45])
+    found = control_drops(controls, own, baseline, seed=5)
+    by_id = {table: value.sort_values("id").set_index("id") for table, value in (("own", own), ("before", baseline))}
+    cost = (by_id["before"]["f1"] - by_id["own"]["f1"]).to_numpy()
+    random = (by_id["before"]["f1"] - controls.groupby("id")["f1"].mean()).to_numpy()
+    for unit, articles in (("", None), ("_by_article", by_id["own"]["article"].to_numpy())):
+        expected = difference_interval(cost, random, articles=articles, seed=5)
+        ends = [found[f"own_excess_f1{end}"] for end in ("", f"_low{unit}", f"_high{unit}")]
+        assert ends == pytest.approx(list(expected))
+    # It is wider than nothing, and what makes a question hard for both cancels out.
+    assert found["own_excess_f1_low"] < found["own_excess_f1"] < found["own_excess_f1_high"]
+
+
+def test_a_difference_that_is_there_is_found_and_one_that_is_not_is_not():
+    far = control_drops(*many(60, [20] * 20), seed=0)
+    near = control_drops(*many(21, [20] * 20), seed=0)
+    for unit in ("", "_by_article"):
+        assert far[f"own_excess_exact_match_low{unit}"] > 0
+        assert near[f"own_excess_exact_match_low{unit}"] < 0 < near[f"own_excess_exact_match_high{unit}"]
+
+
+def test_files_give_what_the_tables_give(tmp_path):
+    tables = drawn(([90, 90, 60], 0.5), ([60, 0, 0], 0.25)), everywhere([30, 60, 0], 50.0), everywhere([90] * 3, 0.0)
+    paths = [tmp_path / name for name in ("controls", "own", "baseline")]
+    for path, table in zip(paths, tables, strict=True):
+        table.to_parquet(path)
+    assert read_control_drops(*paths, seed=3) == pytest.approx(control_drops(*tables, seed=3), nan_ok=True)
+
+
+def test_a_loss_drops_where_it_rises_and_is_that_of_a_token():
+    baseline = pd.DataFrame({"id": ["a", "b", "c"], "loss": [10.0, 30.0, 9.0], "tokens": [10, 20, 3]})
+    own = baseline.assign(loss=[20.0, 50.0, 9.0])
+    asked = baseline.iloc[:2]
+    draws = [asked.assign(loss=loss, draw=draw) for draw, loss in enumerate(([16.0, 30.0], [30.0, 70.0], [4.0, 33.0]))]
+    controls = pd.concat(draws, ignore_index=True).assign(overlap=0.5)
+    found = control_drops(controls, own, baseline, seed=0)
+    assert found["own_drop_loss"] == pytest.approx(30 / 30)
+    of_draws = found["control_drop_loss"], found["control_drop_loss_low"], found["control_drop_loss_high"]
+    assert of_draws == pytest.approx((63 / 3 / 30, -3 / 30, 60 / 30))
+    assert found["own_excess_loss"] == pytest.approx(9 / 30)
+    assert (found["own_rank_loss"], found["control_questions"]) == (2, 2)
+    assert found["own_excess_loss_low"] < 9 / 30 < found["own_excess_loss_high"]

@@ -1,0 +1,99 @@
+"""The figure of random heads shows the drops: read back from what was drawn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+
+from headtypes.analyses.ablation.control_drops import DropsOfDraws, control_drops, read_drops_of_draws
+from headtypes.analyses.ablation.controls_figure import controls_figure
+from headtypes.analyses.style import PAGE, PAGE_HEIGHT, type_styles
+from headtypes.analyses.types.partitions import Partition
+from tests.support.drawing import check_lettering
+
+OPERATIONS = {
+    "zero-dense": {"dense": "zero"},
+    "uniform-vertical": {"vertical": "uniform"},
+    "zero-dense+vertical": {"dense": "zero", "vertical": "zero"},
+    "one-head": {"1-2": "zero"},
+}
+DROPS = {
+    name: DropsOfDraws("exact_match", own, own - 3, own + 4, np.array(draws))
+    for (name, own, draws) in zip(
+        OPERATIONS, (20.0, 5, 9, 7), ([1, 2, 3], [6, 5, 4], [10, 11, 12], [6, 8, 2]), strict=True
+    )
+}
+TYPES = ["dense", "vertical"] * 6
+
+
+def partition() -> Partition:
+    layer, head = (index.reshape(-1) for index in np.indices((2, 6)))
+    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": TYPES, "doubtful": False}))
+
+
+def lines(figure) -> dict:
+    (axes,) = figure.axes
+    return {line.get_gid(): line for line in axes.lines if line.get_gid()}
+
+
+def test_every_condition_stands_beside_its_draws_with_its_rank():
+    figure = controls_figure(DROPS, OPERATIONS, partition())
+    (axes,), drawn = figure.axes, lines(figure)
+    for row, (name, drops) in enumerate(DROPS.items()):
+        assert drawn[f"draws-{name}"].get_xdata().tolist() == drops.draws.tolist()
+        assert drawn[f"mean-{name}"].get_xdata().tolist() == [drops.draws.mean()]
+        assert drawn[f"interval-{name}"].get_xdata().tolist() == [drops.low, drops.high]
+        assert drawn[f"own-{name}"].get_xdata().tolist() == [drops.own]
+        assert {float(place) for line in ("draws", "mean", "own") for place in drawn[f"{line}-{name}"].get_ydata()} == {
+            row
+        }
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(OPERATIONS)
+    # A draw that costs as much goes before the condition.
+    assert [text.get_text() for text in axes.texts] == ["1 of 4", "3 of 4", "4 of 4", "2 of 4", "rank"]
+
+
+def test_a_condition_of_one_type_has_its_colour_and_all_others_have_one_of_their_own():
+    drawn, styles = lines(controls_figure(DROPS, OPERATIONS, partition())), type_styles({"dense", "vertical"})
+    colours = [to_hex(drawn[f"own-{name}"].get_color()).upper() for name in OPERATIONS]
+    assert colours[:2] == [styles["dense"].colour, styles["vertical"].colour]
+    assert colours[2] == colours[3] not in {look.colour for look in styles.values()}
+
+
+@pytest.mark.parametrize("conditions", [1, 10, 30])
+def test_lettering_lies_apart_and_inside(conditions):
+    drops = {f"uniform-dense_vertical-{number}": DROPS["zero-dense"] for number in range(conditions)}
+    figure = controls_figure(drops, {name: {"dense": "zero"} for name in drops}, partition())
+    assert figure.get_figwidth() == PAGE
+    assert figure.get_figheight() <= PAGE_HEIGHT
+    check_lettering(figure)
+
+
+def test_the_numbers_are_those_of_table_2(tmp_path):
+    rng = np.random.default_rng(0)
+    questions = pd.DataFrame({"id": [f"q{number}" for number in range(30)], "article": "a"})
+    tables = {
+        name: questions.assign(exact_match=rng.integers(0, 2, 30), f1=rng.random(30)) for name in ("own", "baseline")
+    }
+    draws = [
+        questions.head(20).assign(draw=draw, overlap=0.5, exact_match=rng.integers(0, 2, 20), f1=rng.random(20))
+        for draw in range(5)
+    ]
+    tables["controls"] = pd.concat(draws)
+    for name, table in tables.items():
+        table.to_parquet(tmp_path / name)
+    found = read_drops_of_draws(tmp_path / "controls", tmp_path / "own", tmp_path / "baseline", seed=1)
+    expected = control_drops(tables["controls"], tables["own"], tables["baseline"], seed=1)
+    assert found.metric == "exact_match"
+    assert found.own == pytest.approx(expected["own_drop_exact_match"])
+    assert found.low < found.own < found.high
+    assert [found.draws.mean(), found.draws.min(), found.draws.max()] == pytest.approx(
+        [expected[f"control_drop_exact_match{end}"] for end in ("", "_low", "_high")]
+    )
+    assert found.rank == expected["own_rank_exact_match"]
+
+
+def test_the_axis_says_what_is_lost_and_in_what():
+    for metric, label in (("accuracy", "drop of accuracy, points"), ("loss", "rise of loss, nats per token")):
+        drops = {name: drop._replace(metric=metric) for name, drop in DROPS.items()}
+        (axes,) = controls_figure(drops, OPERATIONS, partition()).axes
+        assert axes.get_xlabel() == label

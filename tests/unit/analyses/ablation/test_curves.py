@@ -1,0 +1,209 @@
+"""Curves: nested sets from none to all, in the orders they name, scored as conditions are."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headtypes.analyses.ablation import curves, evaluation
+from headtypes.analyses.ablation.curve_files import read_curves
+from headtypes.analyses.ablation.curves import by_importance, evaluate_curves, growing_sets
+from headtypes.analyses.ablation.evaluation import evaluate_condition, summary
+from headtypes.analyses.types.partitions import Partition
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.sentence_pair.examples import build_pairs
+from headtypes.data.windows import draw_part
+from tests.support.models import tiny_bert
+from tests.support.records import PAIRS, classifier, questions, recorded, types_like
+
+SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
+EVERY = {"questions": "all", "seed": 1}
+IMPORTANCE = np.random.default_rng(5).random((3, 5))
+
+
+@given(st.integers(1, 400), st.integers(2, 12))
+def test_sets_grow_evenly_from_none_to_all_in_the_order_given(heads, points):
+    order = np.random.default_rng(heads).permutation(np.argwhere(np.ones((20, 20))))[:heads]
+    sets = growing_sets(order, points)
+    sizes = [len(removed) for removed in sets]
+    assert sizes[0] == 0
+    assert sizes[-1] == heads
+    assert len(sets) == min(points, heads + 1)
+    assert np.ptp(np.diff(sizes)) <= 1
+    for removed in sets:
+        assert removed.tolist() == order[: len(removed)].tolist()
+
+
+def test_sets_of_further_sizes_stand_among_the_others():
+    order = np.argwhere(np.ones((3, 5)))
+    found = growing_sets(order, 4, also=[7, 10, 1, 7])
+    assert [len(removed) for removed in found] == [0, 1, 5, 7, 10, 15]
+    assert all(removed.tolist() == order[: len(removed)].tolist() for removed in found)
+
+
+def test_the_least_important_heads_go_first_and_equal_ones_in_their_order():
+    importance = np.array([[0.5, 0.1, 0.3], [0.1, 0.9, 0.2]])
+    heads = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]])
+    assert by_importance(heads, importance).tolist() == [[0, 1], [1, 0], [1, 2], [0, 0], [1, 1]]
+    many = np.argwhere(np.ones((20, 20)))
+    of_three = np.random.default_rng(0).integers(0, 3, (20, 20)).astype(float)
+    expected = sorted(many.tolist(), key=lambda head: (of_three[tuple(head)], head))
+    assert by_importance(many, of_three).tolist() == expected
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """What curves of questions are evaluated on; the last layer's even heads are diagonal."""
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path_factory.mktemp("model"))
+    return questions(), build_windows(questions(), tokenizer, max_seq_length=60), types_like(record), record
+
+
+def removed_in(asked, monkeypatch, **arguments):
+    """The table of the curves, and the heads {(layer, head), ...} that each of its rows takes away."""
+    taken = []
+
+    def spy(rows, windows, record, wanted, *rest):
+        taken.extend({tuple(head) for head in np.argwhere(operations == "zero")} for operations in wanted)
+        assert {name for operations in wanted for name in operations.flat} <= {"keep", "zero"}
+        return evaluate_all(rows, windows, record, wanted, *rest)
+
+    evaluate_all = evaluation.evaluate_all
+    monkeypatch.setattr(curves, "evaluate_all", spy)
+    return evaluate_curves(*asked, IMPORTANCE, **arguments, **SETTINGS), taken
+
+
+def test_heads_of_each_type_and_of_all_are_removed_by_importance_and_at_random(asked, monkeypatch):
+    found, taken = removed_in(asked, monkeypatch, orders=3, **EVERY)
+    assert list(found) == ["type", "order", "draw", "heads", "exact_match", "f1"]
+    assert found["heads"].tolist() == [len(removed) for removed in taken]
+    curve = list(found[["type", "order", "draw"]].itertuples(index=False, name=None))
+    by_curve = {}
+    for name, removed in zip(curve, taken, strict=True):
+        by_curve.setdefault(name, []).append(removed)
+    orders = [("importance", 0), ("random", 0), ("random", 1), ("random", 2)]
+    assert list(by_curve) == [(name, *order) for name in ("dense", "diagonal", "all") for order in orders]
+    of_type = {name: {tuple(head) for head in np.argwhere(asked[2].type_of == name)} for name in ("dense", "diagonal")}
+    heads = of_type | {"all": of_type["dense"] | of_type["diagonal"]}
+    sizes = {"dense": [0, 2, 5, 7, 10, 12], "diagonal": [0, 1, 2, 3], "all": [0, 3, 6, 9, 12, 15]}
+    for (name, order, _), sets in by_curve.items():
+        assert [len(removed) for removed in sets] == sizes[name]
+        assert all(smaller < larger for smaller, larger in pairwise(sets))
+        assert sets[-1] == heads[name]
+        for removed in sets[1:-1] if order == "importance" else ():
+            stays = heads[name] - removed
+            assert max(IMPORTANCE[head] for head in removed) < min(IMPORTANCE[head] for head in stays)
+    assert len({str(sorted(sets[1])) for (name, *_), sets in by_curve.items() if name == "dense"}) > 2
+
+
+def test_as_many_heads_of_any_type_are_removed_as_there_are_of_each(asked):
+    rows, windows, partition, record = asked
+    types = partition.table.assign(type=["dense"] * 7 + ["diagonal"] * 8)
+    found = evaluate_curves(rows, windows, Partition(types), record, IMPORTANCE, orders=1, **EVERY, **SETTINGS)
+    for _, curve in found[found["type"] == "all"].groupby("order"):
+        assert curve["heads"].tolist() == [0, 3, 6, 7, 8, 9, 12, 15]
+    assert set(found.loc[found["type"] == "dense", "heads"]) == {0, 1, 3, 4, 6, 7}
+
+
+def test_every_set_is_scored_as_its_heads_are_and_equal_sets_once(asked, monkeypatch):
+    read = []
+
+    def count(model, task, windows, operations, *rest):
+        read.append(operations)
+        return answer(model, task, windows, operations, *rest)
+
+    answer = evaluation._read
+    monkeypatch.setattr(evaluation, "_read", count)
+    found, taken = removed_in(asked, monkeypatch, orders=2, **EVERY)
+    distinct = {frozenset(removed) for removed in taken}
+    # Nothing at all begins every curve, and the whole type ends each of its three.
+    assert len(distinct) <= len(taken) - 8 - 2 * 3
+    assert len(read) == len(distinct)
+    assert {frozenset(map(tuple, np.argwhere(operations == "zero"))) for operations in read} == distinct
+    rows, windows, _, record = asked
+    scored = {}
+    for removed, row in zip(taken, found.itertuples(), strict=True):
+        if frozenset(removed) not in scored:
+            operations = np.full((3, 5), "keep", dtype=object)
+            for head in removed:
+                operations[head] = "zero"
+            settings = evaluation.Settings(**SETTINGS)
+            ((_, scores),) = evaluation.evaluate_all(rows, windows, record, [operations], None, settings, "test")
+            scored[frozenset(removed)] = summary(scores, "question_answering")
+        assert row.exact_match == scored[frozenset(removed)]["exact_match"]
+        assert row.f1 == scored[frozenset(removed)]["f1"]
+    assert len({figures["f1"] for figures in scored.values()}) > 1
+
+
+def test_the_ends_of_a_curve_are_the_model_and_the_condition(asked):
+    found = evaluate_curves(*asked, IMPORTANCE, orders=1, **EVERY, **SETTINGS)
+    whole = {"dense": "zero", "diagonal": "zero"}
+    ended = {"dense": (12, {"dense": "zero"}), "diagonal": (3, {"diagonal": "zero"}), "all": (15, whole)}
+    for name, (heads, operations) in ended.items():
+        for size, done in ((0, {}), (heads, operations)):
+            _, scores = evaluate_condition(*asked, condition="c", operations=done, **SETTINGS)
+            expected = summary(scores, "question_answering")
+            ends = found[(found["type"] == name) & (found["heads"] == size)]
+            assert ends["order"].tolist() == ["importance", "random"]
+            for metric in ("exact_match", "f1"):
+                assert (ends[metric] == expected[metric]).all()
+
+
+def test_a_further_order_leaves_the_others_as_they_were(asked):
+    two, one, none = (evaluate_curves(*asked, IMPORTANCE, orders=orders, **EVERY, **SETTINGS) for orders in (2, 1, 0))
+    pd.testing.assert_frame_equal(two[two["draw"] < 1].reset_index(drop=True), one)
+    assert set(none["order"]) == {"importance"}
+    pd.testing.assert_frame_equal(one[one["order"] == "importance"].reset_index(drop=True), none)
+
+
+def test_the_seed_says_what_is_random(asked, monkeypatch):
+    seeded = [removed_in(asked, monkeypatch, orders=1, questions="all", seed=seed) for seed in (1, 1, 2)]
+    pd.testing.assert_frame_equal(seeded[0][0], seeded[1][0])
+    first, again, other = (taken for _, taken in seeded)
+    assert first == again
+    by_importance = (seeded[0][0]["order"] == "importance").tolist()
+    assert [removed for removed, kept in zip(first, by_importance, strict=True) if kept] == [
+        removed for removed, kept in zip(other, by_importance, strict=True) if kept
+    ]
+    assert first != other
+
+
+@pytest.mark.parametrize("questions", [1, 2])
+def test_a_part_of_the_questions_is_the_whole_of_them_alone(asked, questions):
+    rows, _, partition, record = asked
+    found = evaluate_curves(*asked, IMPORTANCE, orders=1, questions=questions, seed=6, **SETTINGS)
+    drawn, windows = draw_part(*asked[:2], questions, 6)
+    assert len(drawn) == questions < len(rows)
+    alone = evaluate_curves(
+        drawn, windows, partition, record, IMPORTANCE, orders=1, questions="all", seed=6, **SETTINGS
+    )
+    pd.testing.assert_frame_equal(found, alone)
+
+
+def test_curves_of_pairs_have_the_metrics_of_pairs(tmp_path):
+    model, tokenizer = classifier(tiny_bert)
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_pairs(PAIRS, tokenizer, max_length=60)
+    settings = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 512, "orders": 1, "seed": 0}
+    arguments = PAIRS, windows, types_like(record), record, IMPORTANCE
+    found = evaluate_curves(*arguments, questions="all", **settings)
+    assert list(found) == ["type", "order", "draw", "heads", "accuracy", "f1"]
+    pd.testing.assert_frame_equal(evaluate_curves(*arguments, questions="all", **settings), found)
+    # Of one pair, it is all or nothing.
+    assert set(evaluate_curves(*arguments, questions=1, **settings)["accuracy"]) <= {0, 100}
+
+
+def test_curves_come_back_from_their_file(asked, tmp_path):
+    found = evaluate_curves(*asked, IMPORTANCE, orders=1, **EVERY, **SETTINGS)
+    write_csv(tmp_path / "curves.csv", found)
+    pd.testing.assert_frame_equal(read_curves(tmp_path / "curves.csv"), found, rtol=1e-8)
+
+
+def test_an_importance_of_another_model_is_refused(asked):
+    with pytest.raises(InputError, match="measured on another model"):
+        evaluate_curves(*asked, IMPORTANCE[:2], orders=1, **EVERY, **SETTINGS)

@@ -1,0 +1,201 @@
+"""The figure of curves shows its table: read back from what was drawn."""
+
+import itertools
+from collections import defaultdict
+
+import matplotlib.style
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from headtypes.analyses.ablation.curves_figure import curves_figure
+from headtypes.analyses.style import PAGE, PAGE_HEIGHT, PALETTE, save_figure, type_styles
+from headtypes.analyses.types.partitions import Partition
+from tests.support.drawing import DEFICIENCIES, lab, lettering
+
+FOUR = {"dense": 28, "diagonal": 6, "dense_vertical": 19, "vertical": 19}
+LARGE = {"dense": 100, "diagonal": 102, "dense_vertical": 131, "vertical": 51}
+EIGHT = {f"type-{1 + place}": count for place, count in enumerate((100, 60, 1, 90, 51, 12, 40, 30))}
+LONG = {f"{letter}-name_that_a_user_gave_a_type": 9 for letter in "abcdefgh"}
+MANY = {f"type-{1 + place}": 30 if place else 24 for place in range(13)}
+SHAPES = {72: (6, 12), 384: (24, 16), 3: (1, 3)}
+
+
+def planted(counts: dict[str, int], doubtful: tuple[str, ...] = (), draws: int = 4, metrics=("exact_match", "f1")):
+    """Falling scores of each type and of all heads, in no order, and the partition."""
+    rng = np.random.default_rng(2)
+    names = np.repeat(np.array(list(counts), dtype=object), list(counts.values()))
+    layer, head = (index.reshape(-1) for index in np.indices(SHAPES[len(names)]))
+    partition = Partition(
+        pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": np.isin(names, doubtful)})
+    )
+    rows = []
+    for name, count in {**counts, "all": len(names)}.items():
+        for order, draw in [("importance", 0), *(("random", draw) for draw in range(draws))]:
+            for heads in np.unique(np.linspace(0, count, 6).round().astype(int)):
+                scores = 80 * (1 - heads / count) ** 0.5 + 15 * rng.random(len(metrics))
+                rows.append((name, order, draw, heads, *scores))
+    curves = pd.DataFrame(rows, columns=["type", "order", "draw", "heads", *metrics])
+    return curves.sample(frac=1, random_state=3), partition
+
+
+def expected(curves: pd.DataFrame, metric: str) -> dict[str, dict]:
+    """Score by importance, and [lowest, mean, highest] of the draws, by type and number of heads."""
+    scores = defaultdict(list)
+    for row in curves.to_dict("records"):
+        scores[row["type"], row["order"], row["heads"]].append(row[metric])
+    found = {name: {"importance": {}, "random": {}} for name in curves["type"].unique()}
+    for (name, order, heads), values in sorted(scores.items()):
+        alone = values[0] if order == "importance" else [min(values), sum(values) / len(values), max(values)]
+        found[name][order][heads] = alone
+    return found
+
+
+def panels(figure: Figure) -> tuple[dict[str, Axes], Axes]:
+    """Those of the types, by title, and that of all heads."""
+    by_title = {axes.get_title().replace("\n", " "): axes for axes in figure.axes}
+    (together,) = [title for title in by_title if title.startswith("heads of any type")]
+    return by_title, by_title.pop(together)
+
+
+def lines(axes: Axes) -> dict:
+    return {line.get_gid(): line for line in axes.lines}
+
+
+def assert_drawn(axes: Axes, name: str, wanted: dict) -> None:
+    """That a panel has both lines and the band of a type, or of `all`."""
+    for order, score in (("importance", lambda each: each), ("random", lambda each: each[1])):
+        line = lines(axes)[f"{order}-{name}"]
+        np.testing.assert_array_equal(line.get_xdata(), list(wanted[order]))
+        np.testing.assert_allclose(line.get_ydata(), [score(each) for each in wanted[order].values()], rtol=1e-12)
+    (band,) = [each for each in axes.collections if each.get_gid() == f"range-{name}"]
+    (path,) = band.get_paths()
+    edges = defaultdict(set)
+    for heads, score in path.vertices:
+        edges[heads].add(score)
+    assert sorted(edges) == list(wanted["random"])
+    for heads, (low, _, high) in wanted["random"].items():
+        assert (min(edges[heads]), max(edges[heads])) == pytest.approx((low, high), abs=1e-12)
+
+
+PAIRS = {"metrics": ("accuracy", "f1")}
+
+
+@pytest.fixture(scope="module")
+def eight() -> tuple[pd.DataFrame, Figure]:
+    curves, partition = planted(EIGHT)
+    return curves, curves_figure(curves, partition)
+
+
+@pytest.mark.parametrize(
+    ("counts", "given", "metric", "label"),
+    [(EIGHT, {}, "exact_match", "exact match, %"), (FOUR, PAIRS, "accuracy", "accuracy, %")],
+    ids=["questions", "pairs"],
+)
+def test_each_type_has_a_panel_of_its_curves_and_those_of_any_type_in_the_tasks_first_metric(
+    counts, given, metric, label
+):
+    curves, partition = planted(counts, **given)
+    wanted = expected(curves, metric)
+    by_type, together = panels(curves_figure(curves, partition))
+    assert list(by_type) == list(counts)
+    for name, axes in by_type.items():
+        assert_drawn(axes, name, wanted[name])
+        assert_drawn(axes, "all", wanted["all"])
+        assert len(axes.lines) == 4
+        assert lines(axes)[f"random-{name}"].get_marker() == "None"
+        assert [text.get_text() for text in axes.texts] == [f"{counts[name]} head{'' if counts[name] == 1 else 's'}"]
+    assert_drawn(together, "all", wanted["all"])
+    by_importance = {f"importance-{name}" for name in counts}
+    assert lines(together).keys() == by_importance | {"importance-all", "random-all"}
+    for name in counts:
+        line = lines(together)[f"importance-{name}"]
+        assert dict(zip(*line.get_data(), strict=True)) == wanted[name]["importance"]
+    assert {by_type[next(iter(counts))].get_ylabel(), together.get_ylabel()} == {label}
+
+
+def test_panels_of_types_have_one_scale_on_which_nothing_of_them_is_cut_off(eight):
+    curves, figure = eight
+    by_type, together = panels(figure)
+    (scale,) = {axes.get_xlim() for axes in by_type.values()}
+    assert scale[0] < 0
+    assert 100 < scale[1] < 105
+    assert 384 < together.get_xlim()[1] < 400
+    (low, high), *others = {axes.get_ylim() for axes in (*by_type.values(), together)}
+    assert not others
+    assert low < curves["exact_match"].min() < curves["exact_match"].max() < high
+
+
+def test_a_type_has_its_colour_and_any_type_a_grey_behind_it(eight):
+    by_type, together = panels(eight[1])
+    styles = type_styles(EIGHT)
+    greys = set()
+    for name, axes in by_type.items():
+        for line in (lines(axes)[f"importance-{name}"], lines(axes)[f"random-{name}"]):
+            assert to_hex(line.get_color()) == styles[name].colour.lower()
+        assert lines(axes)[f"importance-{name}"].get_marker() == styles[name].marker
+        assert lines(together)[f"importance-{name}"].get_marker() == styles[name].marker
+        assert ["all" in line.get_gid() for line in axes.lines] == [True, True, False, False]
+        greys |= {to_hex(line.get_color()) for line in axes.lines[:2]}
+    (grey,) = greys
+    for deficiency, colour in itertools.product(DEFICIENCIES, PALETTE):
+        assert np.linalg.norm(lab(grey, deficiency) - lab(colour, deficiency)) > 20
+
+
+def test_doubtful_types_are_marked():
+    by_type, _ = panels(curves_figure(*planted(FOUR, doubtful=("dense_vertical", "vertical"))))
+    assert list(by_type) == ["dense", "diagonal", "dense_vertical (doubtful)", "vertical (doubtful)"]
+
+
+def test_types_of_one_head_are_drawn_from_none_to_it():
+    curves, partition = planted({"a": 1, "b": 1, "c": 1}, draws=1)
+    wanted = expected(curves, "exact_match")
+    by_type, _ = panels(curves_figure(curves, partition))
+    for name, axes in by_type.items():
+        assert_drawn(axes, name, wanted[name])
+        assert list(lines(axes)[f"importance-{name}"].get_xdata()) == [0, 1]
+        assert {0, 1} == {tick for tick in axes.get_xticks() if 0 <= tick <= 1.5}
+
+
+@pytest.mark.parametrize("counts", [{"every": 72}, {"a": 1, "b": 2}, LARGE, EIGHT, LONG, MANY], ids=len)
+def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(counts):
+    figure = curves_figure(*planted(counts, doubtful=tuple(counts)))
+    assert figure.get_figwidth() == PAGE
+    assert figure.get_figheight() < PAGE_HEIGHT + 1e-6
+    boxes = []
+    for text in lettering(figure):
+        assert text.get_fontsize() >= 5
+        boxes.append((text.get_text(), text.get_window_extent()))
+        box = boxes[-1][1]
+        assert min(box.x0, box.y0, figure.bbox.x1 - box.x1, figure.bbox.y1 - box.y1) >= -0.5, text.get_text()
+    # A title and the number of heads for each type, at least.
+    assert len(boxes) > 2 * len(counts)
+    areas = [(axes.get_title(), axes.patch.get_window_extent()) for axes in figure.axes]
+    assert min(area.height for _, area in areas) > 50
+    # Boxes are as high as the highest letters, so that those of neighbouring lines may touch: 2 of 100 dots an inch.
+    for (one, box), (other, beside) in itertools.chain(
+        itertools.combinations(boxes, 2), itertools.product(boxes, areas)
+    ):
+        wide = min(box.x1, beside.x1) - max(box.x0, beside.x0)
+        tall = min(box.y1, beside.y1) - max(box.y0, beside.y0)
+        assert min(wide, tall) < 2, (one, other)
+
+
+def test_equal_curves_give_equal_bytes_under_other_settings(tmp_path):
+    for name, settings in (("a", {}), ("b", {"font.size": 30, "axes.facecolor": "red", "lines.linewidth": 9})):
+        with matplotlib.style.context(settings):
+            figure = curves_figure(*planted({"a": 1, "b": 2}))
+            save_figure(figure, tmp_path / f"{name}.pdf", tmp_path / f"{name}.png", {})
+    for kind in ("pdf", "png"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_curves_of_a_text_are_of_its_loss():
+    curves, partition = planted(FOUR, metrics=("loss", "perplexity"))
+    _, together = panels(curves_figure(curves, partition))
+    wanted = expected(curves, "loss")
+    assert_drawn(together, "all", wanted["all"])
+    assert together.get_ylabel() == "loss, nats per token"

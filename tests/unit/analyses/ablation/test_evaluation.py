@@ -1,0 +1,211 @@
+"""Answers and scores: those of a plain Transformers loop over the same windows, and of the official evaluation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torchmetrics.functional.text import squad as official_squad
+from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+from headtypes.analyses.ablation import evaluation
+from headtypes.analyses.ablation.evaluation import (
+    Settings,
+    evaluate_all,
+    evaluate_condition,
+    evaluate_part,
+    read_parts,
+    summary,
+)
+from headtypes.attention.ablate import Ablation
+from headtypes.attention.operations import Reading
+from headtypes.core.errors import InputError
+from headtypes.data.answering.answers import ANSWERS, write_scores
+from headtypes.data.kinds.question_answering.answers import QuestionAnswers
+from headtypes.data.kinds.question_answering.scoring import score_predictions
+from headtypes.data.kinds.question_answering.scoring import summary as question_summary
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.question_answering.spans import answer_questions, best_spans
+from headtypes.data.kinds.question_answering.squad import read_squad
+from headtypes.data.records import Question
+from headtypes.data.windows import Windows
+from headtypes.models.fetching import fetch_model
+from tests.support.dense import dense_output
+from tests.support.models import tiny_bert, tiny_roberta
+from tests.support.places import SHARED_DATA
+from tests.support.records import questions, recorded, types_like, without_heads
+
+DATA = SHARED_DATA
+
+
+def plain_answers(model, windows: Windows, questions: list[Question]) -> dict[str, str]:
+    """Answers by a loop as a user would write it: one window at a time, every start and end tried in turn."""
+    best = {}
+    for window in range(len(windows)):
+        tokens = slice(windows.offsets[window], windows.offsets[window + 1])
+        inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(np.int64))}
+        if windows.token_type_ids is not None:
+            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(np.int64))
+        with torch.inference_mode():
+            output = model(**inputs)
+        start, end = output.start_logits[0].double().numpy(), output.end_logits[0].double().numpy()
+        context = np.flatnonzero(windows.sentence[tokens] > 0)
+        question = questions[windows.question[window]]
+        for first in context:
+            for last in context[(context >= first) & (context < first + 30)]:
+                score = start[first] + end[last]
+                if question.id not in best or score > best[question.id][0]:
+                    characters = windows.char_start[tokens][first], windows.char_end[tokens][last]
+                    best[question.id] = score, question.context[slice(*characters)]
+    return {name: text for name, (_, text) in best.items()}
+
+
+SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 256, "max_answer_length": 30}
+
+
+@pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
+@pytest.mark.parametrize("operations", [{}, {"dense": "zero", "1-2": "keep"}], ids=["plain", "ablated"])
+def test_answers_equal_those_of_a_plain_loop(make, operations, tmp_path):
+    model, tokenizer = make()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
+    assert len(windows) > len(questions())
+    partition = types_like(record)
+    answers, scores = evaluate_condition(
+        questions(), windows, partition, record, condition="c", operations=operations, **SETTINGS
+    )
+    gone = np.zeros(partition.shape, dtype=bool)
+    if operations:
+        gone = partition.type_of == "dense"
+        gone[0, 1] = False
+    assert answers == plain_answers(without_heads(model, gone), windows, questions())
+    assert bool(operations) == (answers != plain_answers(model, windows, questions()))
+    pd.testing.assert_frame_equal(scores, score_predictions(questions(), answers))
+    assert summary(scores, "question_answering") == question_summary(scores)
+
+
+@pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
+def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
+    model, tokenizer = make()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions(), tokenizer, max_seq_length=60)
+    reading = Reading(uniform_over_padding=True)
+    operations = np.full((record.layers, record.heads), "keep", dtype=object)
+    operations[:, ::2] = "uniform"
+    logits = []
+
+    class Recorder(QuestionAnswers):
+        def read(self, output, sentences):
+            for row, sentence in enumerate(sentences):
+                logits.append((len(sentence), output.start_logits[row, : len(sentence)]))
+            return super().read(output, sentences)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ANSWERS, "question_answering", Recorder)
+        settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, max_seq_length=60)
+        evaluate_all(questions(), windows, record, [operations], None, settings, "test")
+    assert len(logits) == len(windows)
+    for window in range(len(windows)):
+        tokens = windows.tokens(window)
+        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        arguments = windows.input_ids[tokens], types, operations, windows.sentence[tokens]
+        expected = dense_output(model, *arguments, reading, max_seq_length=60).start_logits[0]
+        (found,) = [start for length, start in logits if length == tokens.stop - tokens.start]
+        torch.testing.assert_close(found.double(), expected[: len(found)], atol=1e-5, rtol=0)
+
+
+def test_a_window_that_is_longer_than_the_model_takes_cannot_be_padded(tmp_path):
+    record = recorded(*tiny_bert(), tmp_path)
+    settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, max_seq_length=384)
+    with pytest.raises(InputError, match=r"takes inputs of at most 64 tokens, but with .* is padded to 384"):
+        evaluate_all([], None, record, [], None, settings, "test")
+
+
+def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, monkeypatch):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
+    runs = []
+    monkeypatch.setattr(evaluation, "Ablation", lambda *a, **k: runs.append(1) or Ablation(*a, **k))
+    wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform", "zero")]
+
+    def evaluate(some):
+        runs.clear()
+        return evaluate_all(questions(), windows, record, some, None, Settings(**SETTINGS), "test"), len(runs)
+
+    together, batches = evaluate(wanted)
+    alone = [evaluate([each]) for each in wanted]
+    assert [answers for answers, _ in together] == [found[0][0] for found, _ in alone]
+    assert together[0][0] != together[1][0] != together[2][0]
+    assert batches == 3 * alone[0][1], "what is wanted twice is evaluated once"
+
+
+@pytest.mark.parametrize("shards", [2, 3, 50])
+@pytest.mark.parametrize("padded", [False, True])
+def test_parts_that_are_joined_are_the_whole(shards, padded, tmp_path):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path / "model")
+    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
+    settings = {**SETTINGS, "batch_tokens": 70, "condition": "c", "operations": {"dense": "uniform"}}
+    if padded:
+        settings |= {"reading": {"uniform_over_padding": True}, "max_seq_length": 30}
+    asked = questions(), windows, types_like(record), record
+    whole = evaluate_condition(*asked, **settings)
+    paths = []
+    for shard in range(shards):
+        found = evaluate_part(*asked, part=[shard, shards], **settings)
+        assert len(found) < len(windows)
+        paths.append(tmp_path / f"{shard}.parquet")
+        write_scores(paths[-1], found, {})
+    answers, scores = evaluate_condition(*asked, None, read_parts(paths), **settings)
+    assert answers == whole[0]
+    pd.testing.assert_frame_equal(scores, whole[1])
+    with pytest.raises(InputError, match="the parts do not hold every window exactly once"):
+        evaluate_condition(*asked, None, read_parts([*paths, paths[0]]), **settings)
+
+
+def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions()[:1], tokenizer, max_seq_length=60)
+    head_outputs = np.random.default_rng(0).normal(size=(3, 5, 7)).astype(np.float32)
+    partition, arguments = types_like(record), {"condition": "c", "operations": {"dense": "mean"}}
+    answers, _ = evaluate_condition(questions()[:1], windows, partition, record, head_outputs, **arguments, **SETTINGS)
+    operations = np.where(partition.type_of == "dense", "mean", "keep")
+    tokens = windows.tokens(0)
+    output = dense_output(
+        model,
+        windows.input_ids[tokens],
+        windows.token_type_ids[tokens],
+        operations,
+        windows.sentence[tokens],
+        Reading(),
+        head_outputs=head_outputs,
+    )
+    logits = (each.numpy() for each in (output.start_logits, output.end_logits))
+    spans = best_spans(*logits, windows.sentence[tokens][None] > 0)
+    assert answers == answer_questions(questions()[:1], windows, spans)
+    with pytest.raises(InputError, match="mean needs the mean head outputs"):
+        evaluate_condition(questions()[:1], windows, partition, record, **arguments, **SETTINGS)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA.exists(), reason="no real data here")
+def test_real_answers_equal_a_plain_loop_and_score_as_officially():
+    folder = DATA / "models" / "minilm-squad"
+    model = AutoModelForQuestionAnswering.from_pretrained(folder, dtype=torch.float32).eval()
+    questions = read_squad(DATA / "squad" / "dev-v1.1.json")[::500]
+    windows = build_windows(questions, AutoTokenizer.from_pretrained(folder))
+    record = fetch_model("minilm", {"folder": str(folder)})
+    partition = types_like(record)
+    answers, _ = evaluate_condition(
+        questions, windows, partition, record, condition="c", operations={}, **{**SETTINGS, "batch_tokens": 2048}
+    )
+    assert answers == plain_answers(model, windows, questions)
+    ours = question_summary(score_predictions(questions, answers))
+    official = official_squad(
+        [{"id": name, "prediction_text": text} for name, text in answers.items()],
+        [{"id": q.id, "answers": {"text": list(q.answers), "answer_start": [0]}} for q in questions],
+    )
+    assert ours["exact_match"] == pytest.approx(float(official["exact_match"]), abs=1e-3)
+    assert ours["f1"] == pytest.approx(float(official["f1"]), abs=1e-3)
+    assert ours["exact_match"] > 30

@@ -1,0 +1,227 @@
+"""Intervals of conditions: each row that of its own scores, drops paired, sums those of a loop over the same draws."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from headtypes.analyses.ablation import intervals
+from headtypes.analyses.ablation.intervals import condition_intervals, read_intervals, read_scores, weighted_sums
+from headtypes.core import bootstrap
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
+from headtypes.papers.claims import FAILS, HOLDS, OPEN, Finding
+from headtypes.papers.quantities import Measured
+
+RESAMPLES = 200
+CONDITIONS = ["baseline", "worse", "the same", "much worse"]
+ARTICLES = [f"article {number}" for number in np.random.default_rng(5).integers(0, 7, 40)]
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    """As few for the tables as for the sums, so that loops over them take no time."""
+    monkeypatch.setattr(intervals, "RESAMPLES", RESAMPLES)
+    monkeypatch.setitem(bootstrap.score_intervals.__kwdefaults__, "resamples", RESAMPLES)
+
+
+def answered(level: float, seed: int, articles=ARTICLES) -> pd.DataFrame:
+    """Scores of questions of which a share is answered."""
+    rng = np.random.default_rng(seed)
+    exact_match = 100.0 * (rng.random(len(articles)) < level)
+    f1 = np.maximum(exact_match, 100 * rng.random(len(articles)))
+    ids = [f"q{number}" for number in range(len(articles))]
+    return pd.DataFrame({"id": ids, "article": articles, "exact_match": exact_match, "f1": f1})
+
+
+def tables() -> list[pd.DataFrame]:
+    """Of `CONDITIONS`; the third gives the answers of the first."""
+    baseline = answered(0.8, 0)
+    return [baseline, answered(0.6, 1), baseline.copy(), answered(0.1, 2)]
+
+
+def classified(level: float, seed: int) -> pd.DataFrame:
+    correct = 100.0 * (np.random.default_rng(seed).random(30) < level)
+    return pd.DataFrame({"id": [f"p{number}" for number in range(30)], "label": "a", "correct": correct})
+
+
+def naive(values, units, seed):
+    """Ends of the interval of a mean, from a loop over resamples of units: lists of questions."""
+    rng = np.random.default_rng(seed)
+    means = []
+    for _ in range(RESAMPLES):
+        questions = [question for unit in rng.integers(0, len(units), len(units)) for question in units[unit]]
+        means.append(sum(values[question] for question in questions) / len(questions))
+    effective = len(values) ** 2 / sum(len(unit) ** 2 for unit in units)
+    tail = stats.norm.cdf(stats.t(effective - 1).ppf(0.025) * np.sqrt(effective / (effective - 1)))
+    return np.quantile(means, [tail, 1 - tail]).tolist()
+
+
+def units(articles):
+    return [[place for place, name in enumerate(articles) if name == wanted] for wanted in sorted(set(articles))]
+
+
+def files(folder, scores) -> list:
+    for number, table in enumerate(scores):
+        table.to_parquet(folder / f"{number}.parquet")
+    return [folder / f"{number}.parquet" for number in range(len(scores))]
+
+
+def test_scores_come_back_in_the_order_of_the_files(tmp_path):
+    paths = files(tmp_path, tables())
+    for found, expected in zip(read_scores(paths[::-1]), tables()[::-1], strict=True):
+        pd.testing.assert_frame_equal(found, expected)
+    assert read_scores([]) == []
+
+
+@pytest.mark.parametrize(
+    "change", [lambda t: t.iloc[:-1], lambda t: t.iloc[::-1], lambda t: t.assign(id=t["id"] + "x")]
+)
+def test_files_of_other_questions_are_refused_and_named(tmp_path, change):
+    baseline, other, *_ = tables()
+    paths = files(tmp_path, [baseline, baseline, change(other).reset_index(drop=True)])
+    with pytest.raises(InputError, match=r"2\.parquet and .*0\.parquet have different questions; delete both"):
+        read_scores(paths)
+
+
+def test_every_condition_has_its_row_with_intervals_over_questions_and_articles():
+    scores = tables()
+    found = condition_intervals(scores, conditions=CONDITIONS, baseline="baseline", seed=11)
+    assert found["condition"].tolist() == CONDITIONS
+    assert list(found)[:6] == ["condition", "exact_match", "exact_match_low", "exact_match_high"] + [
+        f"exact_match_{end}_by_article" for end in ("low", "high")
+    ]
+    alone = [[question] for question in range(len(ARTICLES))]
+    for place, table in enumerate(scores):
+        for metric in ("exact_match", "f1"):
+            for name, values in ((metric, table[metric]), (f"drop_{metric}", scores[0][metric] - table[metric])):
+                row = found.loc[place]
+                assert row[name] == pytest.approx(values.mean())
+                ends = row[[f"{name}_low", f"{name}_high"]].tolist()
+                assert ends == pytest.approx(naive(values, alone, 11), abs=1e-9)
+                ends = row[[f"{name}_low_by_article", f"{name}_high_by_article"]].tolist()
+                assert ends == pytest.approx(naive(values, units(ARTICLES), 11), abs=1e-9)
+
+
+def test_a_condition_that_changes_no_answer_drops_by_exactly_nothing():
+    found = condition_intervals(tables(), conditions=CONDITIONS, baseline="baseline", seed=1).set_index("condition")
+    drops = found.filter(like="drop_")
+    drops = drops.loc[:, ~drops.columns.str.contains("_p$|_fdr$|_p_|_fdr_")]
+    assert len(drops.columns) == 10
+    assert (drops.loc[["baseline", "the same"]] == 0).all(axis=None)
+    assert (drops.loc["much worse", ["drop_exact_match_low", "drop_f1_low"]] > 10).all()
+    assert found.loc["the same", "f1_high"] > found.loc["the same", "f1_low"]
+
+
+def test_drops_count_from_the_condition_that_is_named_wherever_it_stands():
+    turned = condition_intervals(tables()[::-1], conditions=CONDITIONS[::-1], baseline="baseline", seed=1)
+    assert turned["condition"].tolist() == CONDITIONS[::-1]
+    straight = condition_intervals(tables(), conditions=CONDITIONS, baseline="baseline", seed=1)
+    pd.testing.assert_frame_equal(turned[::-1].reset_index(drop=True), straight)
+    bare = condition_intervals(tables(), conditions=CONDITIONS, baseline=None, seed=1)
+    assert bare.filter(like="drop_").isna().all(axis=None)
+    assert list(bare) == list(straight)
+
+
+def test_pairs_have_accuracy_alone_and_no_articles():
+    scores = [classified(0.8, 0), classified(0.5, 1)]
+    found = condition_intervals(scores, conditions=["baseline", "c"], baseline="baseline", seed=2)
+    assert {name for name in found if not name.endswith(("low", "high", "_by_article"))} == {
+        *("condition", "accuracy", "drop_accuracy", "drop_accuracy_p", "drop_accuracy_fdr")
+    }
+    alone = [[pair] for pair in range(30)]
+    ends = found.loc[1, ["accuracy_low", "accuracy_high"]].tolist()
+    assert ends == pytest.approx(naive(scores[1]["correct"], alone, 2))
+    assert found.filter(like="_by_article").isna().all(axis=None)
+
+
+@pytest.mark.parametrize("names", [["1", "2", "007", "1e3"], ["NA", "None", "nan", "null"]])
+def test_intervals_come_back_from_their_file_whatever_the_conditions_are_called(tmp_path, names):
+    table = condition_intervals(tables(), conditions=names, baseline=names[0], seed=1)
+    write_csv(tmp_path / "intervals.csv", table)
+    found = read_intervals(tmp_path / "intervals.csv")
+    assert found["condition"].tolist() == names
+    pd.testing.assert_frame_equal(found.drop(columns="condition"), table.drop(columns="condition"), check_dtype=False)
+
+
+@pytest.mark.parametrize("metric", ["exact_match", "f1"])
+@pytest.mark.parametrize(
+    "weights", [{"worse": 1.0}, {"baseline": 1.0, "worse": -1.0}, {"much worse": -1, "the same": 0.25, "worse": 2}]
+)
+def test_sums_equal_a_loop_over_the_same_articles(weights, metric):
+    by_condition = dict(zip(CONDITIONS, tables(), strict=True))
+    value, low, high, _ = weighted_sums(by_condition, seed=4)(weights, metric)
+    summed = sum(weight * by_condition[name][metric] for name, weight in weights.items())
+    assert value == pytest.approx(summed.mean())
+    assert [low, high] == pytest.approx(naive(summed, units(ARTICLES), 4), abs=1e-9)
+
+
+def test_sums_have_the_ends_of_the_table_over_articles():
+    table = condition_intervals(tables(), conditions=CONDITIONS, baseline="baseline", seed=9).set_index("condition")
+    interval = weighted_sums(dict(zip(CONDITIONS, tables(), strict=True)), seed=9)
+    for name, row in table.iterrows():
+        for metric in ("exact_match", "f1"):
+            for column, weights in ((metric, {name: 1}), (f"drop_{metric}", {name: -1, "baseline": 1})):
+                if name == "baseline" and column != metric:
+                    weights = {}
+                expected = row[[column, f"{column}_low_by_article", f"{column}_high_by_article"]].tolist()
+                assert list(interval(weights, metric)[:3]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_sums_of_pairs_are_drawn_by_pair():
+    scores = {"baseline": classified(0.8, 0), "c": classified(0.5, 1)}
+    value, low, high, _ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "accuracy")
+    drops = scores["baseline"]["correct"] - scores["c"]["correct"]
+    assert value == pytest.approx(drops.mean())
+    assert [low, high] == pytest.approx(naive(drops, [[pair] for pair in range(30)], 4))
+    table = condition_intervals(list(scores.values()), conditions=list(scores), baseline="baseline", seed=4)
+    assert [low, high] == pytest.approx(table.loc[1, ["drop_accuracy_low", "drop_accuracy_high"]].tolist())
+
+
+def test_one_article_alone_has_a_value_and_no_interval():
+    scores = {"baseline": answered(0.8, 0, ["one"] * 20), "c": answered(0.4, 1, ["one"] * 20)}
+    value, low, high, _ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "f1")
+    assert value == pytest.approx(scores["baseline"]["f1"].mean() - scores["c"]["f1"].mean())
+    assert np.isnan([low, high]).all()
+    table = condition_intervals(list(scores.values()), conditions=list(scores), baseline="baseline", seed=4)
+    assert table.filter(like="_by_article").isna().all(axis=None)
+    assert table[["f1_low", "drop_f1_high"]].notna().all(axis=None)
+    two = {name: table.assign(article=["one"] * 19 + ["two"]) for name, table in scores.items()}
+    assert not np.isnan(weighted_sums(two, seed=4)({"c": 1}, "f1")[:3]).any()
+
+
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_p_values_of_sums_decide_as_their_intervals_do(side):
+    """Through the verdict of a claim, at limits around the ends, and at the one on which all draws lie."""
+    interval = weighted_sums(dict(zip(CONDITIONS, tables(), strict=True)), seed=4)
+    decided = set()
+    for weights in ({"worse": 1.0}, {"baseline": 1.0, "worse": -1.0}, {"baseline": 1.0, "the same": -1.0}):
+        found = Measured(*interval(weights, "exact_match"))
+        for limit in (0.0, found.low - 1, found.low + 0.5, found.value, found.high - 0.5, found.high + 1):
+            finding = Finding("", found, side, limit)
+            assert (finding.p < 0.05) == (finding.verdict != OPEN), (weights, limit)
+            decided.add(finding.verdict)
+    assert decided == {HOLDS, FAILS, OPEN}
+    assert Finding("", Measured(*interval({"baseline": 1.0, "the same": -1.0}, "f1")), "above", 0.0).verdict == FAILS
+
+
+def read_texts(factor: float, seed: int) -> pd.DataFrame:
+    """The losses of documents of different lengths."""
+    tokens = np.random.default_rng(1).integers(5, 40, 20)
+    loss = factor * tokens * np.random.default_rng(seed).uniform(1, 2, 20)
+    return pd.DataFrame({"id": [f"d{number}" for number in range(20)], "loss": loss, "tokens": tokens})
+
+
+def test_texts_have_the_loss_of_a_token_whose_drop_is_its_rise():
+    scores = [read_texts(1, 0), read_texts(1.5, 1)]
+    found = condition_intervals(scores, conditions=["baseline", "c"], baseline="baseline", seed=2)
+    assert {name for name in found if not name.endswith(("low", "high", "_by_article"))} == {
+        *("condition", "loss", "drop_loss", "drop_loss_p", "drop_loss_fdr")
+    }
+    before, after = (table["loss"].sum() / table["tokens"].sum() for table in scores)
+    assert found["loss"].tolist() == pytest.approx([before, after])
+    assert found["drop_loss"].tolist() == pytest.approx([0, after - before])
+    assert 0 < found.loc[1, "drop_loss_low"] < after - before < found.loc[1, "drop_loss_high"]
+    # Sums of conditions are those of losses as they are, with the same draws.
+    total = weighted_sums(dict(zip(["baseline", "c"], scores, strict=True)), seed=2)({"c": 1, "baseline": -1}, "loss")
+    assert total[:3] == pytest.approx(found.loc[1, ["drop_loss", "drop_loss_low", "drop_loss_high"]].tolist())

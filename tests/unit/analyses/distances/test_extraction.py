@@ -1,0 +1,30 @@
+"""Features of a task: whole, or from parts that are joined, the same bytes."""
+
+import pytest
+
+from headtypes.analyses.distances.extraction import extract_features, write_task_features
+from headtypes.analyses.distances.feature_files import write_features
+from headtypes.data.records import Sample
+from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.records import recorded
+
+SETTINGS = {"task": "squad", "kind": "question_answering", "precision": "float32", "batch_tokens": 60}
+SAMPLES = [
+    Sample(f"{turn}-{number}", question, context[: len(context) // turn])
+    for turn in (1, 2, 3)
+    for number, (question, context) in enumerate(QUESTIONS)
+]
+
+
+@pytest.mark.parametrize("shards", [2, 3, 40])
+def test_parts_that_are_joined_are_the_whole(shards, tmp_path):
+    record = recorded(*tiny_bert(), tmp_path / "model")
+    whole, joined = tmp_path / "whole.h5", tmp_path / "joined.h5"
+    write_task_features(whole, SAMPLES, record, [], {"rule": "extract_features"}, **SETTINGS)
+    parts = [tmp_path / f"{shard}.h5" for shard in range(shards)]
+    for shard, part in enumerate(parts):
+        features = extract_features(SAMPLES, record, part=[shard, shards], **SETTINGS)
+        assert len(features.sample_ids) == len(features.distance) < len(SAMPLES)
+        write_features(part, features, {})
+    write_task_features(joined, SAMPLES, record, parts, {"rule": "extract_features"}, **SETTINGS)
+    assert joined.read_bytes() == whole.read_bytes()

@@ -1,0 +1,161 @@
+"""Divergences between heads equal their definition, computed densely on one sample at a time."""
+
+import copy
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from headtypes.analyses.divergence.divergence import (
+    compare_heads,
+    divergences,
+    measure_divergence,
+    write_task_divergence,
+)
+from headtypes.analyses.divergence.divergence_files import read_divergence, write_divergence
+from headtypes.attention.batches import WHOLE, Part
+from headtypes.attention.entropy import EntropySums
+from headtypes.attention.hook import Layer
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
+from tests.support.clark import defined_divergence
+from tests.support.layers import attention_of, layer_of
+from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_family
+from tests.support.records import recorded
+
+SAMPLES = [
+    Sample(f"{turn}-{number}", question, context[: len(context) // turn])
+    for turn in (1, 2)
+    for number, (question, context) in enumerate(QUESTIONS)
+]
+# With shared keys and without, causal and not, with local layers of both.
+FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral")
+
+
+def expected_divergence(samples, smoothing):
+    """[head, head], of the attention of some samples, each [head, query, key]."""
+    heads = len(samples[0])
+    total = np.zeros((heads, heads))
+    for (a, b), maps in itertools.product(itertools.combinations(range(heads), 2), samples):
+        total[a, b] += defined_divergence(maps[a], maps[b], smoothing)
+    return total + total.T
+
+
+def measured(model, encoded, batch_tokens=10_000, smoothing=0.001, part=WHOLE):
+    return divergences(model, encoded, smoothing=smoothing, batch_tokens=batch_tokens, what="test", part=part)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("smoothing", [0.001, 0])
+def test_divergences_in_padded_batches_equal_the_definition(name, smoothing):
+    model, tokenizer = tiny_family(name)
+    # Nothing but the comparison shall round.
+    model, encoded = copy.deepcopy(model).double(), encode_samples(SAMPLES[:4], tokenizer, "question_answering", 64)
+    total, rows = measured(model, encoded, smoothing=smoothing)
+    types = encoded.token_types or [None] * 4
+    maps = [plain_attentions(model, *sample) for sample in zip(encoded.input_ids, types, strict=True)]
+    expected = expected_divergence([heads.reshape(-1, *heads.shape[2:]) for heads in maps], smoothing)
+    np.testing.assert_allclose(total, expected, rtol=1e-5, atol=1e-9)
+    assert rows == sum(encoded.lengths)
+    np.testing.assert_allclose(measured(model, encoded, 1, smoothing)[0], total, rtol=1e-6)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_many_heads_and_long_samples_equal_the_definition(causal, monkeypatch):
+    """In blocks that divide neither the heads nor the rows evenly."""
+    monkeypatch.setattr("headtypes.analyses.divergence.divergence._NUMBERS", 1000)
+    lengths = [150, 71]
+    layers = [layer_of(lengths, heads=5, causal=causal, seed=seed) for seed in range(3)]
+    maps = [
+        np.concatenate([attention_of(layer, sample, length) for layer in layers])
+        for sample, length in enumerate(lengths)
+    ]
+    found = compare_heads(layers, lengths, 0.001, EntropySums())
+    np.testing.assert_allclose(found, expected_divergence(maps, 0.001), rtol=1e-5)
+
+
+def planted(maps: np.ndarray) -> Layer:
+    """A layer whose heads have these maps [head, query, key], of one sample."""
+    query = torch.from_numpy(np.log(np.maximum(maps, 1e-87))).float()[None]
+    return Layer(query, torch.eye(maps.shape[1]).expand_as(query), torch.zeros_like(query), None, 1.0)
+
+
+def test_heads_that_are_the_same_are_at_distance_0_and_heads_that_share_no_token_at_ln_2_a_row():
+    length = 40
+    one = np.zeros((length, length))
+    one[:, 3] = 1
+    half = np.zeros((length, length))
+    half[:, [5, 6]] = 0.5
+    broad = np.full((length, length), 1 / length)
+    layers = [planted(np.stack([one, half, broad])), planted(np.stack([broad, half, one]))]
+    found = compare_heads(layers, [length], 0, EntropySums()) / length
+    for a, b in ((0, 5), (1, 4), (2, 3)):
+        assert abs(found[a, b]) < 1e-7
+    for a, b in ((0, 1), (0, 4), (5, 1), (5, 4)):
+        np.testing.assert_allclose(found[a, b], np.log(2), rtol=1e-6)
+    np.testing.assert_array_equal(found, found.T)
+    assert not found.diagonal().any()
+
+
+def test_heads_that_are_nearly_the_same_are_told_apart():
+    """To 1e-8 nats a row."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(1, 128, 128)) + 0.01 * rng.normal(size=(3, 128, 128))
+    maps = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    layer = planted(maps)
+    # As float32 has them.
+    maps = layer.attention(slice(None))[0].double().numpy()
+    expected = expected_divergence([maps], 0.001)
+    assert 1e-6 < expected[0, 1] / 128 < 1e-4
+    found = compare_heads([layer], [128], 0.001, EntropySums())
+    np.testing.assert_allclose(found / 128, expected / 128, atol=1e-8, rtol=0)
+
+
+@pytest.mark.parametrize("shards", [2, 3, 30])
+def test_shards_add_up_to_the_whole(shards):
+    model, tokenizer = tiny_bert()
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    total, rows = measured(model, encoded, 60)
+    parts = [measured(model, encoded, 60, part=Part(number, shards)) for number in range(shards)]
+    np.testing.assert_array_equal(sum(part for part, _ in parts), total)
+    assert sum(rows for _, rows in parts) == rows
+
+
+@pytest.mark.parametrize("shards", [2, 40])
+def test_parts_that_are_joined_are_the_bytes_of_the_whole(shards, tmp_path):
+    record = recorded(*tiny_bert(), tmp_path / "model")
+    settings = {"task": "squad", "kind": "question_answering", "segment_ids": "pair", "smoothing": 0.001}
+    settings |= {"precision": "float32", "batch_tokens": 60}
+    whole, joined = tmp_path / "whole.h5", tmp_path / "joined.h5"
+    write_task_divergence(whole, SAMPLES, record, [], {"rule": "measure_divergence"}, **settings)
+    parts = [tmp_path / f"{shard}.h5" for shard in range(shards)]
+    for shard, part in enumerate(parts):
+        write_divergence(part, measure_divergence(SAMPLES, record, part=[shard, shards], **settings), {})
+    write_task_divergence(joined, SAMPLES, record, parts, {"rule": "measure_divergence"}, **settings)
+    assert joined.read_bytes() == whole.read_bytes()
+    read = read_divergence(whole)
+    assert read.sample_ids == [sample.id for sample in SAMPLES]
+    assert read.of_a_row.max() < np.log(2)
+    with pytest.raises(InputError, match="do not hold the samples that were drawn"):
+        write_task_divergence(joined, SAMPLES, record, parts[1:], {}, **settings)
+
+
+def test_segment_ids_of_zeros_are_those_of_one_text(tmp_path):
+    record = recorded(*tiny_bert(), tmp_path / "model")
+    settings = {"task": "squad", "kind": "question_answering", "smoothing": 0, "precision": "float32"}
+    pair, zeros = (
+        measure_divergence(SAMPLES, record, segment_ids=segment_ids, batch_tokens=512, **settings)
+        for segment_ids in ("pair", "zeros")
+    )
+    assert np.abs(pair.total - zeros.total).max() > 1e-3
+
+
+def test_weights_that_are_not_finite_are_reported():
+    model, tokenizer = tiny_bert()
+    with torch.no_grad():
+        model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    with pytest.raises(InputError, match="an attention is not finite"):
+        measured(model, encoded)

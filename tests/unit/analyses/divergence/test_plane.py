@@ -1,0 +1,94 @@
+"""The heads in the plane: distances that fit are shown as they are, layers that are alike are found."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+from headtypes.analyses.divergence.divergence_files import (
+    Divergence,
+    read_plane,
+    read_plane_fit,
+    write_plane,
+    write_plane_fit,
+)
+from headtypes.analyses.divergence.plane import fit, layer_test, project_heads
+from headtypes.core.errors import InputError
+
+LAYERS, HEADS, ROWS = 4, 6, 50
+
+
+def in_the_plane(spread: float = 0.3) -> np.ndarray:
+    """Places of heads, those of a layer around one place."""
+    rng = np.random.default_rng(0)
+    return np.repeat(rng.normal(size=(LAYERS, 2)), HEADS, axis=0) + spread * rng.normal(size=(LAYERS * HEADS, 2))
+
+
+def divergence(distances: np.ndarray) -> Divergence:
+    return Divergence(ROWS * distances, ROWS, LAYERS, ["a"])
+
+
+@pytest.mark.parametrize("scale", ["plain", "root"])
+def test_distances_of_a_plane_are_shown_as_they_are(scale):
+    distances = squareform(pdist(in_the_plane()))
+    places, summary = project_heads(divergence(distances if scale == "plain" else distances**2), scale=scale, seed=3)
+    assert places[["layer", "head"]].to_numpy().tolist() == [list(head) for head in np.ndindex(LAYERS, HEADS)]
+    np.testing.assert_allclose(squareform(pdist(places[["x", "y"]])), distances, atol=1e-3)
+    assert summary["stress"] < 1e-3
+    assert summary["correlation"] > 0.99999
+    assert (summary["rows"], summary["scale"]) == (ROWS, scale)
+
+
+def test_equal_seeds_give_equal_places():
+    distances = np.random.default_rng(1).random((LAYERS * HEADS, LAYERS * HEADS))
+    distances = (distances + distances.T) * (1 - np.eye(len(distances)))
+    places, summary = project_heads(divergence(distances), scale="plain", seed=3)
+    again, summary_again = project_heads(divergence(distances), scale="plain", seed=3)
+    pd.testing.assert_frame_equal(places, again)
+    assert summary == summary_again
+    assert 0.1 < summary["stress"] < 0.5
+
+
+def test_stress_and_correlation_are_those_of_the_definition():
+    rng = np.random.default_rng(2)
+    places, distances = rng.normal(size=(7, 2)), squareform(rng.random(21))
+    over, under, given, shown = 0.0, 0.0, [], []
+    for a in range(7):
+        for b in range(a):
+            plane = np.hypot(*(places[a] - places[b]))
+            over, under = over + (plane - distances[a, b]) ** 2, under + plane**2
+            given.append(distances[a, b])
+            shown.append(plane)
+    expected = {"stress": np.sqrt(over / under), "correlation": np.corrcoef(given, shown)[0, 1]}
+    assert fit(distances, places) == pytest.approx(expected)
+    assert fit(np.zeros((3, 3)), np.zeros((3, 2))) == {"stress": None, "correlation": None}
+
+
+def test_heads_of_a_layer_that_are_alike_are_found():
+    distances, layer = squareform(pdist(in_the_plane())), np.repeat(np.arange(LAYERS), HEADS)
+    found = layer_test(distances, layer, seed=0)
+    same = np.equal.outer(layer, layer)
+    assert found["within"] == pytest.approx(distances[same & ~np.eye(len(layer), dtype=bool)].mean())
+    assert found["between"] == pytest.approx(distances[~same].mean())
+    assert found["difference"] == pytest.approx(found["within"] - found["between"])
+    assert found["p"] == 1 / 2001
+    # Where layers say nothing, their p is anything.
+    shuffled = np.random.default_rng(5).permutation(layer)
+    assert layer_test(distances, shuffled, seed=0, permutations=200)["p"] > 0.05
+
+
+def test_of_one_layer_there_is_nothing_to_compare():
+    distances = np.ones((4, 4)) - np.eye(4)
+    for layer in (np.zeros(4, int), np.arange(4)):
+        assert set(layer_test(distances, layer, seed=0).values()) == {None, 2000}
+
+
+def test_files_keep_the_plane(tmp_path):
+    places, summary = project_heads(divergence(squareform(pdist(in_the_plane()))), scale="plain", seed=3)
+    write_plane(tmp_path / "plane.csv", places)
+    pd.testing.assert_frame_equal(read_plane(tmp_path / "plane.csv"), places, rtol=1e-8)
+    write_plane_fit(tmp_path / "plane.json", summary, {"rule": "project_heads"})
+    assert read_plane_fit(tmp_path / "plane.json") == {**summary, "provenance": {"rule": "project_heads"}}
+    (tmp_path / "plane.json").write_text('{"stress": 1}')
+    with pytest.raises(InputError, match=r"plane\.json is damaged or does not say how well a plane fits"):
+        read_plane_fit(tmp_path / "plane.json")

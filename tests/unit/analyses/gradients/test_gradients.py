@@ -1,0 +1,323 @@
+"""Gradients by kind of token equal those of whole maps, each a variable of its own, in float64."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients, read_gradients
+from headtypes.analyses.gradients.gradients import gradients_by_kind, measure_answer_gradients, measure_text_gradients
+from headtypes.analyses.gradients.own_loss import MaskedWords, NextToken
+from headtypes.attention import blocks
+from headtypes.core.errors import InputError
+from headtypes.core.seeds import derive_seed
+from headtypes.core.table_files import write_csv
+from headtypes.data.answering.masking import mask_words
+from headtypes.data.encoding import encode_samples
+from headtypes.data.kinds.question_answering.examples import answer_positions
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.sentence_pair.examples import build_pairs
+from headtypes.data.records import Sample
+from tests.support.gradients import KINDS, dense_gradients, mean_where_there_are, means_by_kind, surfaces
+from tests.support.models import tiny_bert, tiny_language_model, tiny_roberta
+from tests.support.records import PAIRS, classifier, question_of, recorded
+
+# Two have the same length, one has no punctuation, and one is much longer than the others.
+TEXTS = [
+    Sample("a", "The old cat, the young dog. It sat by the river, and ran.", "A dog was in the house."),
+    Sample("b", "the cat sat", "it ran"),
+    Sample("c", "the dog, the cat.", "a house"),
+    Sample("d", "the cat, the dog.", "a river"),
+    Sample("e", "it was the cat. It sat by the river, under the old house.", "The young dog saw it, and ran. It was."),
+]
+FAMILIES = ("bert", "roberta", "modernbert", "gpt2", "llama")
+SETTINGS = {"task": "texts", "kind": "sentence_pair", "samples": 10, "seed": 3, "precision": "float32"}
+# One of a sample at a time, one of several with padding, and one of all.
+BATCHES = (1, 70, 4096)
+
+
+def expected_of_texts(model, tokenizer, seed=3, texts=TEXTS) -> np.ndarray:
+    """As the definition has it: [layer, head, kind]."""
+    encoded, means = encode_samples(texts, tokenizer, "sentence_pair", 64), []
+    for number, (text, ids) in enumerate(zip(texts, encoded.input_ids, strict=True)):
+        kinds, ids = surfaces(tokenizer, ids), np.array(ids)
+        types = None if encoded.token_types is None else encoded.token_types[number]
+        counted = np.ones(len(ids), bool)
+        if tokenizer.mask_token is None:
+
+            def loss(output, ids=ids):
+                return cross_entropy(output.logits[0, :-1], torch.tensor(ids[1:]))
+        else:
+            vocabulary = np.array(sorted(tokenizer.get_vocab().values()))
+            masked = mask_words(ids, kinds == "other", tokenizer.mask_token_id, vocabulary, derive_seed(seed, text.id))
+            counted[masked.places], ids = False, masked.input_ids
+
+            def loss(output, masked=masked):
+                return cross_entropy(output.logits[0, masked.places], torch.tensor(masked.targets))
+
+        means.append(means_by_kind(dense_gradients(model, ids, types, loss), kinds, counted))
+    return mean_where_there_are(means)
+
+
+def assert_close(found: np.ndarray, expected: np.ndarray, tolerance: float = 1e-5) -> None:
+    """Relative to the mean of the layer."""
+    assert (np.isnan(found) == np.isnan(expected)).all()
+    scale = expected[..., KINDS.index("all")].mean(1)[:, None, None]
+    assert scale.min() > 0
+    assert np.nanmax(np.abs(found - expected) / scale) < tolerance
+
+
+def loss_of(tokenizer, texts=TEXTS):
+    encoded = encode_samples(texts, tokenizer, "sentence_pair", 64)
+    if tokenizer.mask_token is None:
+        return NextToken(encoded)
+    return MaskedWords(encoded, [text.id for text in texts], tokenizer, 3)
+
+
+def test_the_kinds_are_those_of_the_definition():
+    assert ATTENDED == KINDS
+
+
+@pytest.mark.parametrize("batch_tokens", BATCHES)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_gradients_of_a_language_model_are_those_of_whole_maps(name, batch_tokens, tmp_path):
+    model, tokenizer = tiny_language_model(name)
+    record = recorded(model, tokenizer, tmp_path)
+    found = measure_text_gradients(TEXTS, record, batch_tokens=batch_tokens, **SETTINGS)
+    assert found.loss == ("masked_words" if tokenizer.mask_token else "next_token")
+    assert (found.samples, found.reason, found.warnings) == (5, None, [])
+    expected = expected_of_texts(model, tokenizer)
+    assert_close(found.values, expected)
+    lacking = {"gpt2": ["sep", "cls"], "llama": ["sep"]}.get(name, [])
+    assert [kind for kind, empty in zip(KINDS, np.isnan(expected).all((0, 1)), strict=True) if empty] == lacking
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_blocks_of_rows_add_up_to_the_whole(name, monkeypatch):
+    """So that the gradients of keys and values, too, come from several blocks."""
+    monkeypatch.setattr(blocks, "_BLOCK_PAIRS", 2**7)
+    monkeypatch.setattr(blocks, "LEAST_ROWS", 3)
+    model, tokenizer = tiny_language_model(name, num_hidden_layers=4)
+    assert_close(gradients_by_kind(model, loss_of(tokenizer), 4096, "test"), expected_of_texts(model, tokenizer))
+
+
+@pytest.mark.parametrize("name", ["mobilebert", "albert", "distilbert", "electra", "gemma3_text", "mistral"])
+def test_gradients_of_further_families_are_those_of_whole_maps(name):
+    """MobileBERT computes its logits in a way of its own, and ALBERT's layers share their weights."""
+    model, tokenizer = tiny_language_model(name)
+    assert_close(gradients_by_kind(model, loss_of(tokenizer), 70, "test"), expected_of_texts(model, tokenizer))
+
+
+@pytest.mark.parametrize("max_seq_length", [22, 40])
+def test_gradients_of_answers_are_means_over_the_windows_of_a_question(max_seq_length, tmp_path):
+    model, tokenizer = tiny_bert()
+    rows = [
+        question_of(
+            "0", "who sat by the river?", "The old cat, the young dog. It sat by the river, and ran.", ("cat",)
+        ),
+        question_of("1", "where?", "A dog was in the house. The dog saw the river, the cat. It ran.", ("the house",)),
+        question_of("2", "who ran under the old house, by it?", "It was the cat", ("It",)),
+    ]
+    windows = build_windows(rows, tokenizer, max_seq_length=max_seq_length, doc_stride=3, max_query_length=10)
+    positions, of_question = answer_positions(rows, windows), {}
+    for window in np.flatnonzero(positions[:, 0] >= 0):
+        start, end = positions[window]
+        ids, types = windows.input_ids[windows.tokens(window)], windows.token_type_ids[windows.tokens(window)]
+
+        def loss(output, start=start, end=end):
+            logits = output.start_logits[0], output.end_logits[0]
+            return -(logits[0].log_softmax(-1)[start] + logits[1].log_softmax(-1)[end]) / 2
+
+        means = means_by_kind(
+            dense_gradients(model, ids, types, loss), surfaces(tokenizer, ids), np.full(len(ids), True)
+        )
+        of_question.setdefault(windows.question[window], []).append(means)
+    assert max(map(len, of_question.values())) > 1 or max_seq_length == 40
+    expected = mean_where_there_are([mean_where_there_are(of_windows) for of_windows in of_question.values()])
+    record = recorded(model, tokenizer, tmp_path)
+    settings = {**SETTINGS, "kind": "question_answering"}
+    found = measure_answer_gradients(rows, windows, record, batch_tokens=60, **settings)
+    assert (found.loss, found.samples) == ("question_answering", 3)
+    assert_close(found.values, expected)
+
+
+@pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
+def test_gradients_of_labels_are_those_of_whole_maps(make, tmp_path):
+    model, tokenizer = classifier(make)
+    windows, means = build_pairs(PAIRS, tokenizer, max_length=60), []
+    for window, pair in enumerate(PAIRS):
+        ids = windows.input_ids[windows.tokens(window)]
+        types = None if windows.token_type_ids is None else windows.token_type_ids[windows.tokens(window)]
+
+        def loss(output, label=pair.label):
+            return -output.logits[0].log_softmax(-1)[label]
+
+        means.append(
+            means_by_kind(dense_gradients(model, ids, types, loss), surfaces(tokenizer, ids), np.full(len(ids), True))
+        )
+    record, settings = recorded(model, tokenizer, tmp_path), {**SETTINGS, "kind": "sentence_pair"}
+    found = measure_answer_gradients(PAIRS, windows, record, batch_tokens=512, **settings)
+    assert_close(found.values, mean_where_there_are(means))
+    few = measure_answer_gradients(PAIRS, windows, record, batch_tokens=512, **{**settings, "samples": 2})
+    assert (found.samples, few.samples) == (4, 2)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_what_a_sample_says_does_not_depend_on_the_others(name):
+    model, tokenizer = tiny_language_model(name)
+    alone = [gradients_by_kind(copy.deepcopy(model), loss_of(tokenizer, [text]), 4096, "test") for text in TEXTS]
+    assert_close(gradients_by_kind(model, loss_of(tokenizer), 4096, "test"), mean_where_there_are(alone), 1e-6)
+
+
+def test_samples_are_drawn_by_the_seed_and_no_more_than_there_are(tmp_path):
+    model, tokenizer = tiny_language_model("bert")
+    record = recorded(model, tokenizer, tmp_path)
+    three, again, other = (
+        measure_text_gradients(TEXTS, record, batch_tokens=512, **{**SETTINGS, "samples": 3, "seed": seed})
+        for seed in (1, 1, 2)
+    )
+    assert three.samples == 3
+    np.testing.assert_array_equal(three.values, again.values)
+    assert np.abs(three.values - other.values).max() > 0
+
+
+class NumbersKept:
+    """Counts the numbers that a forward pass keeps for the backward pass; each tensor of memory once."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def __enter__(self):
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
+        self._hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self._hooks.__exit__(*error)
+
+    def _pack(self, tensor):
+        memory = tensor.untyped_storage()
+        self.kept[memory.data_ptr(), memory.nbytes()] = tensor.shape
+        return tensor
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_no_map_is_kept_for_the_backward_pass(name):
+    kept = {}
+    for words in (40, 80):
+        model, tokenizer = tiny_language_model(name, max_position_embeddings=130, num_hidden_layers=3)
+        texts = [Sample(str(number), "the cat " * (words // 2), "it ran.") for number in range(2)]
+        encoded = encode_samples(texts, tokenizer, "sentence_pair", 128)
+        (length,) = set(encoded.lengths)
+        loss = NextToken(encoded) if tokenizer.mask_token is None else MaskedWords(encoded, ["0", "1"], tokenizer, 3)
+        with NumbersKept() as numbers:
+            gradients_by_kind(model, loss, 4096, "test")
+        maps = [shape for shape in numbers.kept.values() if math.prod(shape) >= 3 * length**2 and shape[-1] == length]
+        assert maps == []
+        kept[length] = sum(nbytes for _, nbytes in numbers.kept)
+    (short, few), (long, many) = kept.items()
+    assert many < 1.1 * few * long / short
+
+
+class Stumbling(MaskedWords):
+    """Does not fit into memory with more than one sample, once it has computed all gradients."""
+
+    def losses(self, output, batch):
+        losses = super().losses(output, batch)
+        if len(batch.samples) > 1:
+            (losses.sum() * 7).backward()
+            raise torch.OutOfMemoryError("planted")
+        return losses
+
+
+def test_a_batch_that_is_halved_counts_once():
+    model, tokenizer = tiny_language_model("bert")
+    encoded = encode_samples(TEXTS, tokenizer, "sentence_pair", 64)
+    loss = Stumbling(encoded, [text.id for text in TEXTS], tokenizer, 3)
+    assert_close(gradients_by_kind(model, loss, 4096, "test"), expected_of_texts(model, tokenizer))
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_half_precision_gives_nearly_the_same(name, precision, tmp_path):
+    record = recorded(*tiny_language_model(name), tmp_path)
+    found = measure_text_gradients(TEXTS, record, batch_tokens=512, **{**SETTINGS, "precision": precision})
+    single = measure_text_gradients(TEXTS, record, batch_tokens=512, **SETTINGS)
+    assert_close(found.values, single.values, {"bfloat16": 0.2, "float16": 0.02}[precision])
+
+
+class Faint(NextToken):
+    """The loss of a model that hardly errs."""
+
+    def losses(self, output, batch):
+        return super().losses(output, batch) / 2**14
+
+
+def test_half_precision_does_not_lose_small_gradients():
+    """The smallest positive number of float16 is 6e-8."""
+    model, tokenizer = tiny_language_model("gpt2")
+    loss = Faint(encode_samples(TEXTS, tokenizer, "sentence_pair", 64))
+    found = gradients_by_kind(copy.deepcopy(model).half(), loss, 4096, "test")
+    expected = gradients_by_kind(model, loss, 4096, "test")
+    assert_close(found, expected, 0.02)
+    assert np.nanmax(expected) < 1e-5
+
+
+def test_a_gradient_that_is_not_finite_is_refused():
+    model, tokenizer = tiny_language_model("bert")
+    model.cls.predictions.transform.dense.weight.data[0, 0] = torch.nan
+    with pytest.raises(InputError, match="test: a gradient is not finite"):
+        gradients_by_kind(model, loss_of(tokenizer), 512, "test")
+
+
+def test_weights_without_a_head_give_no_values_and_say_why(tmp_path):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path / "answers")
+    found = measure_text_gradients(TEXTS, record, batch_tokens=512, **SETTINGS)
+    assert (found.values.shape, found.loss, found.samples) == ((3, 5, 5), None, 0)
+    assert np.isnan(found.values).all()
+    assert found.reason.startswith("has no head for masked words: its weights lack cls.predictions.bias")
+    assert found.warnings == [f"nothing is measured: the model {found.reason}."]
+    record = recorded(*tiny_language_model("bert"), tmp_path / "words")
+    windows = build_pairs(PAIRS, tokenizer, max_length=60)
+    found = measure_answer_gradients(PAIRS, windows, record, batch_tokens=512, **SETTINGS)
+    assert found.reason.startswith("has no classification head: its weights lack bert.pooler.dense.bias")
+
+
+def test_a_tokenizer_without_a_mask_and_texts_without_words_give_no_values(tmp_path):
+    model, tokenizer = tiny_language_model("bert")
+    record = recorded(model, tokenizer, tmp_path / "marks")
+    found = measure_text_gradients([Sample("0", ".", ",")], record, batch_tokens=512, **SETTINGS)
+    assert found.reason == "finds no word to predict in any text"
+    tokenizer = copy.deepcopy(tokenizer)
+    tokenizer.mask_token = None
+    record = recorded(model, tokenizer, tmp_path / "no_mask")
+    found = measure_text_gradients(TEXTS, record, batch_tokens=512, **SETTINGS)
+    assert found.reason == "has no mask token in its tokenizer"
+
+
+def test_a_file_holds_what_was_measured(tmp_path):
+    values = np.random.default_rng(0).random((2, 3, 5))
+    values[..., 0] = np.nan
+    for gradients in (
+        Gradients(values, "next_token", 7),
+        Gradients(np.full((2, 3, 5), np.nan), None, 0, "has no head, or so; it says"),
+    ):
+        table = gradients.table()
+        assert list(table) == ["layer", "head", *KINDS, "loss", "samples", "reason"]
+        assert table[["layer", "head"]].to_numpy().tolist() == [
+            [layer, head] for layer in range(2) for head in range(3)
+        ]
+        write_csv(tmp_path / "gradients.csv", table.sample(frac=1, random_state=0))
+        found = read_gradients(tmp_path / "gradients.csv")
+        np.testing.assert_allclose(found.values, gradients.values, rtol=1e-8)
+        assert (found.loss, found.samples, found.reason) == (gradients.loss, gradients.samples, gradients.reason)
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    (tmp_path / "gradients.csv").write_text("layer,head\n0,0\n")
+    with pytest.raises(InputError, match=r"gradients.csv is damaged or holds no gradients by kind of token"):
+        read_gradients(tmp_path / "gradients.csv")

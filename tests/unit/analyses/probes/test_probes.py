@@ -1,0 +1,300 @@
+"""Probes equal their definition, computed pair by pair, and find what is planted in the maps."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel
+
+from headtypes.analyses.probes.names import PROBES
+from headtypes.analyses.probes.parsers import (
+    Attention,
+    AttentionAndWords,
+    DistanceAndWords,
+    ProbedSentence,
+    Trainer,
+    distance_features,
+    generators_of,
+)
+from headtypes.analyses.probes.random_network import random_network
+from headtypes.analyses.probes.scores import measure_probes, read_probes
+from headtypes.analyses.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
+from headtypes.analyses.relations.arc_files import ArcGuesses
+from headtypes.core.errors import InputError
+from tests.support.models import tiny_bert, tiny_family
+from tests.support.word_maps import sentence
+
+HEADS, CHANNELS, STARTS = 4, 3, 2
+
+
+def random_sentence(words: int, seed: int = 0) -> tuple[ProbedSentence, np.ndarray, np.ndarray]:
+    """A sentence as probes read it, and its word-level maps [head, place, place] and vectors in float64."""
+    rng = np.random.default_rng(seed)
+    maps = rng.random((HEADS, words + 2, words + 2)).astype(np.float32)
+    vectors = rng.standard_normal((words, CHANNELS)).astype(np.float32)
+    both = np.concatenate([maps, maps.swapaxes(1, 2)])
+    return ProbedSentence(torch.from_numpy(both), torch.from_numpy(vectors)), maps.astype(float), vectors.astype(float)
+
+
+def feature(maps: np.ndarray, special: np.ndarray, i: int, j: int) -> np.ndarray:
+    """What all heads say of candidate i (0: the root) for word j (from 1), in both directions: [2 * head]."""
+    last = maps.shape[-1] - 1
+    if i == 0:
+        a, b = special
+        return np.concatenate([a * maps[:, 0, j] + b * maps[:, last, j], a * maps[:, j, 0] + b * maps[:, j, last]])
+    return np.concatenate([maps[:, i, j], maps[:, j, i]])
+
+
+def pair_of(vectors: np.ndarray, i: int, j: int, root: str) -> np.ndarray:
+    """The joined vectors of candidate i and word j."""
+    word = i if root == "released" else i - 1
+    if 0 <= word < len(vectors):
+        return np.concatenate([vectors[word], vectors[j - 1]])
+    return np.zeros(2 * vectors.shape[1])
+
+
+def values(parameter) -> np.ndarray:
+    return parameter.detach().double().numpy()
+
+
+@pytest.mark.parametrize("words", [1, 2, 7])
+def test_attention_is_a_sum_over_heads_in_both_directions(words):
+    probe = Attention(2 * HEADS, generators_of(0, "attention", STARTS), True)
+    sentence, maps, _ = random_sentence(words)
+    found = probe(sentence).detach().numpy()
+    assert found.shape == (STARTS, words + 1, words)
+    for start, i, j in np.ndindex(found.shape):
+        of_pair = feature(maps, values(probe.special)[start], i, j + 1)
+        assert found[start, i, j] == pytest.approx(values(probe.weights)[start] @ of_pair, abs=1e-5)
+
+
+@pytest.mark.parametrize("root", ["first", "released"])
+@pytest.mark.parametrize("words", [1, 2, 7])
+def test_weights_that_depend_on_words_are_a_linear_layer_over_their_vectors(words, root):
+    probe = AttentionAndWords(2 * HEADS, CHANNELS, generators_of(0, "words", STARTS), True, root)
+    with torch.no_grad():
+        probe.weights.normal_()
+    sentence, maps, vectors = random_sentence(words)
+    found = probe(sentence).detach().numpy()
+    for start, i, j in np.ndindex(found.shape):
+        weights = values(probe.weights)[start] + pair_of(vectors, i, j + 1, root) @ values(probe.of_words)[start]
+        of_pair = feature(maps, values(probe.special)[start], i, j + 1)
+        assert found[start, i, j] == pytest.approx(weights @ of_pair, abs=1e-4)
+
+
+@pytest.mark.parametrize("root", ["first", "released"])
+@pytest.mark.parametrize("words", [1, 2, 7])
+def test_distance_and_words_is_a_hidden_layer_over_vectors_and_eight_features(words, root):
+    probe = DistanceAndWords(CHANNELS, generators_of(0, "distance", STARTS), root)
+    with torch.no_grad():
+        probe.bias.normal_()
+    sentence, _, vectors = random_sentence(words)
+    found = probe(sentence).detach().numpy()
+    for start, i, j in np.ndindex(found.shape):
+        far = i - (j + 1)
+        distance = [max(far, 0) / words, max(-far, 0) / words, *(far == each for each in (0, -1, 1, -2, 2)), 0]
+        joined = np.concatenate([pair_of(vectors, i, j + 1, root), distance if i else [0] * 7 + [1]])
+        weights = np.concatenate([values(probe.of_words)[start], values(probe.of_distance)[start]])
+        hidden = np.tanh(joined @ weights + values(probe.bias)[start])
+        assert found[start, i, j] == pytest.approx((hidden @ values(probe.output)[start]).item(), abs=1e-5)
+
+
+def test_a_root_has_no_distance():
+    assert distance_features(3)[0, :, :7].abs().sum() == 0
+
+
+def test_only_the_released_reading_lets_a_word_be_its_own_head():
+    sentence, *_ = random_sentence(4)
+    for root, own in (("first", True), ("released", False)):
+        probe = Attention(2 * HEADS, generators_of(0, "attention", STARTS), True)
+        scores = Trainer(probe, 0.002, root).scores(sentence)
+        assert torch.isinf(scores[:, range(1, 5), range(4)]).all() == own
+        assert torch.isinf(scores).sum() == (STARTS * 4 if own else 0)
+
+
+def test_without_special_tokens_the_score_of_the_root_is_learned():
+    probe = Attention(2 * HEADS, generators_of(0, "attention", STARTS), False)
+    sentence, *_ = random_sentence(4)
+    trainer = Trainer(probe, 0.1, "first")
+    for _ in range(20):
+        trainer.train(sentence, torch.zeros(4, dtype=torch.int64))
+    assert (trainer.guess(sentence) == 0).all()
+    assert (probe.constant > 0.5).all()
+
+
+def test_a_step_is_adam_s_on_the_sum_of_cross_entropies_and_starts_share_nothing():
+    sentence, *_ = random_sentence(5)
+    heads = torch.tensor([2, 0, 2, 3, 3])
+    together = Trainer(Attention(2 * HEADS, generators_of(0, "a", 2), True), 0.01, "first")
+    alone = [Attention(2 * HEADS, [generator], True) for generator in generators_of(0, "a", 2)]
+    optimisers = [torch.optim.Adam(probe.parameters(), 0.01) for probe in alone]
+    for _ in range(3):
+        together.train(sentence, heads)
+        for probe, optimiser in zip(alone, optimisers, strict=True):
+            scores = probe(sentence)[0].masked_fill(torch.eye(6, dtype=torch.bool)[:, 1:], -torch.inf)
+            loss = -torch.log_softmax(scores, 0)[heads, range(5)].sum()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    for start, probe in enumerate(alone):
+        torch.testing.assert_close(together.probe.weights[start], probe.weights[0])
+        torch.testing.assert_close(together.probe.special[start], probe.special[0])
+
+
+def test_a_planted_head_is_learnt():
+    rng = np.random.default_rng(0)
+    trainer = Trainer(Attention(2 * HEADS, generators_of(0, "a", STARTS), True), 0.02, "first")
+
+    def planted() -> tuple[ProbedSentence, torch.Tensor]:
+        words = int(rng.integers(2, 9))
+        heads = np.array([0, *(rng.integers(1, word) for word in range(2, words + 1))])
+        maps = rng.random((HEADS, words + 2, words + 2)) * 0.2
+        for word, head in enumerate(heads, start=1):
+            maps[1, word, head if head else 0] = 1
+        both = torch.from_numpy(np.concatenate([maps, maps.swapaxes(1, 2)]).astype(np.float32))
+        return ProbedSentence(both, torch.zeros(words, CHANNELS)), torch.from_numpy(heads)
+
+    for _ in range(300):
+        trainer.train(*planted())
+    right = [(trainer.guess(sentence) == heads).float().mean() for sentence, heads in (planted() for _ in range(50))]
+    assert np.mean(right) > 0.95
+
+
+def test_a_random_network_keeps_the_embeddings_alone():
+    model = tiny_bert()[0].base_model
+    drawn, again = random_network(model, 3), random_network(model, 3)
+    before, after = dict(model.named_parameters()), dict(drawn.named_parameters())
+    for name, parameter in after.items():
+        torch.testing.assert_close(parameter, dict(again.named_parameters())[name], rtol=0, atol=0)
+        if name.startswith("embeddings."):
+            torch.testing.assert_close(parameter, before[name], rtol=0, atol=0)
+        elif name.endswith("bias"):
+            assert (parameter == 0).all()
+        elif "LayerNorm" in name:
+            assert (parameter == 1).all()
+        else:
+            assert parameter.std().item() == pytest.approx(0.02, rel=0.15)
+    other = dict(random_network(model, 4).named_parameters())
+    assert not torch.equal(
+        other["encoder.layer.0.attention.self.query.weight"], after["encoder.layer.0.attention.self.query.weight"]
+    )
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "roberta", "distilbert", "modernbert", "gpt_neox", "opt"])
+def test_embeddings_of_every_family_are_kept_and_layers_are_not(family):
+    model = tiny_family(family)[0].base_model
+    before, after = (dict(each.named_parameters()) for each in (model, random_network(model, 3)))
+    kept = {name for name in before if torch.equal(before[name], after[name]) and before[name].ndim > 1}
+    assert any(before[name] is model.get_input_embeddings().weight for name in kept)
+    assert not [name for name in kept if ".0." in name or ".1." in name]
+
+
+@pytest.mark.parametrize(
+    "family", ["bert", "mobilebert", "modernbert", "gpt2", "llama", "gemma", "gemma3_text", "olmo2"]
+)
+def test_norms_of_every_family_scale_by_one(family, tmp_path):
+    """Those of Gemma add 1 to their weight. The model is one from disk, whose norms have learnt something."""
+    model = tiny_family(family)[0].base_model
+    trained = copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in trained.parameters():
+            parameter += 0.5
+    trained.save_pretrained(tmp_path)
+    drawn = random_network(AutoModel.from_pretrained(tmp_path), 3)
+    untrained, layers = dict(model.named_parameters()), 0
+    for name, parameter in drawn.named_parameters():
+        if "embedding" not in name and parameter.ndim == 1 and not name.endswith("bias"):
+            # The families' models are drawn by Transformers, and so their norms are those of no training.
+            torch.testing.assert_close(parameter, untrained[name], rtol=0, atol=0)
+            layers += 1
+    assert layers >= 2
+
+
+def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("the 1 2\n. . 3 4\ncat -1 0.5\n", encoding="utf-8")
+    found = vectors_of_file(str(file), [["The", "cat"], ["Dog"], [". ."]])
+    assert [each.tolist() for each in found.of_sentences] == [[[1, 2], [-1, 0.5]], [[0, 0]], [[3, 4]]]
+    assert found.known == 0.75
+
+
+def test_lines_may_end_in_spaces_as_those_of_fasttext(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("the 1 2 \n. . 3 4 \n", encoding="utf-8")
+    assert {word: vector.tolist() for word, vector in read_vectors(str(file), {"the", ". ."}).items()} == {
+        "the": [1, 2],
+        ". .": [3, 4],
+    }
+
+
+def test_a_file_that_knows_no_word_is_refused(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("le 1 2\nThe 1 2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"vectors\.txt has no vector of any word"):
+        vectors_of_file(str(file), [["The", "cat"]])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("", "holds no"), ("the\n", "line 1"), ("the 1 2\ncat 1\n", "line 2"), ("the 1 x\n", "line 1"),
+     ("the 1 nan\n", "not finite"), ("2 3\nthe 1 2 3\ncat 1 2 3\n", "'2 3' is a header"),
+     ("2 3 \nthe 1 2 3 \n", "'2 3' is a header")],
+)  # fmt: skip
+def test_a_file_of_other_things_is_refused_by_line(tmp_path, text, problem):
+    file = tmp_path / "vectors.txt"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=problem):
+        read_vectors(str(file), {"the", "cat"})
+    with pytest.raises(InputError, match="cannot be read"):
+        read_vectors(str(tmp_path / "none.txt"), {"the"})
+
+
+def test_a_model_s_own_embeddings_are_averaged_over_pieces():
+    model = tiny_bert()[0].base_model
+    found = vectors_of_model(model, [[2, 7, 8, 9, 3]], [[-1, 0, 1, 1, -1]])
+    weight = model.get_input_embeddings().weight.detach()
+    expected = torch.stack([weight[7], (weight[8] + weight[9]) / 2])
+    np.testing.assert_allclose(found.of_sentences[0], expected.numpy(), atol=1e-6)
+    assert found.known == 1
+
+
+def test_scores_stand_beside_the_best_fixed_guesses_and_differences_pair_sentences():
+    sentences = [
+        sentence("the cat saw a dog .", (2, 3, 0, 5, 3, 3), "det nsubj root det obj punct"),
+        sentence("it ran", (2, 0), "nsubj root"),
+        sentence("too long", (0, 1), "root obj"),
+    ]
+    heads = np.array([2, 3, 0, 5, 3, 3, 2, 0])
+    guess = np.full((8, 1, 2, 2), -1, np.int16)
+    # The second head finds all heads of the first sentence that are not the root; counting its full stop gains nothing.
+    guess[:6, 0, 1, 0] = heads[:6]
+    guess[5, 0, 0, 1] = 3
+    visible = np.zeros((8, 1, 2, 2), np.int16)
+    arcs = ArcGuesses(np.array([0, 1], np.int32), np.array([6, 2], np.int32), guess, visible)
+    right = {name: [[number, 1], [number, 2]] for number, name in enumerate(PROBES)}
+    table = measure_probes({"right": right, "words": [5, 2]}, sentences, arcs, offsets=2, seed=0)
+    scores = table[table["minus"] == ""].set_index("system")
+    assert scores["uas"]["attention"] == pytest.approx(100 * 1.5 / 7)
+    assert (scores["least"]["attention"], scores["most"]["attention"]) == pytest.approx((100 / 7, 200 / 7))
+    # Heads behind their dependents: the cat and the verb, the dog, and the verb of the second sentence.
+    assert scores["uas"]["right_branching"] == scores["uas"]["best_offset"] == pytest.approx(400 / 7)
+    # The root of the first sentence was guessed here as well, which no head of a model does.
+    assert scores["uas"]["best_head"] == pytest.approx(500 / 7)
+    difference = table.query("system == 'best_head' and minus == 'attention'").iloc[0]
+    assert difference["uas"] == pytest.approx(350 / 7)
+    assert difference["low"] <= difference["uas"] <= difference["high"]
+    assert len(table) == 7 * 7
+    with pytest.raises(InputError, match="have not parsed the sentences"):
+        measure_probes({"right": right, "words": [5, 1]}, sentences, arcs, offsets=2, seed=0)
+
+
+def test_probes_on_disk_are_read_if_whole(tmp_path):
+    path = tmp_path / "probes.json"
+    right = {name: [[1, 0]] for name in PROBES}
+    path.write_text(json.dumps({"right": right, "words": [2, 1]}), encoding="utf-8")
+    assert read_probes(path)["words"] == [2, 1]
+    path.write_text(json.dumps({"right": right, "words": [2]}), encoding="utf-8")
+    with pytest.raises(InputError, match="not those of all probes"):
+        read_probes(path)

@@ -1,0 +1,140 @@
+"""Surface patterns equal their definition, computed densely on one sample at a time."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.analyses.surface.surface import SurfacePatterns
+from headtypes.analyses.surface.surface_files import COLUMNS
+from headtypes.attention.hook import Layer
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.records import Sample
+from tests.support.blocks import WAYS, cut_into_blocks
+from tests.support.clark import defined_surface, named
+from tests.support.layers import attention_of, layer_of
+from tests.support.models import QUESTIONS, plain_attentions, tiny_family
+from tests.support.reading import distance_features, read_with, reader_of
+
+SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
+NAMES = (*COLUMNS, "uniform")
+# With shared keys and without, causal and not, with local layers of both.
+FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral")
+# What a model cannot have: it sees no token that follows, or its tokenizer adds no such token.
+IMPOSSIBLE = {
+    "gpt2": {"next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
+    "llama": {"next", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
+    "mistral": {"next", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
+}
+
+
+def family(name):
+    """A model in double precision, so that nothing but the reduction rounds, and its samples."""
+    model, tokenizer = tiny_family(name)
+    return copy.deepcopy(model).double(), tokenizer, encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+
+
+def expected_surface(attention, tokens):
+    """[head, column]."""
+    return np.array([[defined_surface(head, tokens)[name] for name in NAMES] for head in attention])
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("batch_tokens", [10_000, 1], ids=["padded", "alone"])
+def test_patterns_equal_the_definition(name, batch_tokens):
+    model, tokenizer, encoded = family(name)
+    surface = read_with(SurfacePatterns(encoded.kinds), model, encoded, batch_tokens)
+    assert surface.dtype == np.float32
+    for index, ids in enumerate(encoded.input_ids):
+        attention = plain_attentions(model, ids, encoded.token_types and encoded.token_types[index])
+        for layer, heads in enumerate(attention):
+            expected = expected_surface(heads, named(tokenizer, ids))
+            np.testing.assert_allclose(surface[index, layer], expected, atol=1e-6, rtol=0)
+    impossible = {NAMES[column] for column in np.flatnonzero(np.isnan(surface).any((0, 1, 2)))}
+    assert impossible == IMPOSSIBLE.get(name, set())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_special_tokens_receive_what_the_distance_features_say(name):
+    model, _, encoded = family(name)
+    surface = read_with(SurfacePatterns(encoded.kinds), model, encoded)
+    cls, sep, comma, period = np.moveaxis(distance_features(model, encoded)[..., -4:], -1, 0)
+    for column, expected in (("cls", cls), ("sep", sep), ("punctuation", comma + period)):
+        if column not in IMPOSSIBLE.get(name, ()):
+            np.testing.assert_allclose(surface[..., COLUMNS.index(column)], expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("lengths", [[45, 45, 45, 40, 7, 7, 1], [90, 90, 89]], ids=["several at once", "in blocks"])
+@pytest.mark.parametrize("way", WAYS)
+@torch.inference_mode()
+def test_samples_that_are_read_together_equal_the_definition(lengths, causal, way, monkeypatch):
+    cut_into_blocks(monkeypatch, way)
+    rng = np.random.default_rng(0)
+    layer = layer_of(lengths, heads=3, causal=causal, seed=1)
+    tokens = [["[CLS]", *rng.choice(["a", "b", ",", "."], length - 1)] for length in lengths]
+    for sample in tokens[:-1]:
+        sample[len(sample) // 2] = sample[-1] = "[SEP]"
+    kind_of = {"[CLS]": 1, "[SEP]": 2, ",": 3, ".": 4}
+    reducer = SurfacePatterns([np.array([kind_of.get(token, 0) for token in sample], np.int8) for sample in tokens])
+    reader_of([reducer, DistanceFeatures(reducer._kinds)], lengths, 1, heads=3)(0, layer)
+    reducer.finish()
+    for sample, length in enumerate(lengths):
+        expected = expected_surface(attention_of(layer, sample, length), tokens[sample])
+        np.testing.assert_allclose(reducer.result()[sample, 0], expected, atol=1e-6, rtol=0)
+
+
+def planted(maps: np.ndarray) -> Layer:
+    """A layer whose heads have these maps [head, query, key], of one sample."""
+    length = maps.shape[1]
+    query = torch.from_numpy(np.log(np.maximum(maps, 1e-87))).float()[None]
+    return Layer(query, torch.eye(length).expand_as(query), torch.zeros_like(query), None, 1.0)
+
+
+def test_planted_heads_are_found():
+    """A head that looks at the previous token, at the next, at itself, at [SEP], at all tokens alike."""
+    length, share = 12, 0.9
+    kinds = np.zeros(length, np.int8)
+    kinds[0], kinds[[5, length - 1]], kinds[3] = 1, 2, 4
+    maps = np.full((5, length, length), (1 - share) / (length - 1))
+    for head, target in enumerate((-1, 1, 0)):
+        for row in range(length):
+            maps[head, row, min(max(row + target, 0), length - 1)] = share
+    maps[3, :, 5] = share
+    maps[4] = 1 / length
+    reducer = SurfacePatterns([kinds])
+    reader_of([reducer], [length], 1, heads=5)(0, planted(maps))
+    reducer.finish()
+    column = dict(zip(NAMES, reducer.result()[0, 0].T, strict=True))
+    rest = (1 - share) / (length - 1)
+    np.testing.assert_allclose(column["previous"][0], share * (length - 1) / length, atol=1e-6)
+    np.testing.assert_allclose(column["next"][1], share * (length - 1) / length, atol=1e-6)
+    np.testing.assert_allclose(column["self"][2], share, atol=1e-6)
+    np.testing.assert_allclose(column["sep"][3], share + rest, atol=1e-6)
+    np.testing.assert_allclose(column["sep_to_sep"][3], share + rest, atol=1e-6)
+    np.testing.assert_allclose(column["peak"][:4], share, atol=1e-6)
+    np.testing.assert_allclose(column["entropy"][4], np.log(length), atol=1e-6)
+    np.testing.assert_allclose(column["uniform"], np.log(length), atol=1e-6)
+    np.testing.assert_allclose(column["special"][4], 4 / length, atol=1e-6)
+
+
+def test_attention_of_zero_has_no_entropy():
+    maps = np.zeros((1, 4, 4))
+    maps[..., 2] = 1
+    reducer = SurfacePatterns([np.zeros(4, np.int8)])
+    reader_of([reducer], [4], 1, heads=1)(0, planted(maps))
+    reducer.finish()
+    assert reducer.result()[0, 0, 0, NAMES.index("entropy")] == 0
+
+
+def test_weights_that_are_not_finite_are_named():
+    model = copy.deepcopy(tiny_family("bert")[0])
+    ids = [2, 5, 6, 3]
+    encoded = Encoded([ids], [[0] * 4], [np.zeros(4, np.int8)], np.zeros(1))
+    with torch.no_grad():
+        model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
+    with pytest.raises(InputError, match="head 2-1 is not finite"):
+        read_with(SurfacePatterns(encoded.kinds), model, encoded)

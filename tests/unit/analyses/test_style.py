@@ -1,0 +1,53 @@
+"""What all figures have in common: colours that every reader tells apart, marks of doubt, whole files."""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+
+from headtypes.analyses.style import PALETTE, save_figure, type_labels, type_styles
+from headtypes.papers.guan2020.figure3 import layers_figure
+from tests.support.drawing import DEFICIENCIES, colour, lab, planted
+from tests.support.planted import TYPES
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_colours_of_types_stay_apart_for_colour_blind_readers(deficiency):
+    def closest(colours):
+        pairs = itertools.combinations([lab(each, deficiency) for each in colours], 2)
+        return min(np.linalg.norm(one - other) for one, other in pairs)
+
+    assert closest([colour(name) for name in TYPES]) > 20
+    assert closest(PALETTE) > 14
+
+
+def test_a_type_has_one_style_whatever_stands_beside_it():
+    alone = {name: type_styles([name])[name] for name in (*TYPES, "type-1", "type-2", "type-9")}
+    assert type_styles(TYPES) == {name: alone[name] for name in TYPES}
+    many = type_styles([f"type-{number}" for number in range(1, 22)])
+    assert many["type-9"] == alone["type-9"]
+    assert len({(each.colour, each.hatch) for each in many.values()}) == 21
+    assert len({(each.colour, each.marker) for each in many.values()}) == 21
+    assert len(set(type_styles(["a", "b", "c"]).values())) == 3
+
+
+def test_labels_mark_doubtful_types():
+    assert type_labels(planted(doubtful=("dense", "vertical"))[1]) == {
+        "dense": "dense (doubtful)",
+        "diagonal": "diagonal",
+        "dense_vertical": "dense_vertical",
+        "vertical": "vertical (doubtful)",
+    }
+
+
+def test_a_figure_is_written_whole_or_not_at_all(tmp_path):
+    (tmp_path / "a.pdf").write_text("before")
+    figure = layers_figure(planted()[1])
+    figure.savefig = lambda *args, **kwargs: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        save_figure(figure, tmp_path / "a.pdf", tmp_path / "a.png", {})
+    assert (tmp_path / "a.pdf").read_text() == "before"
+    assert os.listdir(tmp_path) == ["a.pdf"]
+    with pytest.raises(ValueError, match="pdf, svg or png"):
+        save_figure(layers_figure(planted()[1]), tmp_path / "a.txt", tmp_path / "a.png", {})

@@ -1,0 +1,200 @@
+"""Partition files: what is written is read, and every way in which a user's file can be wrong is said."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from headtypes.analyses.types.clustering import cluster_heads, partition_of
+from headtypes.analyses.types.imported import import_partition
+from headtypes.analyses.types.partitions import COLUMNS, order_types, read_partition, write_partition
+from headtypes.core.errors import InputError
+from tests.support.planted import heads
+
+SHAPE = (4, 6)
+FEATURES, NAMES = heads({"dense": 8, "diagonal": 4, "dense_vertical": 7, "vertical": 5}, noise=0.1, seed=1)
+SETTINGS = {"method": "kmeans", "scale": False, "restarts": 10, "seed": 0}
+
+
+def clustered(k=4, features=FEATURES):
+    return partition_of(cluster_heads(features, k=k, **SETTINGS), features, SHAPE)
+
+
+@pytest.fixture
+def user_file(tmp_path):
+    """Write a CSV of lines, by default one for each head, and return its path."""
+
+    def write(lines=None, header="layer,head,type", encoding="utf-8"):
+        if lines is None:
+            lines = head_lines()
+        path = tmp_path / "mine.csv"
+        path.write_bytes("\n".join([header, *lines, ""]).encode(encoding))
+        return path
+
+    return write
+
+
+def head_lines(type_of=lambda layer, head: "even" if head % 2 == 0 else "odd", start=0):
+    return [
+        f"{layer + start},{head + start},{type_of(layer, head)}"
+        for layer, head in itertools.product(range(SHAPE[0]), range(SHAPE[1]))
+    ]
+
+
+def test_clusters_become_rows_by_layer_and_head():
+    partition = clustered()
+    assert list(partition.table.columns) == COLUMNS
+    assert partition.types == ("dense", "diagonal", "dense_vertical", "vertical")
+    assert partition.shape == SHAPE
+    for row in partition.table.itertuples():
+        feature = FEATURES[row.layer * SHAPE[1] + row.head]
+        assert row.type == NAMES[row.layer * SHAPE[1] + row.head]
+        assert row.near == pytest.approx(feature[0] + feature[16])
+        assert row.special == pytest.approx(feature[17:].sum())
+        assert row.far == pytest.approx(feature[1:16].sum())
+    for name in partition.types:
+        expected = [divmod(index, SHAPE[1]) for index in np.flatnonzero(name == NAMES)]
+        assert [tuple(head) for head in partition.heads_of(name)] == expected
+
+
+def test_doubtful_marks_every_head_of_the_type():
+    # No cluster looks at special tokens: the name vertical is left over.
+    features, _ = heads({"dense": 8, "diagonal": 10, "dense_vertical": 6}, noise=0.1, seed=2)
+    clustering = cluster_heads(features, k=4, **SETTINGS)
+    doubtful = {name for name, doubt in zip(clustering.naming.names, clustering.naming.doubts, strict=True) if doubt}
+    assert doubtful
+    table = partition_of(clustering, features, SHAPE).table
+    assert set(table[table.doubtful].type) == doubtful
+    assert not set(table[~table.doubtful].type) & doubtful
+
+
+@pytest.mark.parametrize("k", [4, 11])
+def test_written_is_read(tmp_path, k):
+    partition = clustered(k)
+    write_partition(tmp_path / "p.csv", partition)
+    read = read_partition(tmp_path / "p.csv")
+    assert read.types == partition.types
+    np.testing.assert_array_equal(read.type_of, partition.type_of)
+    for column in ("layer", "head", "cluster", "type", "doubtful"):
+        assert read.table[column].tolist() == partition.table[column].tolist()
+        assert read.table[column].dtype == partition.table[column].dtype
+    for column in ("silhouette", "near", "special", "far"):
+        np.testing.assert_allclose(read.table[column], partition.table[column], rtol=1e-8)
+    write_partition(tmp_path / "again.csv", read)
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "p.csv").read_bytes()
+    first = (tmp_path / "p.csv").read_bytes().split(b"\n")[0]
+    assert first == b"layer,head,cluster,type,silhouette,near,special,far,doubtful"
+
+
+def test_types_are_ordered_by_number_and_as_in_the_paper():
+    assert order_types([f"type-{n}" for n in (10, 2, 1, 2)]) == ("type-1", "type-2", "type-10")
+    assert order_types(["other", "vertical", "dense", "diagonal"]) == (
+        "dense",
+        "diagonal",
+        "vertical",
+        "other",
+    )
+    assert order_types(["a1", "a01", "1a", "b", "1"]) == order_types(["1", "b", "a01", "1a", "a1"])
+
+
+def test_reading_another_file_is_an_error(user_file):
+    with pytest.raises(InputError, match=r"mine.csv is damaged or is not a partition file .*lacks the column cluster"):
+        read_partition(user_file())
+
+
+def test_import_fills_what_the_file_lacks(user_file, tmp_path):
+    lines = [f"x,{line},0.5" for line in reversed(head_lines())]
+    partition = import_partition(user_file(lines, header="note,layer,head,type,weight"), FEATURES, SHAPE)
+    assert partition.types == ("even", "odd")
+    assert partition.table.cluster.tolist() == [0, 1] * 12
+    assert partition.table.type.tolist() == ["even", "odd"] * 12
+    assert not partition.table.doubtful.any()
+    assert list(partition.table.columns) == COLUMNS
+    np.testing.assert_allclose(partition.table[["near", "special", "far"]].sum(axis=1), 1)
+    np.testing.assert_allclose(partition.table.near, clustered().table.near)
+    # Silhouette of the first head, by hand.
+    distances = np.linalg.norm(FEATURES - FEATURES[0], axis=1)
+    inner, outer = distances[2::2].mean(), distances[1::2].mean()
+    assert partition.table.silhouette[0] == pytest.approx((outer - inner) / max(inner, outer))
+    write_partition(tmp_path / "p.csv", partition)
+    assert read_partition(tmp_path / "p.csv").types == ("even", "odd")
+
+
+def test_import_takes_what_the_workflow_wrote(tmp_path):
+    write_partition(tmp_path / "p.csv", clustered())
+    partition = import_partition(tmp_path / "p.csv", FEATURES, SHAPE)
+    np.testing.assert_array_equal(partition.type_of, clustered().type_of)
+    assert partition.types == clustered().types
+
+
+@pytest.mark.parametrize("name", ["NA", "1", "True", "none"])
+def test_single_type_has_no_silhouette_and_names_stay_text(user_file, tmp_path, name):
+    partition = import_partition(user_file(head_lines(lambda layer, head: name)), FEATURES, SHAPE)
+    assert partition.table.silhouette.isna().all()
+    write_partition(tmp_path / "p.csv", partition)
+    assert (tmp_path / "p.csv").read_text().split("\n")[1].startswith(f"0,0,0,{name},,")
+    read = read_partition(tmp_path / "p.csv")
+    assert read.types == (name,)
+    assert read.table.silhouette.isna().all()
+    assert len(read.heads_of(name)) == 24
+
+
+def test_import_reads_what_spreadsheets_write(user_file):
+    lines = [line.replace(",", ", ") + "\r" for line in head_lines()]
+    path = user_file(lines, header="layer, head , type\r", encoding="utf-8-sig")
+    assert import_partition(path, FEATURES, SHAPE).types == ("even", "odd")
+
+
+def changed(number, line):
+    """The lines of a right file with one of them, counted from 0, put in another's place."""
+    lines = head_lines()
+    lines[number] = line
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([*head_lines(), "1,2,odd"], r"mine.csv, line 26: layer 1, head 2 is already on line 10"),
+        (head_lines()[1:], r"mine.csv: layer 0, head 0 is missing; each of the model's 4 x 6 heads"),
+        (head_lines()[:-3], r"mine.csv: layer 3, head 3 and 2 more heads are missing"),
+        ([], r"layer 0, head 0 and 23 more heads are missing"),
+        (
+            changed(3, "0,6,odd"),
+            r"mine.csv, line 5: there is no head 6; the model has 6, counted from 0 to 5\.$",
+        ),
+        (
+            changed(3, "-1,3,odd"),
+            r"mine.csv, line 5: there is no layer -1; the model has 4, counted from 0 to 3\.$",
+        ),
+        (head_lines(start=1), r"mine.csv, line 20: there is no layer 4.*counts layers from 1: subtract 1\.$"),
+        (changed(3, "0,3,"), r"mine.csv, line 5: the type is empty"),
+        (changed(3, "0,3"), r"mine.csv, line 5: the type is empty"),
+        (changed(3, "0,3,  "), r"mine.csv, line 5: the type is empty"),
+        (changed(3, "0,3,a/b"), r"mine.csv, line 5: the type 'a/b' may have only letters"),
+        (changed(3, "0,3,läng"), r"mine.csv, line 5: the type 'läng' may have only letters"),
+        (changed(3, "0,three,odd"), r"mine.csv, line 5: the head is 'three'; it must be a whole number"),
+        (changed(3, "0.5,3,odd"), r"mine.csv, line 5: the layer is '0.5'; it must be a whole number"),
+        (changed(3, ",3,odd"), r"mine.csv, line 5: the layer is ''; it must be a whole number"),
+    ],
+)
+def test_import_says_what_is_wrong(user_file, lines, message):
+    with pytest.raises(InputError, match=message):
+        import_partition(user_file(lines), FEATURES, SHAPE)
+
+
+def test_heads_alone_counted_from_one(user_file):
+    lines = [f"{layer},{head + 1},a" for layer, head in itertools.product(range(4), range(6))]
+    with pytest.raises(InputError, match=r"line 7: there is no head 6;.*counts heads from 1"):
+        import_partition(user_file(lines), FEATURES, SHAPE)
+
+
+def test_missing_columns_and_files_and_encodings(user_file, tmp_path):
+    with pytest.raises(InputError, match=r"mine.csv lacks the columns head, type.* it names layer, kind\."):
+        import_partition(user_file(header="layer,kind"), FEATURES, SHAPE)
+    with pytest.raises(InputError, match=r"mine.csv lacks the columns layer, head, type.*separated by commas"):
+        import_partition(user_file(header="layer;head;type"), FEATURES, SHAPE)
+    with pytest.raises(InputError, match=r"none.csv does not exist"):
+        import_partition(tmp_path / "none.csv", FEATURES, SHAPE)
+    with pytest.raises(InputError, match=r"mine.csv is not UTF-8"):
+        import_partition(user_file(changed(3, "0,3,läng"), encoding="latin-1"), FEATURES, SHAPE)

@@ -1,0 +1,187 @@
+"""Stability: sure clusters are stable, noise is not, and every figure equals that of naive loops."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from headtypes.analyses.types.clustering import cluster_heads
+from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.stability import (
+    PAIR_METHODS,
+    agreement,
+    match_labels,
+    measure_stability,
+    own_cluster_share,
+)
+from headtypes.core.errors import InputError
+from headtypes.core.seeds import derive_seed
+from tests.support.planted import heads
+
+pytestmark = pytest.mark.filterwarnings("ignore:Graph is not fully connected")
+
+COUNTS = {"dense": 10, "diagonal": 12, "dense_vertical": 10, "vertical": 12}
+CLUSTERING = {"method": "kmeans", "k": 4, "scale": False, "restarts": 10}
+
+
+def samples_of(features, samples, noise, seed):
+    """Per-sample features [sample, head, column] float32 that vary about the heads' own."""
+    varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
+    return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
+
+
+def full_fit(by_sample, **settings):
+    return cluster_heads(by_sample.mean(axis=0, dtype=float), seed=0, **CLUSTERING | settings).labels
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_well_separated_clusters_are_stable(method):
+    by_sample = samples_of(heads(COUNTS, noise=0.01, seed=1)[0], 30, noise=0.05, seed=2)
+    labels = full_fit(by_sample, method=method)
+    found = measure_stability(by_sample, labels, models=4, seed=3, **CLUSTERING | {"method": method})
+    for kind in ("heads", "samples", *(["pairs"] if method in PAIR_METHODS else [])):
+        assert found[kind] == {"all_agree": 100.0, "pairwise": 100.0, "by_head": [100.0] * 44}
+    if method not in PAIR_METHODS:
+        assert found["pairs"] is None
+    without = measure_stability(by_sample, labels, models=4, seed=3, pairs=False, **CLUSTERING | {"method": method})
+    assert without == found | {"pairs": None}
+    assert own_cluster_share(by_sample, labels) == 100
+    json.dumps(found, allow_nan=False)
+
+
+def test_noise_is_unstable():
+    by_sample = np.random.default_rng(4).dirichlet(np.ones(21), size=(12, 60)).astype(np.float32)
+    found = measure_stability(by_sample, full_fit(by_sample), models=6, seed=3, **CLUSTERING)
+    for kind in ("heads", "samples", "pairs"):
+        assert found[kind]["all_agree"] < 50
+        assert found[kind]["all_agree"] < found[kind]["pairwise"] < 90
+        assert min(found[kind]["by_head"]) < 100
+
+
+def naive_match(labels, reference):
+    best = max(
+        itertools.permutations(range(4)),
+        key=lambda renamed: sum(renamed[a] == b for a, b in zip(labels, reference, strict=True)),
+    )
+    return [best[label] for label in labels]
+
+
+def naive_figures(predicted, labels):
+    models, count = len(predicted), len(labels)
+    pairs = [(a, b) for a in range(models) for b in range(a + 1, models)]
+    same = [sum(predicted[a][h] == predicted[b][h] for h in range(count)) / count for a, b in pairs]
+    return {
+        "all_agree": 100 * sum(len({model[h] for model in predicted}) == 1 for h in range(count)) / count,
+        "pairwise": 100 * sum(same) / len(same),
+        "by_head": [100 * sum(m[h] == labels[h] for m in predicted) / models for h in range(count)],
+    }
+
+
+def test_equals_naive_loops():
+    features, _ = heads(COUNTS, noise=0.3, seed=5)
+    # More samples than one block, and an odd number of them.
+    by_sample = samples_of(features, 67, noise=0.5, seed=6)
+    labels = full_fit(by_sample)
+    found = measure_stability(by_sample, labels, models=5, seed=9, **CLUSTERING)
+
+    mean = np.mean([sample.astype(float) for sample in by_sample], axis=0)
+    for kind, items in (("heads", 44), ("samples", 67)):
+        predicted = []
+        for model in range(5):
+            rng = np.random.default_rng(derive_seed(9, kind, "half", model))
+            half = sorted(rng.choice(items, size=items // 2, replace=False))
+            train = mean[half] if kind == "heads" else by_sample[half].astype(float).mean(axis=0)
+            with threadpool_limits(1):
+                fitted = KMeans(4, n_init=10, random_state=derive_seed(9, kind, "fit", model)).fit(train)
+            distances = ((mean[:, None] - fitted.cluster_centers_) ** 2).sum(axis=-1)
+            predicted.append(naive_match(distances.argmin(axis=1), labels))
+        expected = naive_figures(predicted, labels)
+        assert 0 < expected["all_agree"] < 100
+        for name, figure in expected.items():
+            assert found[kind][name] == pytest.approx(figure), (kind, name)
+
+
+def test_pairs_equal_naive_loops():
+    """Every pair of a head and a sample is a point of its own, in the halves and in what is predicted."""
+    by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], 9, noise=2, seed=6)
+    found = measure_stability(by_sample, full_fit(by_sample), models=4, seed=9, **CLUSTERING)["pairs"]
+    points = np.array([by_sample[sample, head] for sample in range(9) for head in range(44)], dtype=float)
+    where = [(sample, head) for sample in range(9) for head in range(44)]
+
+    def nearest(train, *place):
+        with threadpool_limits(1):
+            fitted = KMeans(4, n_init=10, random_state=derive_seed(9, "pairs", *place)).fit(train)
+        return ((points[:, None] - fitted.cluster_centers_) ** 2).sum(axis=-1).argmin(axis=1)
+
+    labels, predicted = nearest(points, "full"), []
+    for model in range(4):
+        rng = np.random.default_rng(derive_seed(9, "pairs", "half", model))
+        half = sorted(rng.choice(9 * 44, size=9 * 22, replace=False))
+        predicted.append(naive_match(nearest(points[half], "fit", model), labels))
+    expected = naive_figures(predicted, labels)
+    assert 0 < expected["all_agree"] < 100
+    for name in ("all_agree", "pairwise"):
+        assert found[name] == pytest.approx(expected[name])
+    for head in range(44):
+        of_head = [value for value, place in zip(expected["by_head"], where, strict=True) if place[1] == head]
+        assert found["by_head"][head] == pytest.approx(sum(of_head) / 9)
+
+
+def test_pairs_are_nearest_to_their_heads_cluster_or_not():
+    by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], 7, noise=2, seed=6)
+    labels = full_fit(by_sample)
+    mean = by_sample.mean(axis=0, dtype=float)
+    centroids = [mean[[head for head in range(44) if labels[head] == cluster]].mean(axis=0) for cluster in range(4)]
+    own = [
+        min(range(4), key=lambda cluster: ((sample[head] - centroids[cluster]) ** 2).sum()) == labels[head]
+        for sample in by_sample.astype(float)
+        for head in range(44)
+    ]
+    assert 30 < 100 * sum(own) / len(own) < 100
+    assert own_cluster_share(by_sample, labels) == pytest.approx(100 * sum(own) / len(own))
+
+
+def test_figures_by_hand():
+    # One of three models gives the last head another cluster; none gives the first that of the full fit.
+    predicted = np.array([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 0]])
+    found = agreement(predicted, np.array([1, 1, 2, 0]))
+    assert found["all_agree"] == 75
+    assert found["pairwise"] == pytest.approx(100 * (1 + 0.75 + 0.75) / 3)
+    assert found["by_head"] == pytest.approx([0, 100, 100, 100 / 3])
+
+
+def test_matching_does_not_depend_on_the_names_of_clusters():
+    rng = np.random.default_rng(10)
+    reference = rng.integers(0, 4, 50)
+    labels = np.where(rng.random(50) < 0.7, reference, rng.integers(0, 4, 50))
+    matched = match_labels(labels, reference, 4)
+    np.testing.assert_array_equal(matched, naive_match(labels, reference))
+    for renamed in itertools.permutations(range(4)):
+        np.testing.assert_array_equal(match_labels(np.array(renamed)[labels], reference, 4), matched)
+
+
+def test_matching_knows_clusters_that_no_head_was_given():
+    np.testing.assert_array_equal(match_labels(np.array([3, 3, 0]), np.array([1, 1, 0]), 4), [1, 1, 0])
+
+
+def test_equal_seeds_give_equal_figures():
+    by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], 20, noise=3, seed=6)
+    labels = full_fit(by_sample)
+    one, same, other = (measure_stability(by_sample, labels, models=3, seed=seed, **CLUSTERING) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+
+
+def test_one_sample_is_an_error():
+    by_sample = samples_of(heads(COUNTS, noise=0.1, seed=5)[0], 1, noise=0, seed=6)
+    with pytest.raises(InputError, match="at least 2 samples, and there are 1"):
+        measure_stability(by_sample, full_fit(by_sample), models=2, seed=0, **CLUSTERING)
+
+
+def test_too_few_heads_in_a_half_is_an_error():
+    by_sample = samples_of(heads({"dense": 3, "diagonal": 3}, noise=0.1, seed=5)[0], 4, noise=0.1, seed=6)
+    with pytest.raises(InputError, match="4 different heads to fit, and there are 3"):
+        measure_stability(by_sample, full_fit(by_sample), models=2, seed=0, **CLUSTERING)

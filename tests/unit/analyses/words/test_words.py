@@ -1,0 +1,81 @@
+"""Word-level attention equals its definition, however the rows are cut into blocks."""
+
+import numpy as np
+import pytest
+
+from headtypes.analyses.relations.arcs import Guesses
+from headtypes.analyses.words.words import WordMaps, places_of
+from headtypes.core.errors import InputError
+from tests.support.word_maps import dense_guesses, dense_words, random_maps, read_planted, tokens_of
+
+# Pieces of each word: up to five, whole sentences of one and of two words, and two of one length.
+SPLIT = [(1, 3, 1, 5, 2), (1,), (2,), (1, 1), (4, 1), (1, 1, 1), (2, 1, 1, 1, 1, 1, 3, 2)]
+ENDS = {"both": (1, 1), "none": (0, 0), "only before": (1, 0), "two behind": (1, 2)}
+
+
+@pytest.fixture(params=[(2**16, 32), (1, 1), (1, 3)], ids=["whole", "rows", "threes"])
+def blocks(request, monkeypatch):
+    """Rows cut into blocks of different sizes, also within words."""
+    pairs, rows = request.param
+    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", pairs)
+    monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", rows)
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("pieces", ["mean", "first"])
+def test_to_a_word_the_sum_and_from_a_word_the_mean(ends, pieces, blocks):
+    rng = np.random.default_rng(1)
+    tokens = sorted((tokens_of(split, *ends) for split in SPLIT), key=len)
+    maps = [random_maps(len(each), rng) for each in tokens]
+    for found, planted, word_of_token in zip(read_planted(WordMaps(tokens, pieces), maps), maps, tokens, strict=True):
+        np.testing.assert_allclose(found, dense_words(planted, word_of_token, pieces), atol=1e-6)
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["", "causal"])
+@pytest.mark.parametrize("pieces", ["mean", "first"])
+def test_guesses_are_those_of_the_definition(causal, pieces, blocks):
+    rng = np.random.default_rng(2)
+    tokens = sorted(map(tokens_of, SPLIT), key=len)
+    maps = [random_maps(len(each), rng, causal=causal) for each in tokens]
+    for (guess, visible), planted, word_of_token in zip(
+        read_planted(Guesses(tokens, pieces), maps, causal), maps, tokens, strict=True
+    ):
+        defined, margin = dense_guesses(dense_words(planted, word_of_token, pieces), causal)
+        assert guess.dtype == visible.dtype == np.int16
+        np.testing.assert_array_equal(np.where(margin > 1e-6, guess, defined), defined)
+        assert (margin <= 1e-6).sum() <= 1
+        words = np.arange(1, len(guess) + 1)
+        for direction in (0, 1):
+            hidden = (words < words[:, None] if direction else words > words[:, None]) & causal
+            ends = [
+                others[[0, -1]] if len(others := words[~row & (words != word)]) else (-1, -1)
+                for word, row in zip(words, hidden, strict=True)
+            ]
+            np.testing.assert_array_equal(visible[:, 0, direction], ends)
+
+
+def test_the_first_word_wins_a_tie(blocks):
+    word_of_token = tokens_of((1, 1, 1, 1))
+    maps = np.full((1, 1, 6, 6), 1 / 6)
+    ((guess, _),) = read_planted(Guesses([word_of_token], "mean"), [maps])
+    assert guess[:, 0, 0].tolist() == [[2, 2], [1, 1], [1, 1], [1, 1]]
+
+
+def test_a_word_alone_has_no_guess_and_none_is_the_root():
+    ((guess, visible),) = read_planted(Guesses([tokens_of((3,))], "mean"), [random_maps(5, np.random.default_rng(0))])
+    assert (guess == -1).all()
+    assert (visible == -1).all()
+
+
+def test_an_attention_that_is_not_finite_is_refused():
+    maps = random_maps(5, np.random.default_rng(0))
+    maps[1, 2, 3] = np.nan
+    for reducer in (WordMaps([tokens_of((3,))], "mean"), Guesses([tokens_of((3,))], "mean")):
+        with pytest.raises(InputError, match="layer 2 is not finite"):
+            read_planted(reducer, [maps])
+
+
+def test_places_count_words_as_heads_are_counted():
+    assert places_of([-1, 0, 0, 1, -1]).tolist() == [0, 1, 1, 2, 3]
+    assert places_of([0, 1]).tolist() == [1, 2]
+    assert places_of([0, -1]).tolist() == [1, 2]

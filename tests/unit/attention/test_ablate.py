@@ -1,0 +1,242 @@
+"""Ablated models equal a dense computation, sample by sample, written from the definition of each operation."""
+
+import numpy as np
+import pytest
+import torch
+
+from headtypes.attention.ablate import Ablation
+from headtypes.attention.batches import model_inputs
+from headtypes.attention.hook import Layer, run
+from headtypes.attention.operations import OPERATIONS, Reading, reading_matters
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from tests.support.blocks import WAYS, cut_into_blocks
+from tests.support.dense import dense_output, dropped_pairs, head_outputs_for
+from tests.support.layers import attention_of, layer_of
+from tests.support.models import opened, tiny_bert, tiny_roberta
+from tests.support.records import questions
+
+MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
+CHANGES = [name for name, operation in OPERATIONS.items() if operation.change]
+PAPER = Reading()
+WINDOW = 60
+READINGS = {
+    "segments": Reading(sentences="segments"),
+    "special tokens inter": Reading(special_tokens="inter"),
+    "special tokens cut": Reading(special_tokens="cut"),
+    "renormalise": Reading(renormalise=True),
+    "uniform over padding": Reading(uniform_over_padding=True),
+}
+
+
+def dense_logits(model, ids, types, operations, sentence, reading=PAPER, *, masked=False):
+    """Start and end logits [2, token] of one sample by `dense_output`."""
+    output = dense_output(
+        model,
+        ids,
+        types,
+        operations,
+        sentence,
+        reading,
+        head_outputs=head_outputs_for(model),
+        max_seq_length=WINDOW,
+        masked=masked,
+    )
+    return torch.stack([output.start_logits[0, : len(ids)], output.end_logits[0, : len(ids)]])
+
+
+def ablated_logits(model, windows, chosen, operations, reading=PAPER):
+    """Logits of some windows, run as one padded batch through `Ablation`: one [2, token] per window."""
+    bounds = [slice(windows.offsets[index], windows.offsets[index + 1]) for index in chosen]
+    types = None if windows.token_type_ids is None else [windows.token_type_ids[each] for each in bounds]
+    pad, length = model.config.pad_token_id, WINDOW if reading.uniform_over_padding else None
+    inputs = model_inputs([windows.input_ids[each] for each in bounds], types, pad, torch.device("cpu"), length)
+    sentences = [windows.sentence[each] for each in bounds]
+    with torch.inference_mode():
+        output = run(opened(model), inputs, Ablation(operations, sentences, reading, head_outputs_for(model)))
+    logits = torch.stack([output.start_logits, output.end_logits], dim=1)
+    return [row[:, : each.stop - each.start] for row, each in zip(logits, bounds, strict=True)]
+
+
+def mixed(model, names, seed=0):
+    shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
+    return np.random.default_rng(seed).choice(np.array(names, dtype=object), shape)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("operation", [*CHANGES, "mixed"])
+def test_an_operation_equals_the_dense_computation(name, operation):
+    model, tokenizer = MODELS[name]()
+    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
+    operations = mixed(model, ["keep", *CHANGES] if operation == "mixed" else ["keep", operation])
+    found = ablated_logits(model, windows, range(len(windows)), operations)
+    for index, logits in enumerate(found):
+        tokens = slice(windows.offsets[index], windows.offsets[index + 1])
+        types = windows.token_type_ids
+        expected = dense_logits(
+            model,
+            windows.input_ids[tokens],
+            None if types is None else types[tokens],
+            operations,
+            windows.sentence[tokens].tolist(),
+        )
+        torch.testing.assert_close(logits.double(), expected, atol=1e-5, rtol=0)
+
+
+def one_window(model, tokenizer):
+    """A window of several sentences: all windows, its number, and the arguments of `dense_logits` before operations."""
+    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
+    tokens = windows.tokens(1)
+    types = windows.token_type_ids
+    return windows, (windows.input_ids[tokens], None if types is None else types[tokens]), windows.sentence[tokens]
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+@pytest.mark.parametrize("operation", CHANGES)
+def test_each_reading_equals_the_dense_computation_and_matters_where_it_says(name, operation, reading):
+    model, tokenizer = MODELS[name]()
+    windows, inputs, sentence = one_window(model, tokenizer)
+    operations = mixed(model, ["keep", operation])
+    (found,) = ablated_logits(model, windows, [1], operations, reading)
+    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
+    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+    paper = dense_logits(model, *inputs, operations, sentence.tolist())
+    (field,) = [field for field, value in vars(reading).items() if value != vars(PAPER)[field]]
+    assert ((expected - paper).abs().max() > 1e-3) == (field in reading_matters([operation]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("special_tokens", ["neither", "inter", "cut"])
+def test_readings_and_operations_together_equal_the_dense_computation(name, special_tokens):
+    model, tokenizer = MODELS[name](layers=4, heads=6)
+    windows, inputs, sentence = one_window(model, tokenizer)
+    reading = Reading("segments", special_tokens, renormalise=True, uniform_over_padding=True)
+    operations = mixed(model, ["keep", *CHANGES])
+    # What padding gets from the others reaches the tokens through uniform heads further up.
+    operations[3, ::2] = "uniform"
+    assert set(CHANGES) - {"uniform"} <= set(operations[:3].flat)
+    (found,) = ablated_logits(model, windows, [1], operations, reading)
+    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
+    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+
+
+def test_padding_that_counts_is_the_same_in_a_batch_of_several():
+    model, tokenizer = tiny_bert()
+    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
+    assert len(set(np.diff(windows.offsets))) > 1
+    operations = mixed(model, ["keep", *CHANGES])
+    reading = Reading(uniform_over_padding=True)
+    for index, logits in enumerate(ablated_logits(model, windows, range(len(windows)), operations, reading)):
+        (alone,) = ablated_logits(model, windows, [index], operations, reading)
+        torch.testing.assert_close(logits, alone, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("sentences", ["splitter", "segments"])
+@pytest.mark.parametrize("special_tokens", ["neither", "inter"])
+@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
+def test_masking_before_the_softmax_equals_renormalising_after_it(name, operation, special_tokens, sentences):
+    model, tokenizer = MODELS[name]()
+    windows, inputs, sentence = one_window(model, tokenizer)
+    operations = mixed(model, ["keep", operation])
+    (found,) = ablated_logits(model, windows, [1], operations, Reading(sentences, special_tokens, renormalise=True))
+    reading = Reading(sentences, special_tokens)
+    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading, masked=True)
+    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+
+
+def test_a_row_that_loses_everything_is_zero_however_it_is_read():
+    """Here every token is of one sentence, so nothing is left of any row."""
+    model, tokenizer = tiny_bert()
+    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
+    inputs = model_inputs([windows.input_ids[windows.tokens(0)]], None, 0, torch.device("cpu"))
+    sentence = [np.ones(len(windows.input_ids[windows.tokens(0)]), dtype=int)]
+    found = []
+    for operation in ("drop_intra", "zero"):
+        with torch.inference_mode():
+            ablation = Ablation(mixed(model, [operation]), sentence, Reading(renormalise=True))
+            found.append(run(opened(model), inputs, ablation).start_logits)
+    torch.testing.assert_close(found[0], found[1], atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_keeping_all_heads_is_the_plain_model(name):
+    model, tokenizer = MODELS[name]()
+    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
+    found = ablated_logits(model, windows, range(3), mixed(model, ["keep"]))
+    for index, logits in enumerate(found):
+        tokens = slice(windows.offsets[index], windows.offsets[index + 1])
+        inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(int))}
+        if windows.token_type_ids is not None:
+            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+        with torch.inference_mode():
+            output = model(**inputs)
+        expected = torch.stack([output.start_logits[0], output.end_logits[0]])
+        torch.testing.assert_close(logits, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
+def test_blocks_change_nothing(operation, way, monkeypatch):
+    model, tokenizer = tiny_bert()
+    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
+    operations = mixed(model, ["keep", operation])
+    whole = ablated_logits(model, windows, [1], operations)
+    monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", 7)
+    cut_into_blocks(monkeypatch, way)
+    torch.testing.assert_close(ablated_logits(model, windows, [1], operations), whole, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("operation", CHANGES)
+def test_a_sample_in_a_padded_batch_is_the_sample_alone(operation):
+    model, tokenizer = tiny_bert()
+    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
+    operations = mixed(model, ["keep", operation])
+    together = ablated_logits(model, windows, range(len(windows)), operations)
+    for index, logits in enumerate(together):
+        (alone,) = ablated_logits(model, windows, [index], operations)
+        torch.testing.assert_close(logits, alone, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("kept", [64, 1], ids=["", "nothing kept for the next layer"])
+@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter", "uniform"])
+@pytest.mark.parametrize("way", ["", "by head", "by head with oneDNN"])
+@torch.inference_mode()
+def test_samples_of_one_length_together_equal_the_definition(operation, causal, kept, way, monkeypatch):
+    cut_into_blocks(monkeypatch, way)
+    monkeypatch.setattr("headtypes.attention.ablate._BLOCKS_KEPT", kept)
+    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", 4000)
+    lengths = [60, 60, 45, 45, 12, 12, 12, 3]
+    rng = np.random.default_rng(0)
+    sentences = [np.sort(rng.integers(-1, 4, length)) for length in lengths]
+    ablation = Ablation(np.array([["keep", operation, operation]] * 2, dtype=object), sentences, PAPER)
+    for number in range(2):
+        layer = layer_of(lengths, heads=3, causal=causal, seed=number)
+        outputs = ablation(number, layer)
+        for sample, length in enumerate(lengths):
+            attention = attention_of(layer, sample, length)
+            if operation == "uniform":
+                seen = attention[1:] > 0
+                attention[1:] = seen / seen.sum(-1, keepdims=True)
+            else:
+                attention[1:, dropped_pairs(operation, tuple(sentences[sample].tolist()), PAPER).numpy()] = 0
+            expected = attention @ layer.value[sample, :, :length].double().numpy()
+            np.testing.assert_allclose(outputs[sample, :, :length], expected, atol=1e-5)
+
+
+def test_an_operation_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="no operation 'unform'; operations are keep, zero, uniform"):
+        Ablation(np.full((3, 5), "unform", dtype=object), [], PAPER)
+
+
+def test_mean_needs_the_head_outputs_of_the_model():
+    operations = np.full((3, 5), "mean", dtype=object)
+    with pytest.raises(InputError, match="mean needs the mean head outputs"):
+        Ablation(operations, [], PAPER)
+    with pytest.raises(InputError, match="of 2 layers of 3 heads, but the model has 3 layers of 5"):
+        Ablation(operations, [], PAPER, np.zeros((2, 3, 6), np.float32))
+    layer = Layer(*torch.zeros(3, 1, 5, 2, 7), None, 1.0)
+    with pytest.raises(InputError, match="have 6 numbers for a head, but a head of the model has 7"):
+        Ablation(operations, [np.zeros(2)], PAPER, np.zeros((3, 5, 6), np.float32))(0, layer)

@@ -1,0 +1,133 @@
+"""Any two models: what they have in common, by shares, by depth, and by head where they have the same heads."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.analyses.types.partitions import Partition
+from headtypes.comparisons.models.compared import (
+    HEADS,
+    PAIRS,
+    TYPES,
+    Pair,
+    heads_table,
+    list_pairs,
+    pairs_table,
+    read_pairs,
+)
+from headtypes.comparisons.models.compared import types_table as table_of_types
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
+
+
+def typed(layers: list[str], doubtful: str = "", near: float = 0.5) -> Partition:
+    """A partition with a letter for the type of each head, a word for each layer."""
+    letters = np.array([list(layer) for layer in layers])
+    layer, head = (index.reshape(-1) for index in np.indices(letters.shape))
+    table = pd.DataFrame({"layer": layer, "head": head, "type": letters.reshape(-1)})
+    table["doubtful"] = table["type"].isin(list(doubtful))
+    return Partition(table.assign(near=np.where(table["type"] == "a", near, 0.1), special=0.2, far=0.3))
+
+
+def only(table: pd.DataFrame) -> pd.Series:
+    assert len(table) == 1
+    return table.iloc[0]
+
+
+def of_two(model: Partition, other: Partition, relation: str = "") -> pd.Series:
+    return only(pairs_table([Pair("model", "other", relation)], {"model": model, "other": other}))
+
+
+def test_relations_follow_lines_of_descent_in_any_order_of_the_config():
+    """Grandparent, parent and child on one task, the grandparent on another, and a stranger."""
+    parents = {"c on x": "b on x", "a on x": None, "b on x": "a on x", "a on y": None, "z on x": None}
+    found = {tuple(pair[:2]): pair.relation for pair in list_pairs(parents, ["c", "a", "b", "a", "z"])}
+    assert len(found) == 10
+    assert {pair: relation for pair, relation in found.items() if relation} == {
+        ("c on x", "a on x"): "ancestor",
+        ("c on x", "b on x"): "parent",
+        ("b on x", "a on x"): "parent",
+        ("a on y", "a on x"): "same model",
+    }
+    # A parent that was given by mistake ends nowhere.
+    assert len(list_pairs({"a": "b", "b": "a"}, ["a", "b"])) == 1
+
+
+def test_planted_differences_are_found_at_the_step_that_sees_them():
+    other = typed(["aabb", "ccdd"])
+    assert of_two(other, other)[["same_shares", "same_layers"]].tolist() == [100, 100]
+    # Two heads of one layer exchanged: only heads differ.
+    within = of_two(typed(["abab", "ccdd"]), other, "parent")
+    assert within[["same_shares", "same_layers", "same_type", "same_cluster"]].tolist() == [100, 100, 75, 75]
+    # Two heads of two layers exchanged: layers differ as well.
+    between = of_two(typed(["aacb", "cbdd"]), other, "parent")
+    assert between[["same_shares", "same_layers", "same_type"]].tolist() == [100, 75, 75]
+    # One head of another type: shares differ as well.
+    retyped = of_two(typed(["aaab", "ccdd"]), other, "parent")
+    assert retyped[["same_shares", "same_layers", "same_type"]].tolist() == [87.5, 87.5, 87.5]
+
+
+def test_each_step_asks_for_more():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        one, other = (typed(["".join(layer) for layer in rng.choice(list("abcd"), (3, 5))]) for _ in range(2))
+        row = of_two(one, other, "parent")
+        assert 100 >= row["same_shares"] >= row["same_layers"] - 1e-9 >= row["same_type"] - 2e-9
+
+
+def test_models_of_other_depth_and_width_are_compared_at_the_same_depth():
+    """Each layer of two heads as three layers of six: the same at every depth; turned upside down, it is not."""
+    other = typed(["ab", "bb"])
+    deep = ["aaabbb"] * 3 + ["bbbbbb"] * 3
+    assert of_two(typed(deep), other)[["same_shares", "same_layers"]].tolist() == pytest.approx([100, 100])
+    assert of_two(typed(deep[::-1]), other)[["same_shares", "same_layers"]].tolist() == pytest.approx([100, 50])
+    # Two layers and three have a border in common nowhere but at the ends.
+    assert of_two(typed(["a", "a", "b"]), typed(["a", "b"]))["same_layers"] == pytest.approx(100 * (1 / 2 + 1 / 3))
+
+
+def test_heads_are_compared_only_where_the_models_have_the_same_ones():
+    partitions = {"model": typed(["bab", "aaa"], doubtful="b"), "other": typed(["bba", "bbb"])}
+    pairs = [Pair("model", "other", ""), Pair("model", "other", "parent")]
+    strangers, kin = (row for _, row in pairs_table(pairs, partitions).iterrows())
+    assert strangers[["same_type", "same_cluster", "adjusted_rand"]].isna().all()
+    # The names are exchanged, and a head that changed its cluster keeps its name.
+    assert kin[["same_type", "same_cluster"]].tolist() == pytest.approx([100 / 6, 500 / 6])
+    heads = heads_table(pairs, partitions)
+    assert list(heads) == list(HEADS)
+    assert len(heads) == 6
+    assert heads["type"].tolist() == list("babaaa")
+    assert heads["other_type"].tolist() == list("bbabbb")
+    assert heads.loc[~heads["same_cluster"], ["layer", "head"]].to_numpy().tolist() == [[0, 0]]
+    assert heads["doubtful"].tolist() == [True, False, True, False, False, False]
+    assert heads_table(pairs[:1], partitions).empty
+    with pytest.raises(InputError, match="1 x 3 and 2 x 3"):
+        heads_table(pairs[1:], partitions | {"model": typed(["bab"])})
+
+
+def test_types_say_whether_one_name_means_the_same_in_both():
+    partitions = {"model": typed(["aab", "abb"], doubtful="a", near=0.9), "other": typed(["abb", "ccc"])}
+    table = table_of_types([Pair("model", "other", "")], partitions)
+    assert list(table) == list(TYPES)
+    rows = table.set_index("type")
+    assert rows[["heads", "other_heads"]].to_numpy().tolist() == [[3, 1], [3, 2], [0, 3]]
+    assert rows["difference"].tolist() == pytest.approx([100 / 3, 100 / 6, -50])
+    # Of three a, two are in the first layer, where the only one of the other is.
+    assert rows["same_layers"].tolist() == pytest.approx([200 / 3, 100 / 3, np.nan], nan_ok=True)
+    assert rows.loc["a", ["near", "other_near"]].tolist() == [0.9, 0.5]
+    assert np.isnan(rows.loc["c", "near"])
+    assert rows["doubtful"].tolist() == [True, False, False]
+    assert not rows["other_doubtful"].any()
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path):
+    """Also where a model is called what pandas takes for a missing value."""
+    partitions = {"NA": typed(["ab"], doubtful="ab"), "7": typed(["aa"])}
+    for pairs in ([Pair("NA", "7", ""), Pair("NA", "7", "parent")], []):
+        table = pairs_table(pairs, partitions)
+        write_csv(tmp_path / "pairs.csv", table)
+        found = read_pairs(tmp_path / "pairs.csv")
+        pd.testing.assert_frame_equal(found, table, check_dtype=False, rtol=1e-8)
+    assert list(found) == list(PAIRS)
+    (tmp_path / "pairs.csv").write_text("model,other\na,b\n")
+    with pytest.raises(InputError, match="lacks the column relation"):
+        read_pairs(tmp_path / "pairs.csv")

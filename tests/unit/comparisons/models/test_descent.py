@@ -1,0 +1,176 @@
+"""Models beside their parents: only along a line of descent, and every number by its definition."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.analyses.types.partitions import Partition
+from headtypes.comparisons.models.descent import (
+    COLUMNS,
+    compare_partitions,
+    comparison_table,
+    layers_table,
+    match_clusters,
+    matched_clusters,
+    read_comparison,
+)
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
+from tests.support.drawing import HEADS, LAYERS, family, planted
+from tests.support.planted import TYPES
+
+
+def test_comparison_equals_its_definition():
+    _, parent = planted()
+    ours, theirs = parent.type_of.copy(), parent.type_of
+    ours[0, :4] = "dense"
+    child = Partition(parent.table.assign(type=ours.reshape(-1)))
+    found = compare_partitions(child, parent)
+    same = [ours[index] == theirs[index] for index in np.ndindex(LAYERS, HEADS)]
+    assert found["same_type"] == pytest.approx(100 * sum(same) / len(same))
+    # The adjusted Rand index from all pairs of heads: Hubert and Arabie 1985, equation 5.
+    flat = list(zip(ours.reshape(-1), theirs.reshape(-1), strict=True))
+    together = [(a[0] == b[0], a[1] == b[1]) for a, b in itertools.combinations(flat, 2)]
+    both = sum(one and other for one, other in together)
+    one, other = sum(pair[0] for pair in together), sum(pair[1] for pair in together)
+    chance = one * other / len(together)
+    assert found["adjusted_rand"] == pytest.approx((both - chance) / ((one + other) / 2 - chance))
+
+
+def test_names_matter_to_the_same_type_and_to_nothing_else():
+    _, parent = planted()
+    turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
+    child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
+    assert compare_partitions(child, parent) == {"same_type": 0, "same_cluster": 100, "adjusted_rand": 1}
+    assert compare_partitions(parent, parent) == {"same_type": 100, "same_cluster": 100, "adjusted_rand": 1}
+
+
+def typed(types: list[list[str]]) -> Partition:
+    """A partition of which only the types matter, [layer][head]."""
+    shape = len(types), len(types[0])
+    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    names = [name for row in types for name in row]
+    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": False}))
+
+
+def test_exchanged_names_leave_every_head_in_its_cluster():
+    _, parent = planted()
+    turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
+    child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
+    assert match_clusters(child, parent) == {turned[name]: name for name in TYPES}
+    assert matched_clusters(child, parent).all()
+    # The two heads that moved are found, under exchanged names as well.
+    moved = child.type_of.copy()
+    moved[2, 3] = next(name for name in TYPES if name != moved[2, 3])
+    moved[0, 0] = next(name for name in TYPES if name != moved[0, 0])
+    kept = matched_clusters(Partition(child.table.assign(type=moved.reshape(-1))), parent)
+    assert kept.shape == (LAYERS, HEADS)
+    assert kept.dtype == bool
+    assert [tuple(index) for index in np.argwhere(~kept)] == [(0, 0), (2, 3)]
+
+
+def test_clusters_are_matched_so_that_most_heads_keep_theirs():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        child, parent = (typed(rng.choice(["a", "b", "c"], (3, 5)).tolist()) for _ in range(2))
+        best = max(
+            sum(renamed[ours] == theirs for ours, theirs in zip(child.type_of.flat, parent.type_of.flat, strict=True))
+            for order in itertools.permutations("abc")
+            for renamed in [dict(zip("abc", order, strict=True))]
+        )
+        assert matched_clusters(child, parent).sum() == best
+
+
+def test_of_equally_good_matchings_the_one_that_keeps_names_counts():
+    # a and b each lie half in a and half in b: two heads keep their cluster whichever is matched with which.
+    child, parent = typed([["a", "a", "b", "b"]]), typed([["a", "b", "a", "b"]])
+    assert matched_clusters(child, parent).tolist() == [[True, False, False, True]]
+    # Names decide between equals alone: one more head outweighs them.
+    child, parent = typed([["a", "a", "a", "b", "b"]]), typed([["b", "b", "a", "a", "b"]])
+    assert matched_clusters(child, parent).tolist() == [[True, True, False, True, False]]
+
+
+def test_a_cluster_without_partner_keeps_no_head():
+    child, parent = typed([["a", "a", "b", "b", "c"]]), typed([["a", "a", "b", "b", "b"]])
+    assert matched_clusters(child, parent).tolist() == [[True, True, True, True, False]]
+    assert matched_clusters(parent, child).tolist() == [[True, True, True, True, False]]
+    assert match_clusters(child, parent) == match_clusters(parent, child) == {"a": "a", "b": "b"}
+
+
+def of_types(parent: Partition, types: np.ndarray) -> Partition:
+    return Partition(parent.table.assign(type=types.reshape(-1)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_heads_that_leave_their_cluster_are_found_whatever_the_clusters_are_called(seed):
+    """Some heads are given another cluster, and then all clusters other names."""
+    rng = np.random.default_rng(seed)
+    _, parent = planted()
+    types = parent.type_of.copy()
+    left = np.zeros(parent.shape, dtype=bool)
+    for place in rng.choice(parent.type_of.size, size=4, replace=False):
+        layer, head = divmod(place, HEADS)
+        types[layer, head] = rng.choice([name for name in TYPES if name != types[layer, head]])
+        left[layer, head] = True
+    names = dict(zip(TYPES, rng.permutation([*TYPES[1:], "another"]), strict=True))
+    child = of_types(parent, np.vectorize(names.get, otypes=[object])(types))
+    np.testing.assert_array_equal(matched_clusters(child, parent), ~left)
+    assert compare_partitions(child, parent)["same_cluster"] == pytest.approx(100 * (~left).mean())
+
+
+def test_models_of_different_shape_are_not_compared():
+    _, parent = planted()
+    small = Partition(parent.table[parent.table["layer"] < 2])
+    for compare in (compare_partitions, matched_clusters):
+        with pytest.raises(InputError, match=r"differ in shape \(2 x 8 and 3 x 8 layers x heads\)"):
+            compare(small, parent)
+
+
+def test_only_models_along_a_line_of_descent_are_compared():
+    partitions, parents = family()
+    table = comparison_table(partitions, parents)
+    assert table[["model", "parent"]].to_numpy().tolist() == [["bert_squad", "bert"], ["bert_mrpc", "bert"]]
+    for row in table.to_dict("records"):
+        expected = compare_partitions(partitions[row["model"]], partitions["bert"])
+        assert {name: row[name] for name in expected} == expected
+    assert list(comparison_table({"bert": partitions["bert"]}, parents)) == list(table)
+
+
+def test_layers_are_counted_one_by_one():
+    partitions, parents = family()
+    # A fourth of the first layer changes its cluster, and the types' names are exchanged all over the model.
+    parent = partitions["bert"]
+    turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
+    types = np.vectorize(turned.get)(parent.type_of).astype(object)
+    types[0, :2] = [turned[name] for name in types[0, :2]]
+    partitions["bert_squad"] = Partition(parent.table.assign(type=types.reshape(-1)))
+    table = layers_table(partitions, parents)
+    assert table["model"].tolist() == [name for name in partitions for _ in range(LAYERS)]
+    assert table["layer"].tolist() == [*range(LAYERS)] * len(partitions)
+    for row in table.to_dict("records"):
+        layer = partitions[row["model"]].type_of[row["layer"]]
+        assert {name: row[f"heads_{name}"] for name in TYPES} == {name: (layer == name).sum() for name in TYPES}
+    kept = {model: layers["same_cluster"].tolist() for model, layers in table.groupby("model")}
+    assert kept["bert_squad"] == [75, 100, 100]
+    assert np.isnan(kept["bert"] + kept["other"]).all()
+    assert np.mean(kept["bert_mrpc"]) == pytest.approx(
+        compare_partitions(partitions["bert_mrpc"], parent)["same_cluster"]
+    )
+
+
+def test_a_comparison_comes_back_from_disk_as_it_was(tmp_path):
+    partitions, parents = family()
+    # Names that look like numbers or like missing values are names.
+    names = {"bert": "NA", "bert_squad": "007", "bert_mrpc": "1e3", "other": "nan"}
+    renamed = {names[name]: partition for name, partition in partitions.items()}
+    lines = {names[name]: names.get(parent) for name, parent in parents.items()}
+    for table in (comparison_table(renamed, lines), comparison_table({"007": partitions["bert"]}, {"007": None})):
+        write_csv(tmp_path / "figure4.csv", table)
+        found = read_comparison(tmp_path / "figure4.csv")
+        assert list(found) == COLUMNS
+        pd.testing.assert_frame_equal(found, table, check_dtype=False, rtol=1e-8)
+    (tmp_path / "figure4.csv").write_text("model,parent\na,b\n")
+    with pytest.raises(InputError, match="lacks the column same_type"):
+        read_comparison(tmp_path / "figure4.csv")

@@ -1,0 +1,384 @@
+"""Bootstrap intervals: those of a loop over the same draws, paired, and right as often as they say."""
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from headtypes.core import bootstrap
+from headtypes.core.bootstrap import (
+    bounds,
+    difference_interval,
+    draw_units,
+    mean_intervals,
+    mean_over,
+    p_of_side,
+    p_values,
+    ratio_intervals,
+    score_intervals,
+)
+from headtypes.core.errors import InputError
+
+SETTINGS = {"seed": 3, "resamples": 400}
+
+
+def scores(conditions=4, questions=60, seed=0):
+    """Exact match and F1 of conditions on questions, some harder than others, and their articles."""
+    rng = np.random.default_rng(seed)
+    hard = rng.random(questions)
+    exact_match = 100.0 * (rng.random((conditions, questions)) > hard)
+    f1 = np.maximum(exact_match, 100 * rng.random((conditions, questions)))
+    articles = np.array([f"article {number}" for number in rng.integers(0, 9, questions)])
+    return {"exact_match": exact_match, "f1": f1}, articles
+
+
+def naive_bounds(values, units, level=0.95, seed=3, resamples=400):
+    """A loop over resamples of units (lists of questions), the means taken question by question."""
+    rng = np.random.default_rng(seed)
+    means = []
+    for _ in range(resamples):
+        drawn = rng.integers(0, len(units), size=len(units))
+        questions = [question for unit in drawn for question in units[unit]]
+        means.append(sum(values[question] for question in questions) / len(questions))
+    effective = len(values) ** 2 / sum(len(unit) ** 2 for unit in units)
+    widened = stats.t(effective - 1).ppf((1 - level) / 2) * np.sqrt(effective / (effective - 1))
+    tail = stats.norm.cdf(widened)
+    return np.quantile(means, tail), np.quantile(means, 1 - tail)
+
+
+def units_of(articles):
+    return [np.flatnonzero(articles == name).tolist() for name in sorted(set(articles))]
+
+
+def test_intervals_equal_a_naive_loop_over_the_same_draws():
+    by_metric, articles = scores()
+    table = score_intervals(by_metric, baseline=1, articles=articles, **SETTINGS)
+    assert len(table) == 4
+    units = {"": [[question] for question in range(60)], "_by_article": units_of(articles)}
+    assert 2 < len(units["_by_article"]) < 60
+    for metric, values in by_metric.items():
+        for condition in range(4):
+            for name, figures in ((metric, values[condition]), (f"drop_{metric}", values[1] - values[condition])):
+                row = table.loc[condition]
+                assert row[name] == pytest.approx(figures.mean())
+                for unit, members in units.items():
+                    bounds = row[f"{name}_low{unit}"], row[f"{name}_high{unit}"]
+                    assert bounds == pytest.approx(naive_bounds(figures, members), abs=1e-9)
+    assert len(table.columns) == 2 * (2 * 5 + 4)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_levels_equal_a_naive_loop(level):
+    by_metric, articles = scores()
+    values = by_metric["f1"][0]
+    assert mean_intervals(values, articles, level=level, **SETTINGS) == pytest.approx(
+        naive_bounds(values, units_of(articles), level)
+    )
+
+
+@pytest.mark.parametrize("block", [1, 60, 61, 7 * 60])
+def test_blocks_change_nothing(monkeypatch, block):
+    by_metric, articles = scores()
+    whole = score_intervals(by_metric, baseline=0, articles=articles, **SETTINGS)
+    counts = np.concatenate(list(draw_units(60, 50, seed=1)))
+    monkeypatch.setattr(bootstrap, "_BLOCK", block)
+    np.testing.assert_array_equal(np.concatenate(list(draw_units(60, 50, seed=1))), counts)
+    blocked = score_intervals(by_metric, baseline=0, articles=articles, **SETTINGS)
+    np.testing.assert_allclose(blocked, whole, rtol=0, atol=1e-10)
+
+
+def test_every_resample_has_as_many_units_as_there_are():
+    counts = np.concatenate(list(draw_units(37, 2000, seed=1)))
+    assert counts.shape == (2000, 37)
+    assert (counts.sum(axis=1) == 37).all()
+    # A multinomial's variance, not that of independent Poisson counts.
+    assert counts.var(axis=0).mean() == pytest.approx(36 / 37, rel=0.02)
+    assert np.cov(counts.T)[~np.eye(37, dtype=bool)].mean() == pytest.approx(-1 / 37, rel=0.05)
+
+
+def test_seeds_decide():
+    by_metric, articles = scores()
+    one, same, other = (
+        score_intervals(by_metric, baseline=0, articles=articles, seed=seed, resamples=200) for seed in (1, 1, 2)
+    )
+    assert one.equals(same)
+    assert not one.equals(other)
+
+
+def test_drops_are_paired():
+    rng = np.random.default_rng(4)
+    baseline = 100 * rng.random(500)
+    # What changes every question alike is known exactly, however different the questions are.
+    values = np.stack([baseline, baseline - 3, 100 * rng.random(500)])
+    table = score_intervals({"f1": values}, baseline=0, **SETTINGS)
+    assert table.loc[0, ["drop_f1", "drop_f1_low", "drop_f1_high"]].tolist() == [0, 0, 0]
+    assert table.loc[1, ["drop_f1", "drop_f1_low", "drop_f1_high"]].tolist() == pytest.approx([3, 3, 3])
+    assert table.loc[1, "f1_high"] - table.loc[1, "f1_low"] > 4
+    assert table.loc[2, "drop_f1_high"] - table.loc[2, "drop_f1_low"] > 4
+
+
+def test_a_condition_that_changes_no_answer_drops_by_exactly_nothing():
+    by_metric, articles = scores(conditions=1)
+    same = {metric: np.repeat(values, 13, axis=0) for metric, values in by_metric.items()}
+    table = score_intervals(same, baseline=5, articles=articles, **SETTINGS)
+    tested = table.columns[table.columns.str.contains("_p$|_fdr$|_p_|_fdr_")]
+    assert (table.filter(like="drop_").drop(columns=tested) == 0).all(axis=None)
+    assert (table.drop(index=5)[tested] == 1).all(axis=None)
+
+
+def test_a_drop_is_a_difference_over_the_same_draws():
+    by_metric, articles = scores()
+    table = score_intervals(by_metric, baseline=0, articles=articles, **SETTINGS)
+    first, second = by_metric["f1"][[0, 2]]
+    drop = table.loc[2, ["drop_f1", "drop_f1_low", "drop_f1_high"]].tolist()
+    assert difference_interval(first, second, **SETTINGS) == pytest.approx(drop)
+    found = difference_interval(first, second, articles=articles, **SETTINGS)
+    assert [found.low, found.high] == pytest.approx(
+        table.loc[2, ["drop_f1_low_by_article", "drop_f1_high_by_article"]].tolist()
+    )
+    turned = difference_interval(second, first, **SETTINGS)
+    assert [-turned.mean, -turned.high, -turned.low] == pytest.approx(drop)
+
+
+def test_articles_of_one_question_each_are_questions():
+    by_metric, _ = scores()
+    table = score_intervals(by_metric, baseline=0, articles=np.arange(60), **SETTINGS)
+    for name in ("exact_match_low", "drop_f1_high"):
+        assert table[f"{name}_by_article"].tolist() == pytest.approx(table[name].tolist())
+
+
+def test_what_an_article_shares_widens_its_interval():
+    rng = np.random.default_rng(5)
+    articles = np.repeat(np.arange(20), 50)
+    values = 100.0 * (rng.random(1000) < np.repeat(rng.choice([0.3, 0.9], 20), 50))
+    low, high = mean_intervals(values, **SETTINGS)
+    low_by_article, high_by_article = mean_intervals(values, articles, **SETTINGS)
+    assert high_by_article - low_by_article > 3 * (high - low)
+
+
+def test_one_article_or_question_says_nothing_about_others():
+    by_metric, articles = scores()
+    table = score_intervals(by_metric, baseline=0, articles=np.full(60, "one"), **SETTINGS)
+    by_article = table.filter(like="_by_article")
+    assert by_article.isna().all(axis=None)
+    assert table.drop(index=0, columns=by_article.columns).notna().all(axis=None)
+    first, second = by_metric["f1"][:2]
+    assert difference_interval(first, second, articles=np.full(60, "one"), **SETTINGS) is None
+    assert difference_interval(first[:1], second[:1], **SETTINGS) is None
+    assert difference_interval(first, second, articles=articles, **SETTINGS) is not None
+
+
+def test_without_baseline_or_articles_the_columns_are_there_and_empty():
+    by_metric, articles = scores()
+    whole = score_intervals(by_metric, baseline=0, articles=articles, **SETTINGS)
+    bare = score_intervals(by_metric, baseline=None, **SETTINGS)
+    assert list(bare.columns) == list(whole.columns)
+    empty = bare.columns[bare.columns.str.startswith("drop_") | bare.columns.str.endswith("_by_article")]
+    assert bare[empty].isna().all(axis=None)
+    kept = bare.columns.difference(empty)
+    assert bare[kept].equals(whole[kept])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_question_without_a_score_is_an_error(value):
+    by_metric, _ = scores()
+    by_metric["f1"][2, 7] = value
+    with pytest.raises(InputError, match=r"NaN or infinite: .* Evaluate every condition on all"):
+        score_intervals(by_metric, baseline=None, **SETTINGS)
+
+
+def coverage(values, truth, articles=None):
+    """Percent of data sets, [data set, question], whose interval holds the true mean."""
+    low, high = mean_intervals(values, articles, seed=1, resamples=1000)
+    return 100 * ((low <= truth) & (truth <= high)).mean()
+
+
+def test_95_of_100_intervals_over_questions_hold_the_truth():
+    rng = np.random.default_rng(6)
+    baseline = rng.random((2000, 300)) < 0.8
+    condition = np.where(rng.random(baseline.shape) < 0.1, False, baseline) | (rng.random(baseline.shape) < 0.02)
+    truth = 100 * (1 - (1 - 0.8 * 0.9) * 0.98)
+    assert coverage(100.0 * condition, truth) == pytest.approx(95, abs=2)
+    assert coverage(100.0 * baseline - 100.0 * condition, 80 - truth) == pytest.approx(95, abs=2)
+
+
+def test_95_of_100_intervals_over_articles_hold_the_truth():
+    # As many articles as SQuAD dev has, and as unequal; a tenth of the variance lies between them.
+    rng = np.random.default_rng(7)
+    sizes = np.round(40 * rng.lognormal(0, 0.5, 48)).astype(int)
+    articles = np.repeat(np.arange(48), sizes)
+    level, loss = (rng.beta(*shape, size=(2000, 48))[:, articles] for shape in ((6.3, 2.7), (1.8, 7.2)))
+    baseline = rng.random(level.shape) < level
+    condition = baseline & (rng.random(level.shape) >= loss)
+    values, drops = 100.0 * condition, 100.0 * baseline - 100.0 * condition
+    assert coverage(values, 56, articles) == pytest.approx(95, abs=2)
+    assert coverage(drops, 14, articles) == pytest.approx(95, abs=2)
+    assert coverage(values, 56) < 80
+
+
+@pytest.mark.parametrize("sizes", [[10] * 8, [40, 30, 20, 10, 10, 5, 5, 5, 5, 5]])
+def test_few_articles_are_made_up_for(sizes):
+    rng = np.random.default_rng(8)
+    articles = np.repeat(np.arange(len(sizes)), sizes)
+    values = 0.3 * rng.normal(size=(2000, len(sizes)))[:, articles] + rng.normal(size=(2000, len(articles)))
+    assert coverage(values, 0, articles) == pytest.approx(95, abs=2)
+
+
+def test_an_article_that_is_nearly_all_questions_leaves_everything_open():
+    values = np.append(np.zeros(1000), 100)
+    low, high = mean_intervals(values, np.append(np.zeros(1000), 1), **SETTINGS)
+    assert (low, high) == pytest.approx((0, 100))
+
+
+def test_squad_dev_takes_little_time_and_memory():
+    by_metric = {metric: np.random.default_rng(9).random((20, 10_570)) for metric in ("exact_match", "f1")}
+    tracemalloc.start()
+    score_intervals(by_metric, baseline=0, seed=0, resamples=20)
+    few = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    began = time.process_time()
+    score_intervals(by_metric, baseline=0, seed=0, resamples=500)
+    spent = time.process_time() - began
+    many = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # 10,000 resamples in under 10 seconds, and no more memory than for 20 but a block of draws.
+    assert spent < 0.5
+    assert many - few < 20e6
+
+
+def test_means_over_different_items_of_the_same_units_have_the_intervals_of_articles():
+    rng = np.random.default_rng(0)
+    article = rng.integers(0, 30, 400)
+    hits = rng.random((2, 400)) < 0.6
+    sums = np.stack([np.bincount(article, row, 30) for row in hits], axis=1)
+    sizes = np.repeat(np.bincount(article, minlength=30)[:, None], 2, axis=1).astype(float)
+    both = ratio_intervals(sums, sizes, seed=3)
+    np.testing.assert_allclose(both, mean_intervals(hits.astype(float), article, seed=3))
+    # A unit without items of a column changes nothing but which units are drawn.
+    low, high = ratio_intervals(np.pad(sums, ((0, 5), (0, 0))), np.pad(sizes, ((0, 5), (0, 0))), seed=3)
+    np.testing.assert_allclose((low, high), both, atol=0.02)
+
+
+def test_a_column_that_one_unit_has_alone_has_no_interval():
+    sums, sizes = np.array([[1.0, 3.0], [0.0, 1.0], [0.0, 2.0]]), np.array([[2.0, 4.0], [0.0, 4.0], [0.0, 2.0]])
+    low, high = ratio_intervals(sums, sizes, seed=0)
+    assert np.isnan([low[0], high[0]]).all()
+    assert 0.25 <= low[1] <= 0.6 <= high[1] <= 1
+
+
+def test_a_column_that_few_units_have_has_an_interval_although_some_draws_miss_them_all():
+    sums, sizes = np.zeros((2, 10, 1))
+    sizes[:2, 0], sums[:2, 0] = 3, (3, 1)
+    assert np.isfinite(ratio_intervals(sums, sizes, seed=0)).all()
+
+
+def drawn(units: int, seed: int, columns: int = 200, resamples: int = 400, spread: float = 1.0):
+    """Resampled means of as many units of unequal size, at various distances from 0, and the sizes."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 9, units).astype(float)
+    means = rng.normal(size=(resamples, columns)) + spread * 3 * rng.normal(size=columns)
+    # Some in whole numbers, so that draws lie on the limit itself.
+    means[:, ::4] = means[:, ::4].round()
+    return means, sizes
+
+
+@pytest.mark.parametrize("units", [4, 5, 12, 36, 5000])
+@pytest.mark.parametrize("limit", [0.0, 0.7])
+def test_p_values_are_below_5_percent_exactly_where_the_interval_excludes_the_limit(units, limit):
+    means, sizes = drawn(units, seed=units)
+    for level in (0.95, 0.9, 0.5) if units > 5 else (0.95,):
+        low, high = bounds(means, sizes, level)
+        excluded = (low > limit) | (high < limit)
+        assert 0 < excluded.sum() < len(excluded)
+        np.testing.assert_array_equal(p_values(means, sizes, limit) < 1 - level, excluded)
+        for side, holds, fails in (("above", low > limit, high <= limit), ("below", high < limit, low >= limit)):
+            np.testing.assert_array_equal(p_of_side(means, sizes, limit, side) < 1 - level, holds | fails)
+
+
+def test_p_values_invert_the_interval_at_every_level():
+    """The interval at the level of 1 less the p-value ends at the limit."""
+    means, sizes = drawn(30, seed=1, spread=0.5)
+    p = p_values(means, sizes, 0.3)
+    inside = (p > 0.05) & (p < 0.99) & (np.arange(len(p)) % 4 > 0)
+    assert inside.sum() > 50
+    for column in np.flatnonzero(inside):
+        ends = bounds(means[:, column], sizes, 1 - p[column])
+        assert min(abs(end - 0.3) for end in ends) == pytest.approx(0, abs=1e-9)
+
+
+def test_p_values_are_those_of_student_where_means_are_normal():
+    rng = np.random.default_rng(2)
+    values = rng.normal(0.6, 1, size=20)
+    means = values.mean() + values.std() / np.sqrt(20) * stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    expected = stats.ttest_1samp(values, 0.25).pvalue
+    assert p_values(means, np.ones(20), 0.25) == pytest.approx(expected, rel=0.01)
+    assert p_of_side(means, np.ones(20), 0.25, "above") == pytest.approx(expected, rel=0.01)
+
+
+def test_no_p_value_is_smaller_than_the_draws_can_show():
+    far = 50 + np.zeros((10_000, 1))
+    assert p_values(far, np.ones(36)) == pytest.approx(8.1e-4, rel=0.01)
+    assert p_values(far, np.ones(10)) == pytest.approx(6.4e-3, rel=0.01)
+    assert 0.04 < p_values(far, np.ones(3)) < 0.05
+    assert p_values(0 * far, np.ones(36)) == 1
+
+
+def test_true_nulls_are_refused_as_often_as_they_may_be():
+    rng = np.random.default_rng(3)
+    articles = np.repeat(np.arange(40), rng.integers(5, 40, 40))
+    values = 0.3 * rng.normal(size=(2000, 40))[:, articles] + rng.normal(size=(2000, len(articles)))
+    table = score_intervals(
+        {"f1": np.concatenate([np.zeros((1, len(articles))), values])},
+        baseline=0,
+        articles=articles,
+        seed=1,
+        resamples=999,
+    )
+    p = table["drop_f1_p_by_article"]
+    assert np.isnan(p[0])
+    for level in (0.05, 0.2, 0.5):
+        assert (p[1:] < level).mean() == pytest.approx(level, abs=0.025)
+
+
+def test_rates_are_over_the_conditions_of_a_metric_but_the_baseline():
+    by_metric, articles = scores(conditions=8)
+    by_metric["f1"] -= 20 * (np.arange(8) % 3)[:, None]
+    table = score_intervals(by_metric, baseline=2, articles=articles, **SETTINGS)
+    for metric in by_metric:
+        for unit in ("", "_by_article"):
+            p, rate = (table[f"drop_{metric}_{name}{unit}"] for name in ("p", "fdr"))
+            assert p.isna().tolist() == rate.isna().tolist() == [place == 2 for place in range(8)]
+            np.testing.assert_allclose(rate.drop(index=2), stats.false_discovery_control(p.drop(index=2)))
+            low, high = (table[f"drop_{metric}_{end}{unit}"] for end in ("low", "high"))
+            assert ((p < 0.05) == ((low > 0) | (high < 0)))[p.notna()].all()
+
+
+@pytest.mark.parametrize("by_article", [False, True])
+def test_means_of_items_equal_those_of_a_naive_loop_over_every_item(by_article):
+    """Sums over documents of several tokens each; documents, or articles of them, are drawn with all their tokens."""
+    rng = np.random.default_rng(8)
+    sizes, articles = rng.integers(1, 9, 25), np.array([f"a{number}" for number in rng.integers(0, 6, 25)])
+    tokens = [rng.exponential(size=size) for size in sizes]
+    sums = np.array([values.sum() for values in tokens])
+    place = np.concatenate([[0], np.cumsum(sizes)])
+    documents = [list(range(place[number], place[number + 1])) for number in range(25)]
+    units = [[token for each in unit for token in documents[each]] for unit in units_of(articles)]
+    found = mean_intervals(sums, articles if by_article else None, sizes=sizes, seed=3, resamples=400)
+    assert found == pytest.approx(naive_bounds(np.concatenate(tokens), units if by_article else documents), abs=1e-9)
+    assert mean_over(sums, sizes) == pytest.approx(np.concatenate(tokens).mean())
+    of_one = mean_intervals(sums, sizes=np.ones(25), seed=3, resamples=400)
+    assert of_one == mean_intervals(sums, seed=3, resamples=400)
+
+
+def test_what_is_better_when_it_is_lower_drops_where_it_rises():
+    sizes = np.array([4, 1, 2, 5, 3, 2])
+    sums = np.array([[4.0, 2, 3, 9, 5, 2], [5.0, 2, 4, 12, 7, 3]])
+    table = score_intervals({"loss": sums}, baseline=0, sizes=sizes, rising=["loss"], **SETTINGS)
+    assert table["loss"].tolist() == pytest.approx([25 / 17, 33 / 17])
+    assert table["drop_loss"].tolist() == pytest.approx([0, 8 / 17])
+    assert 0 < table.loc[1, "drop_loss_low"] < 8 / 17 < table.loc[1, "drop_loss_high"]
+    assert table.loc[1, "drop_loss_p"] < 0.05
+    other = score_intervals({"loss": sums}, baseline=0, sizes=sizes, **SETTINGS)
+    assert other["drop_loss_low"].tolist() == (-table["drop_loss_high"]).tolist()

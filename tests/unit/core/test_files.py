@@ -1,0 +1,148 @@
+"""Files appear whole or not at all, and what is broken is named."""
+
+import errno
+import math
+import os
+
+import pytest
+
+from headtypes.core.errors import InputError, one_line
+from headtypes.core.files import (
+    canonical_json,
+    leftovers,
+    read_json,
+    read_json_lines,
+    refusal,
+    replacing,
+    sha256_file,
+    write_json,
+    write_json_lines,
+    write_text,
+)
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path):
+    path = tmp_path / "new" / "folder" / "file.txt"
+    with replacing(path) as temporary:
+        temporary.write_text("whole")
+        assert not path.exists()
+        assert temporary.parent == path.parent, "a move within one folder cannot stop half-way"
+    assert path.read_text() == "whole"
+    assert os.listdir(path.parent) == ["file.txt"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_a_failure_leaves_what_was_there_and_nothing_beside_it(tmp_path, error):
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+
+    def fail():
+        with replacing(path) as temporary:
+            temporary.write_text("half of the n")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file.txt"]
+
+
+def test_a_block_that_writes_nothing_leaves_what_was_there(tmp_path):
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with pytest.raises(FileNotFoundError), replacing(path):
+        pass
+    assert path.read_text() == "old"
+
+
+def test_data_that_json_cannot_hold_leave_no_file(tmp_path):
+    for write, data in ((write_json, {"a": math.nan}), (write_json, {"a": {1}}), (write_json_lines, [{"a": math.inf}])):
+        with pytest.raises((ValueError, TypeError)):
+            write(tmp_path / "x.json", data)
+    assert os.listdir(tmp_path) == []
+
+
+def test_json_comes_back_as_it_was(tmp_path):
+    data = {"b": [1, 2.5, None, True], "a": {"text": 'Ünïcode \u2028 \n \\ "quoted"'}}
+    write_json(tmp_path / "x.json", data)
+    assert read_json(tmp_path / "x.json") == data
+    assert list(read_json(tmp_path / "x.json")) == ["b", "a"]
+
+
+def test_json_lines_come_back_as_they_were_one_line_each(tmp_path):
+    rows = [{"text": "line\nbreak \u2028 \x85 é"}, {}, {"n": 1}]
+    write_json_lines(tmp_path / "x.jsonl", rows)
+    assert read_json_lines(tmp_path / "x.jsonl") == rows
+    assert (tmp_path / "x.jsonl").read_bytes().count(b"\n") == 3
+
+
+def test_canonical_json_is_the_same_for_equal_data():
+    assert canonical_json({"b": 1, "a": (1, 2)}) == canonical_json({"a": [1, 2], "b": 1}) == '{"a":[1,2],"b":1}'
+    assert canonical_json("ä") == '"ä"'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_json(math.nan)
+
+
+def test_a_byte_order_mark_and_blank_lines_are_no_data(tmp_path):
+    (tmp_path / "x.json").write_bytes(b"\xef\xbb\xbf[1]")
+    assert read_json(tmp_path / "x.json") == [1]
+    (tmp_path / "x.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n\n')
+    assert read_json_lines(tmp_path / "x.jsonl") == [{"a": 1}, {"a": 2}]
+
+
+def test_broken_json_is_named_with_its_line(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text('{"a": 1,\n"b": }\n')
+    with pytest.raises(InputError, match=r"x\.json is not valid JSON: line 2"):
+        read_json(path)
+    path.write_bytes(b'{"a": "\xff"}')
+    with pytest.raises(InputError, match=r"x\.json is not UTF-8 text \(byte 7\)"):
+        read_json(path)
+    path.write_text('{"a": 1}\n{"a":\n')
+    with pytest.raises(InputError, match=r"x\.json, line 2 is not valid JSON"):
+        read_json_lines(path)
+    path.write_bytes(b'{"a": 1}\n{"a": "\xff"}\n')
+    with pytest.raises(InputError, match=r"x\.json, line 2 is not UTF-8 text"):
+        read_json_lines(path)
+
+
+def test_a_hash_is_that_of_the_bytes(tmp_path):
+    write_text(tmp_path / "x", "abc")
+    assert sha256_file(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_what_a_library_says_stands_on_one_line():
+    assert one_line(ValueError("first.\n\n  second.\n")) == "first. second"
+    assert one_line(ValueError()) == "ValueError"
+    assert len(one_line(ValueError("x" * 10_000))) < 400
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        RuntimeError("Can't decrement id ref count (unable to close file, errno = 28, 'No space left on device')"),
+        ValueError("I/O error: No space left on device (os error 28)"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_disk_that_is_full_is_told_in_a_sentence_that_names_the_file(tmp_path, error):
+    path = tmp_path / "file.txt"
+
+    def fail():
+        with replacing(path) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(InputError, match=r"file\.txt cannot be written: No space left on device; fix this"):
+        fail()
+    assert os.listdir(tmp_path) == []
+    assert refusal(KeyError("no space")) is None
+
+
+def test_what_a_killed_process_left_of_a_file_is_found_and_nothing_else(tmp_path):
+    for name in (".a.h5.17.tmp", ".a.h5.json.17.tmp", ".ba.h5.17.tmp", "a.h5"):
+        (tmp_path / name).touch()
+    # Of a folder that is called a.h5.2.
+    (tmp_path / ".a.h5.2.tmp").mkdir()
+    assert [left.name for left in leftovers(tmp_path / "a.h5")] == [".a.h5.17.tmp"]

@@ -1,0 +1,233 @@
+"""Sentence pairs: encoded as for the features, with sentences and labels, and classified as a plain loop does."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tokenizers import processors
+
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition, summary
+from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.core.errors import InputError
+from headtypes.data.answering.answers import ANSWERS
+from headtypes.data.answering.examples import prepare_windows
+from headtypes.data.encoding import encode_samples
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.sentence_pair.answers import PairAnswers
+from headtypes.data.kinds.sentence_pair.examples import build_pairs, label_numbers
+from headtypes.data.records import Pair
+from tests.support.dense import dense_output
+from tests.support.models import tiny_bert, tiny_roberta
+from tests.support.records import PAIRS, classifier, question_of, questions, recorded, types_like, without_heads
+from tests.support.tiny import truncating_tokenizer
+
+SAMPLES = KINDS["sentence_pair"].samples(PAIRS, range)
+MAKES = [tiny_bert, tiny_roberta]
+SETTINGS = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 64}
+
+
+@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize("max_length", [200, 20, 13])
+def test_pairs_are_encoded_and_cut_as_for_the_features(make, max_length):
+    _, tokenizer = make()
+    windows = build_pairs(PAIRS, tokenizer, max_length=max_length)
+    expected = encode_samples(SAMPLES, tokenizer, "sentence_pair", max_length)
+    assert expected.truncated.any() == (max_length < 200)
+    assert [windows.input_ids[windows.tokens(pair)].tolist() for pair in range(4)] == expected.input_ids
+    if expected.token_types is None:
+        assert windows.token_type_ids is None
+    else:
+        assert [windows.token_type_ids[windows.tokens(pair)].tolist() for pair in range(4)] == expected.token_types
+    assert windows.question_ids == ["p0", "p1", "p2", "p3"]
+    assert windows.question.tolist() == [0, 1, 2, 3]
+
+
+def test_labels_have_the_names_that_the_models_have_for_them():
+    table = pd.DataFrame({"a": ["one", "two", "six"], "b": ["three", "four", "ten"], "l": ["yes", 0, "so"]})
+    columns = {"first": "a", "second": "b", "label": "l"}
+    pairs = KINDS["sentence_pair"].of_file(table, "x", "tasks.x.columns", {**columns, "labels": {"yes": 1, "0": "no"}})
+    assert [pair.label for pair in pairs] == [1, "no", "so"]
+    assert label_numbers(pairs[:1], ["LABEL_0", "LABEL_1"], "models.m").tolist() == [1]
+    plain = KINDS["sentence_pair"].of_file(table, "x", "tasks.x.columns", columns)
+    assert [pair.label for pair in plain] == ["yes", 0, "so"]
+
+
+def untrimmed_roberta():
+    """A RoBERTa whose tokens take the space before them along."""
+    model, tokenizer = tiny_roberta()
+    ids = [("</s>", tokenizer.sep_token_id), ("<s>", tokenizer.cls_token_id)]
+    tokenizer.backend_tokenizer.post_processor = processors.RobertaProcessing(
+        *ids, trim_offsets=False, add_prefix_space=False
+    )
+    return model, tokenizer
+
+
+@pytest.mark.parametrize("make", [*MAKES, untrimmed_roberta])
+def test_pairs_that_need_no_cut_are_encoded_as_questions_and_contexts(make):
+    _, tokenizer = make()
+    more = [(" it ", "A  dog ran .  the cat sat.  It  was old ."), ("it", "\u0003")]
+    pairs = [*PAIRS, *(Pair(first, first, second, None) for first, second in more)]
+    asked = [question_of(pair.id, pair.first, pair.second) for pair in pairs]
+    expected = build_windows(asked, tokenizer, max_seq_length=200, max_query_length=100)
+    found = build_pairs(pairs, tokenizer, max_length=200)
+    assert vars(found).keys() == vars(expected).keys()
+    for name, array in vars(expected).items():
+        np.testing.assert_array_equal(getattr(found, name), array, name)
+        assert getattr(getattr(found, name), "dtype", None) == getattr(array, "dtype", None)
+
+
+def test_the_first_text_is_one_sentence_and_the_second_is_split():
+    _, tokenizer = tiny_bert()
+    windows = build_pairs([Pair("p", "It ran. It sat.", "A dog ran. It sat.", 0)], tokenizer, max_length=20)
+    assert windows.sentence.tolist() == [-1, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1, 1, 2, 2, 2, -1]
+
+
+def test_a_token_that_brings_the_space_before_it_belongs_to_its_word():
+    _, tokenizer = untrimmed_roberta()
+    pair = Pair("p", "it", "A dog ran. the cat sat.", 0)
+    windows = build_pairs([pair], tokenizer, max_length=90)
+    (the,) = np.flatnonzero(windows.input_ids == tokenizer.convert_tokens_to_ids("Ġthe"))
+    assert windows.char_start[the] == pair.second.index("the")
+    assert windows.sentence[the - 1 : the + 1].tolist() == [1, 2]
+
+
+def test_a_tokenizer_that_truncates_and_pads_by_itself_does_not():
+    tokenizer = truncating_tokenizer()
+    assert np.diff(build_pairs(PAIRS, tokenizer, max_length=200).offsets).tolist() == [
+        len(ids) for ids in encode_samples(SAMPLES, tokenizer, "sentence_pair", 200).input_ids
+    ]
+
+
+def test_questions_and_pairs_are_prepared_by_their_kind():
+    _, tokenizer = tiny_bert()
+    shape = {"max_seq_length": 20, "doc_stride": 8, "max_query_length": 12}
+    asked = prepare_windows(questions(), tokenizer, kind="question_answering", max_length=64, **shape)
+    assert asked.offsets.tolist() == build_windows(questions(), tokenizer, **shape).offsets.tolist()
+    for max_length, longest in ((64, 20), (17, 17)):
+        paired = prepare_windows(PAIRS, tokenizer, kind="sentence_pair", max_length=max_length, **shape)
+        assert np.diff(paired.offsets).max() == longest
+    with pytest.raises(InputError, match="no sentence pairs"):
+        prepare_windows([], tokenizer, kind="sentence_pair", max_length=64, **shape)
+
+
+def plain_labels(model, windows) -> dict[str, str]:
+    """Labels by a loop as a user would write it."""
+    found = {}
+    for pair, name in enumerate(windows.question_ids):
+        inputs = {"input_ids": torch.tensor(windows.input_ids[windows.tokens(pair)][None].astype(int))}
+        if windows.token_type_ids is not None:
+            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[windows.tokens(pair)][None].astype(int))
+        with torch.inference_mode():
+            found[name] = model.config.id2label[int(model(**inputs).logits.argmax())]
+    return found
+
+
+@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize("operations", [{}, {"dense": "zero", "1-2": "keep"}], ids=["plain", "ablated"])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_labels_equal_those_of_a_plain_loop(make, operations, labels, tmp_path):
+    model, tokenizer = classifier(make, labels)
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_pairs(PAIRS, tokenizer, max_length=60)
+    partition = types_like(record)
+    predicted, scores = evaluate_condition(
+        PAIRS, windows, partition, record, condition="c", operations=operations, **SETTINGS
+    )
+    gone = (partition.type_of == "dense") & bool(operations)
+    gone[0, 1] = False
+    expected = plain_labels(without_heads(model, gone), windows)
+    assert predicted == expected
+    right = [expected[pair.id] == f"LABEL_{pair.label}" for pair in PAIRS]
+    assert scores["correct"].tolist() == [100.0 * each for each in right]
+    found = summary(scores, "sentence_pair")
+    assert found["accuracy"] == 25.0 * sum(right)
+    assert ("f1" in found) == (labels == 2)
+
+
+@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize(
+    "reading",
+    [{}, {"sentences": "segments", "renormalise": True}, {"special_tokens": "inter", "uniform_over_padding": True}],
+    ids=str,
+)
+def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_path):
+    model, tokenizer = classifier(make)
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_pairs(PAIRS, tokenizer, max_length=60)
+    names = list(OPERATIONS)
+    shape = record.layers, record.heads
+    operations = np.random.default_rng(1).choice(np.array(names, dtype=object), shape)
+    head_outputs = np.random.default_rng(2).normal(size=(*shape, 7 if make is tiny_bert else 6)).astype(np.float32)
+    logits = []
+
+    class Recorder(PairAnswers):
+        def read(self, output, sentences):
+            logits.extend(zip(map(tuple, sentences), output.logits, strict=True))
+            return super().read(output, sentences)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ANSWERS, "sentence_pair", Recorder)
+        settings = Settings(**SETTINGS, reading=reading, max_seq_length=60)
+        evaluate_all(PAIRS, windows, record, [operations], head_outputs, settings, "test")
+    found = dict(logits)
+    for pair in range(len(PAIRS)):
+        tokens = windows.tokens(pair)
+        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        arguments = windows.input_ids[tokens], types, operations, windows.sentence[tokens], Reading(**reading)
+        expected = dense_output(model, *arguments, head_outputs=head_outputs, max_seq_length=60).logits[0]
+        torch.testing.assert_close(found[tuple(windows.sentence[tokens])].double(), expected, atol=1e-5, rtol=0)
+
+
+def labelled(*labels):
+    return [Pair(f"p{number}", "", "", label) for number, label in enumerate(labels)]
+
+
+@pytest.mark.parametrize(
+    ("names", "labels", "expected"),
+    [
+        (["0", "1"], [1, 0, "1"], [1, 0, 1]),
+        (["LABEL_0", "LABEL_1", "LABEL_2"], [2, "0", 1], [2, 0, 1]),
+        (["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], ["entailment", "neutral"], [2, 1]),
+        (["False", "True"], [True, False], [1, 0]),
+        (["-1", "1"], [1, -1], [1, 0]),
+    ],
+)
+def test_labels_are_found_among_the_models(names, labels, expected):
+    assert label_numbers(labelled(*labels), names, "models.m").tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "labels", "message"),
+    [
+        (["0", "1"], [1, 2], "models.m knows the labels 0, 1, and pair p1 has 2; evaluate a model"),
+        (["entailment", "neutral"], [0], "knows the labels entailment, neutral, and pair p0 has 0"),
+        (["LABEL_0", "LABEL_1"], [0, -1], "knows the labels 0, 1, and pair p1 has -1"),
+        (["0", "1"], [0, None], "Pair p1 has no label; name the column of the labels"),
+    ],
+)
+def test_a_label_that_the_model_lacks_is_told_in_one_sentence(names, labels, message):
+    with pytest.raises(InputError, match=message) as caught:
+        label_numbers(labelled(*labels), names, "models.m")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_model_without_a_classifier_is_refused(tmp_path):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_pairs(PAIRS, tokenizer, max_length=60)
+    with pytest.raises(InputError, match=r"has no classification head: its weights lack bert.pooler.dense.bias"):
+        evaluate_condition(PAIRS, windows, types_like(record), record, condition="c", operations={}, **SETTINGS)
+
+
+def test_windows_of_other_pairs_are_refused():
+    _, tokenizer = tiny_bert()
+    with pytest.raises(InputError, match="built from other questions or pairs"):
+        PairAnswers(PAIRS[1:], build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
+
+
+def test_logits_that_are_not_finite_choose_no_label():
+    _, tokenizer = tiny_bert()
+    task = PairAnswers(PAIRS, build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
+    with pytest.raises(InputError, match="logits are not finite"):
+        task.read(type("Output", (), {"logits": torch.tensor([[0.0, torch.nan]])}), [])

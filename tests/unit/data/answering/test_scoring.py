@@ -1,0 +1,172 @@
+import re
+import string
+import time
+
+import numpy as np
+import pytest
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import read_json
+from headtypes.data.kinds.question_answering.scoring import (
+    exact_match,
+    f1,
+    normalize_answer,
+    score_predictions,
+    summary,
+)
+from headtypes.data.kinds.question_answering.squad import read_squad
+from tests.support.places import SHARED_DATA
+from tests.support.records import question_of
+
+DATA = SHARED_DATA / "squad"
+
+
+def naive_words(text):
+    kept = "".join(" " if c.isspace() else c for c in text.lower() if c not in string.punctuation)
+    # A quotation mark outside ASCII stays and ends a word, so an article before it goes.
+    runs = re.findall(r"\w+|[^\w\s]+|\s+", kept)
+    return "".join(" " if run in ("a", "an", "the") else run for run in runs).split()
+
+
+def naive_f1(prediction, answer):
+    left, right = naive_words(prediction), naive_words(answer)
+    common = 0
+    for word in list(left):
+        if word in right:
+            right.remove(word)
+            common += 1
+    if common == 0:
+        return 0.0
+    precision, recall = common / len(left), common / len(naive_words(answer))
+    return 100 * 2 * precision * recall / (precision + recall)
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("The  Café, an\tAnthem!", "café anthem"),
+        ("a", ""),
+        ("U.S.A.", "usa"),
+        ("24\u201310", "24\u201310"),
+        ("theatre and banana", "theatre and banana"),
+        ("the\u2019s", "\u2019s"),
+    ],
+)
+def test_normalization(text, normal):
+    assert normalize_answer(text) == normal
+
+
+def test_best_answer_counts():
+    answers = ["Ada Lovelace of London", "Lovelace"]
+    assert exact_match("the Lovelace", answers) == 100
+    assert exact_match("Ada", answers) == 0
+    assert f1("Ada Lovelace", answers) == pytest.approx(100 * 2 / 3)
+    assert f1("Babbage", answers) == 0
+
+
+def test_words_count_as_often_as_they_come():
+    assert f1("very very good", ["very good good"]) == pytest.approx(100 * 2 / 3)
+
+
+def test_empty_after_normalization_is_exact_without_overlap():
+    assert exact_match(".", ["the"]) == 100
+    assert f1(".", ["the"]) == 0
+
+
+def planted(n):
+    rng = np.random.default_rng(3)
+    words = [
+        "the",
+        "a",
+        "An",
+        "cat,",
+        "Cat",
+        "sat",
+        "U.S.",
+        "é",
+        "the\u2019s",
+        "-",
+        "24\u201310",
+        "on",
+        "theatre",
+    ]
+
+    def text():
+        return " ".join(rng.choice(words, rng.integers(1, 7)))
+
+    questions = [
+        question_of(f"q{i}", "?", "", [text() for _ in range(rng.integers(1, 4))], article=f"t{i % 7}")
+        for i in range(n)
+    ]
+    return questions, {question.id: text() for question in questions}
+
+
+def test_scores_equal_a_naive_reference():
+    questions, predictions = planted(400)
+    scores = score_predictions(questions, predictions)
+    assert list(scores.columns) == ["id", "article", "exact_match", "f1"]
+    assert scores["id"].tolist() == [question.id for question in questions]
+    assert scores["article"].tolist() == [question.article for question in questions]
+    for row, question in zip(scores.itertuples(), questions, strict=True):
+        prediction, answers = predictions[question.id], question.answers
+        exact = any(naive_words(prediction) == naive_words(answer) for answer in answers)
+        assert row.exact_match == 100 * exact
+        assert row.f1 == pytest.approx(max(naive_f1(prediction, answer) for answer in answers))
+    assert 0 < scores["exact_match"].mean() < scores["f1"].mean() < 100
+
+
+def torchmetrics_squad(questions, predictions):
+    squad = pytest.importorskip("torchmetrics.functional.text").squad
+    return squad(
+        [{"id": name, "prediction_text": text} for name, text in predictions.items()],
+        [
+            {
+                "id": question.id,
+                "answers": {"text": list(question.answers), "answer_start": list(question.answer_starts)},
+            }
+            for question in questions
+        ],
+    )
+
+
+def test_summary_equals_torchmetrics():
+    questions, predictions = planted(300)
+    # It follows v2 where nothing is left after normalisation.
+    questions = [
+        question
+        for question in questions
+        if normalize_answer(predictions[question.id]) and all(map(normalize_answer, question.answers))
+    ]
+    predictions = {question.id: predictions[question.id] for question in questions}
+    theirs = torchmetrics_squad(questions, predictions)
+    ours = summary(score_predictions(questions, predictions))
+    assert ours["n_questions"] == len(questions) > 200
+    assert ours["exact_match"] == pytest.approx(float(theirs["exact_match"]), abs=5e-4)
+    assert ours["f1"] == pytest.approx(float(theirs["f1"]), abs=5e-4)
+
+
+def test_missing_predictions_are_counted():
+    questions, predictions = planted(20)
+    del predictions["q3"], predictions["q9"]
+    with pytest.raises(InputError, match=r"2 of 20 questions have no prediction, the first is q3"):
+        score_predictions(questions, predictions)
+
+
+def test_predictions_of_other_questions_do_not_count():
+    questions, predictions = planted(20)
+    assert summary(score_predictions(questions, {**predictions, "other": "x"})) == summary(
+        score_predictions(questions, predictions)
+    )
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA.exists(), reason="no real data")
+def test_official_scores_of_the_ensemble_on_dev():
+    questions = read_squad(DATA / "dev-v1.1.json")
+    predictions = read_json(DATA / "pred_bert_ensemble.json")
+    began = time.perf_counter()
+    scores = summary(score_predictions(questions, predictions))
+    assert time.perf_counter() - began < 3
+    assert scores["n_questions"] == 10570
+    assert scores["exact_match"] == pytest.approx(86.2062, abs=5e-5)
+    assert scores["f1"] == pytest.approx(92.1956, abs=5e-5)

@@ -1,0 +1,315 @@
+"""The loss of language models on texts: that of a plain Transformers loop, and of the dense computation if ablated."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from headtypes.analyses.ablation.curves import evaluate_curves
+from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part, summary
+from headtypes.analyses.ablation.head_outputs import measure_head_outputs
+from headtypes.analyses.ablation.importance import measure_importance
+from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.core.errors import InputError
+from headtypes.data.answering import predicted
+from headtypes.data.answering.examples import prepare_windows
+from headtypes.data.encoding import encode_samples
+from headtypes.data.kinds.text.answers import TextAnswers
+from headtypes.data.kinds.text.documents import segments_of
+from headtypes.data.records import Document
+from headtypes.data.tokens import separates_texts
+from headtypes.models.language import language_head
+from headtypes.models.loading import MissingHeadError
+from tests.support.dense import dense_output
+from tests.support.models import FAMILIES, tiny_family, tiny_language_model
+from tests.support.records import recorded, types_like
+
+SETTINGS = {"kind": "text", "precision": "float32", "batch_tokens": 512}
+DOCUMENTS = [
+    Document("a", ("The cat sat. It ran.", "A dog saw it. It ran by the river, and sat.", "It was.", "The old house.")),
+    Document("none", ("One paragraph alone.",)),
+    Document("b", ("the old house by the river", "It sat under it. The cat ran.")),
+    Document("c", ("It ran and ran. " * 6, "The dog sat by the old house under the river. " * 4)),
+]
+# Absolute positions, shared keys, local layers, segments; the last one predicts masked words.
+MODELS = ["gpt2", "llama", "mistral", "gemma3_text", "bert"]
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def made(request, tmp_path_factory):
+    """A model, its tokenizer, its record and the windows of `DOCUMENTS`."""
+    return prepared(request.param, tmp_path_factory.mktemp(request.param))
+
+
+def prepared(name, folder, seed=5):
+    model, tokenizer = tiny_language_model(name)
+    record = recorded(model, tokenizer, folder)
+    return model, tokenizer, record, windows_for(record, tokenizer, seed)
+
+
+def windows_for(record, tokenizer, seed=5, documents=DOCUMENTS):
+    shape = {"max_length": record.max_length, "max_seq_length": 40, "seed": seed}
+    return prepare_windows(documents, tokenizer, kind="text", record=record, **shape)
+
+
+def plain_losses(model, windows) -> pd.DataFrame:
+    """Of each document, as a user would write it: one segment at a time, and Transformers' own loss."""
+    causal = model.config.model_type != "bert"
+    sums, counts = np.zeros(len(windows.question_ids)), np.zeros(len(windows.question_ids), int)
+    for window, document in enumerate(windows.question):
+        tokens = windows.tokens(window)
+        ids = torch.tensor(windows.input_ids[tokens][None].astype(int))
+        inputs = {"input_ids": ids}
+        if windows.token_type_ids is not None:
+            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+        wanted = windows.targets[tokens].astype(int)
+        labels = ids if causal else torch.tensor(np.where(wanted < 0, -100, wanted)[None])
+        number = ids.shape[1] - 1 if causal else (wanted >= 0).sum()
+        with torch.inference_mode():
+            sums[document] += model(**inputs, labels=labels).loss.item() * number
+        counts[document] += number
+    table = pd.DataFrame({"id": windows.question_ids, "loss": sums, "tokens": counts})
+    return table[table["tokens"] > 0].reset_index(drop=True)
+
+
+def evaluated(made, operations=(), head_outputs=None, documents=DOCUMENTS, **settings):
+    *_, record, windows = made
+    partition = types_like(record)
+    arguments = {"condition": "c", "operations": dict(operations), **SETTINGS, **settings}
+    answers, scores = evaluate_condition(documents, windows, partition, record, head_outputs, **arguments)
+    assert answers == {}
+    return scores
+
+
+def test_losses_equal_a_plain_loop_padded_and_alone(made):
+    model, _, _, windows = made
+    expected = plain_losses(model, windows)
+    assert expected["id"].tolist() == ["a", "b", "c"], "a document that gives no segment has no row"
+    assert np.ptp(np.diff(windows.offsets)) > 5
+    for batch_tokens in (512, 1):
+        scores = evaluated(made, batch_tokens=batch_tokens)
+        assert scores[["id", "tokens"]].equals(expected[["id", "tokens"]])
+        assert (np.abs(scores["loss"] - expected["loss"]) / scores["tokens"]).max() < 1e-5
+    metrics = summary(scores, "text")
+    assert metrics["loss"] == pytest.approx(expected["loss"].sum() / expected["tokens"].sum(), abs=1e-5)
+    assert metrics["perplexity"] == pytest.approx(np.exp(metrics["loss"]))
+    assert (metrics["n_documents"], metrics["n_tokens"]) == (3, expected["tokens"].sum())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_loss_is_finite_and_that_of_the_targets_in_every_family(name, tmp_path):
+    made = prepared(name, tmp_path)
+    model, _, _, windows = made
+    scores = evaluated(made)
+    sums = np.zeros(len(DOCUMENTS))
+    for window, document in enumerate(windows.question):
+        tokens = windows.tokens(window)
+        inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(int))}
+        if windows.token_type_ids is not None:
+            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+        with torch.inference_mode():
+            logits = model(**inputs).logits[0]
+        sums[document] += cross_entropy(
+            logits, torch.tensor(windows.targets[tokens].astype(int)), ignore_index=-1, reduction="sum"
+        ).item()
+    np.testing.assert_allclose(scores["loss"], sums[[0, 2, 3]], atol=1e-5 * scores["tokens"].min())
+
+
+def losses_of_operations(made, operations, reading=None, head_outputs=None):
+    """The loss of each document by the dense computation in float64, heads under operations [layer, head]."""
+    model, _, _, windows = made
+    sums = np.zeros(len(DOCUMENTS))
+    for window, document in enumerate(windows.question):
+        tokens = windows.tokens(window)
+        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        read = windows.input_ids[tokens], types, operations, windows.sentence[tokens], reading or Reading()
+        logits = dense_output(model, *read, head_outputs=head_outputs).logits[0]
+        wanted = torch.tensor(windows.targets[tokens].astype(int))
+        sums[document] += cross_entropy(logits, wanted, ignore_index=-1, reduction="sum").item()
+    return sums[[0, 2, 3]]
+
+
+@pytest.mark.parametrize("operation", [name for name in OPERATIONS if name != "keep"])
+def test_every_operation_equals_the_dense_computation(made, operation):
+    _, _, record, _ = made
+    samples = [segment for document in DOCUMENTS for segment in segments_of(document)]
+    measured = {"task": "t", "kind": "text", "precision": "float32", "batch_tokens": 512, "max_seq_length": 40}
+    means = measure_head_outputs(samples, record, **measured)
+    by_head = np.where(types_like(record).type_of == "dense", operation, "keep")
+    scores = evaluated(made, {"dense": operation}, means)
+    expected = losses_of_operations(made, by_head, head_outputs=means)
+    assert (np.abs(scores["loss"] - expected) / scores["tokens"]).max() < 1e-5
+    assert (np.abs(scores["loss"] - evaluated(made)["loss"]) / scores["tokens"]).max() > 1e-4
+
+
+@pytest.mark.parametrize("fields", [{"special_tokens": "inter"}, {"special_tokens": "cut"}, {"renormalise": True}])
+@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
+def test_readings_that_mean_something_on_a_text_equal_the_dense_computation(made, operation, fields):
+    _, _, record, _ = made
+    by_head = np.where(types_like(record).type_of == "dense", operation, "keep")
+    scores = evaluated(made, {"dense": operation}, reading=fields)
+    expected = losses_of_operations(made, by_head, Reading(**fields))
+    assert (np.abs(scores["loss"] - expected) / scores["tokens"]).max() < 1e-5
+
+
+def test_a_window_is_the_sample_that_features_are_read_on(made):
+    _, tokenizer, record, windows = made
+    samples = [segment for document in DOCUMENTS for segment in segments_of(document)]
+    encoded = encode_samples(samples, tokenizer, "text", record.max_length, 40)
+    assert encoded.truncated.any()
+    assert windows.question.tolist() == [0, 0, 2, 3]
+    assert np.diff(windows.offsets).tolist() == encoded.lengths
+    for window, ids in enumerate(encoded.input_ids):
+        tokens = windows.tokens(window)
+        hidden = windows.input_ids[tokens] != ids
+        wanted = windows.targets[tokens]
+        if language_head(record) == "causal_lm":
+            assert not hidden.any()
+            assert wanted.tolist() == [*ids[1:], -1]
+        else:
+            assert (wanted >= 0).sum() == max(1, round(0.15 * (encoded.kinds[window] == 0).sum()))
+            assert not hidden[wanted < 0].any()
+            assert (encoded.kinds[window][wanted >= 0] == 0).all()
+            assert np.array(ids)[wanted >= 0].tolist() == wanted[wanted >= 0].tolist()
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama"])
+def test_sentences_of_both_paragraphs_are_numbered_and_special_tokens_are_of_none(name, tmp_path):
+    _, tokenizer, _, windows = prepared(name, tmp_path)
+    tokens = windows.tokens(0)
+    ids, sentence = windows.input_ids[tokens], windows.sentence[tokens]
+    assert set(sentence[sentence >= 0]) == {0, 1, 2, 3}
+    assert (np.diff(sentence[sentence >= 0]) >= 0).all()
+    special = np.isin(ids, [it for it in tokenizer.all_special_ids if it != tokenizer.mask_token_id])
+    assert special.any() == (name != "gpt2")
+    assert (special == (sentence == -1)).all()
+    if not separates_texts(tokenizer):
+        texts = ["".join(tokenizer.convert_ids_to_tokens(ids[sentence == number])) for number in range(4)]
+        assert [text.strip("ĠĊ").split("Ġ")[0] for text in texts] == ["The", "It", "A", "It"]
+
+
+def test_the_words_that_are_hidden_depend_on_seed_and_segment_alone(tmp_path):
+    _, tokenizer, record, windows = prepared("bert", tmp_path)
+    again = windows_for(record, tokenizer)
+    assert again.targets.tolist() == windows.targets.tolist()
+    assert again.input_ids.tolist() == windows.input_ids.tolist()
+    assert windows_for(record, tokenizer, seed=6).targets.tolist() != windows.targets.tolist()
+    alone = windows_for(record, tokenizer, documents=DOCUMENTS[2:])
+    assert alone.targets.tolist() == windows.targets[windows.offsets[2] :].tolist()
+    renamed = [replace(document, id=f"{document.id}, again") for document in DOCUMENTS]
+    assert windows_for(record, tokenizer, documents=renamed).targets.tolist() != windows.targets.tolist()
+
+
+def test_parts_that_are_joined_are_the_whole(made):
+    *_, record, windows = made
+    partition = types_like(record)
+    settings = {**SETTINGS, "condition": "c", "operations": {"dense": "uniform"}, "batch_tokens": 40}
+    read = DOCUMENTS, windows, partition, record
+    parts = [evaluate_part(*read, part=[number, 2], **settings) for number in range(2)]
+    _, scores = evaluate_condition(*read, None, parts, **settings)
+    pd.testing.assert_frame_equal(scores, evaluate_condition(*read, **settings)[1])
+
+
+def test_no_more_logits_are_computed_than_there_is_room_for(made, monkeypatch):
+    model, _, _, windows = made
+    monkeypatch.setattr(predicted, "_LOGITS", 8 * model.config.vocab_size)
+    sizes, tokens = [], predicted.PredictedTokens(windows).tokens
+    plain = predicted.PredictedTokens.loss_sums
+    monkeypatch.setattr(
+        predicted.PredictedTokens,
+        "loss_sums",
+        lambda self, output: sizes.append(output.logits.shape[:-1]) or plain(self, output),
+    )
+    expected = evaluated(made, batch_tokens=4096)
+    assert sum(number for (number,) in sizes) == tokens.sum(), "logits of the tokens to be predicted alone"
+    assert len(sizes) > 1
+    monkeypatch.undo()
+    np.testing.assert_allclose(evaluated(made)["loss"], expected["loss"], rtol=1e-5)
+
+
+def test_importance_is_the_slope_of_the_mean_loss_of_a_documents_segments(made):
+    model, _, record, windows = made
+    found = measure_importance(DOCUMENTS, windows, record, kind="text", precision="float32", batch_tokens=512)
+    step = 1e-2
+    layer, head = 1, 2
+    samples = partial(scaled_losses, model, windows, layer, head)
+    slope = (samples(1 + step) - samples(1 - step)) / (2 * step)
+    documents = [np.abs(slope[windows.question == place]).mean() for place in (0, 2, 3)]
+    chosen = found[(found["layer"] == layer) & (found["head"] == head)]
+    assert chosen["importance"].item() == pytest.approx(np.mean(documents), rel=0.02)
+
+
+def scaled_losses(model, windows, layer, head, factor):
+    """The mean loss of each window, in float64, with the output of one head multiplied by a factor."""
+    size = model.config.hidden_size // model.config.num_attention_heads
+    size = getattr(model.config, "head_dim", None) or size
+    block = [module for name, module in model.named_modules() if name.endswith(_PROJECTIONS)][layer]
+
+    def scale(_, arguments):
+        outputs = arguments[0].clone()
+        outputs[..., head * size : (head + 1) * size] *= factor
+        return (outputs, *arguments[1:])
+
+    found, hook = [], block.register_forward_pre_hook(scale)
+    model = model.double()
+    try:
+        for window in range(len(windows)):
+            tokens = windows.tokens(window)
+            inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(int))}
+            if windows.token_type_ids is not None:
+                inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+            wanted = torch.tensor(windows.targets[tokens].astype(int))
+            with torch.inference_mode():
+                found.append(cross_entropy(model(**inputs).logits[0], wanted, ignore_index=-1).item())
+    finally:
+        hook.remove()
+        model.float()
+    return np.array(found)
+
+
+_PROJECTIONS = ("attn.c_proj", "self_attn.o_proj", "attention.output.dense")
+
+
+def test_curves_are_losses_from_that_of_all_heads_on(made):
+    *_, record, windows = made
+    importance = np.ones((record.layers, record.heads))
+    curves = evaluate_curves(
+        DOCUMENTS, windows, types_like(record), record, importance, orders=1, questions="all", seed=1, **SETTINGS
+    )
+    assert list(curves) == ["type", "order", "draw", "heads", "loss", "perplexity"]
+    whole = summary(evaluated(made), "text")["loss"]
+    np.testing.assert_allclose(curves.loc[curves["heads"] == 0, "loss"], whole, rtol=1e-6)
+    assert curves["loss"].nunique() > 3
+
+
+def test_a_model_without_a_head_for_language_is_refused(tmp_path):
+    record = recorded(*tiny_family("bert"), tmp_path)
+    windows = windows_for(record, tiny_family("bert")[1])
+    with pytest.raises(MissingHeadError, match="has no head for masked words"):
+        evaluated((None, None, record, windows))
+
+
+def test_a_model_for_masked_words_whose_tokenizer_has_no_mask_token_is_refused(tmp_path):
+    _, tokenizer, record, _ = prepared("bert", tmp_path)
+    tokenizer.mask_token = None
+    with pytest.raises(InputError, match=r"models\.tiny: its tokenizer has no mask token"):
+        windows_for(record, tokenizer)
+
+
+def test_documents_that_give_nothing_to_predict_are_refused(tmp_path):
+    model, tokenizer, record, windows = prepared("gpt2", tmp_path)
+    with pytest.raises(InputError, match="None of the documents has two paragraphs of text"):
+        windows_for(record, tokenizer, documents=DOCUMENTS[1:2])
+    empty = windows.of_questions(np.array([1]))
+    assert len(empty) == 0
+    with pytest.raises(InputError, match="No document has a token to predict"):
+        TextAnswers(DOCUMENTS[1:2], empty).score((np.zeros(0), np.zeros(0, int)))
+    answers = TextAnswers(DOCUMENTS, windows)
+    answers.start(np.array([0]))
+    logits = torch.full((1, int(np.diff(windows.offsets)[0]), model.config.vocab_size), torch.nan)
+    with pytest.raises(InputError, match="loss is not finite"):
+        answers.read(type("Output", (), {"logits": logits}), [])

@@ -1,0 +1,139 @@
+"""CoNLL-U: what is well formed is read as another program reads it, and all else refused by file and line."""
+
+import time
+
+import pytest
+from udapi.core.document import Document
+
+from headtypes.core.errors import InputError
+from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.kinds.treebank.conllu import read_sentences
+from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.records import write_records
+from tests.support.conllu import conllu_text, lines_of
+from tests.support.places import SHARED_DATA
+
+EWT = SHARED_DATA / "ud_ewt"
+# A range, an empty node, a word with a space in it, an underscore that is a word, a sentence of one word.
+TEXT = "\n".join(
+    [
+        "# newdoc id = d",
+        "# sent_id = first",
+        *("# text = I don't 10 000 _", "1\tI\tI\tPRON\tPRP\tCase=Nom\t4\tnsubj\t4:nsubj\t_"),
+        *(
+            "2-3\tdon't" + "\t_" * 8,
+            "2\tdo\tdo\tAUX\tVBP\t_\t4\taux\t_\t_",
+            "3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t_\t_",
+        ),
+        *("3.1\tlike" + "\t_" * 8, "4\t10 000\t_\tNUM\t_\t_\t0\troot\t_\t_", "5\t_\t_\tSYM\t_\t_\t4\tobl:npmod\t_\t_"),
+        *("", "1\tYes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_"),
+    ]
+)
+READ = [
+    Sentence(
+        "first",
+        ("I", "do", "n't", "10 000", "_"),
+        (4, 4, 4, 0, 4),
+        ("nsubj", "aux", "advmod", "root", "obl:npmod"),
+        ("PRON", "AUX", "PART", "NUM", "SYM"),
+        ("PRP", "VBP", "RB", "", ""),
+        ("I", "do", "not", "", ""),
+    ),
+    Sentence("2", ("Yes",), (0,), ("root",), ("INTJ",), ("UH",), ("yes",)),
+]
+
+
+@pytest.mark.parametrize("text", [TEXT, f"{TEXT}\n", f"{TEXT}\n\n", f"\ufeff{TEXT}", TEXT.replace("\n", "\r\n")])
+def test_sentences_are_read_without_ranges_and_empty_nodes(tmp_path, text):
+    (tmp_path / "a.conllu").write_bytes(text.encode())
+    rows, record = fetch_task("bank", "treebank", {"file": str(tmp_path / "a.conllu")}, None)
+    assert rows == READ
+    assert record["rows"] == 2
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", "treebank") == READ
+
+
+A, B, C = lines_of("1 a NOUN NN 2 nsubj _", "2 b VERB VB 0 root _", "3 . PUNCT . 2 punct _")
+
+
+def replaced(line: str, column: int, value: str) -> str:
+    columns = line.split("\t")
+    return "\t".join([*columns[:column], value, *columns[column + 1 :]])
+
+
+MALFORMED = {
+    "nine columns": ([A.rpartition("\t")[0], B], 1, "9 columns; CoNLL-U has 10"),
+    "eleven columns": ([A, B + "\t_"], 2, "11 columns"),
+    "spaces for tabs": ([A.replace("\t", " "), B], 1, "1 columns"),
+    "a line of spaces": ([A, B, "  ", C], 3, "1 columns"),
+    "a head outside": ([replaced(A, 6, "3"), B], 1, "the head 3 is outside of the sentence of 2 words"),
+    "a negative head": ([replaced(A, 6, "-1"), B], 1, "the head '-1' is not a whole number"),
+    "no head": ([replaced(A, 6, "_"), B], 1, "the head '_' is not a whole number"),
+    "no relation": ([replaced(A, 7, "_"), B], 1, "no relation"),
+    "ids from 0": ([replaced(A, 0, "0"), B], 1, "the id is 0 where 1 is expected"),
+    "a gap in the ids": ([A, replaced(B, 0, "3")], 2, "the id is 3 where 2 is expected"),
+    "an id twice": ([A, B, replaced(C, 0, "2")], 3, "the id is 2 where 3 is expected"),
+    "an id of letters": ([replaced(A, 0, "x"), B], 1, "the id 'x' is not that of a word"),
+    "no empty line between sentences": ([A, B, A, B], 3, "the id is 1 where 3 is expected"),
+    "no root": (["# a comment", A, replaced(B, 6, "1")], 2, "no word of the sentence that begins here is the root"),
+    "two roots": ([replaced(A, 6, "0"), B], 2, "a second root; the word on line 1"),
+    "a cycle": ([A, B, replaced(C, 6, "4"), replaced(replaced(C, 0, "4"), 6, "3")], 3, "form a cycle"),
+    "its own head": ([replaced(A, 6, "1"), B], 1, "form a cycle"),
+    "no form": ([replaced(A, 1, ""), B], 1, "no form"),
+    "a comment inside": ([A, "# text", B], 2, "a comment stands inside a sentence"),
+    "comments alone": (["# text", "", A, B], 2, "no words"),
+    "comments at the end": ([A, B, "", "# text"], 4, "no words"),
+    "a sentence without words": (["1.1" + "\t_" * 9, "", A, B], 2, "no words"),
+    "an id of two sentences": (["# sent_id = x", A, B, "", "# sent_id = x", A, B], 5, "the sentence on line 1"),
+    "other bytes": ([A, B, "", "\udcff"], 4, "this is not UTF-8 text"),
+    "an empty file": ([], 1, "the file has no sentence"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_file_is_refused_in_one_sentence_with_file_and_line(tmp_path, name):
+    lines, number, problem = MALFORMED[name]
+    path = tmp_path / "bank.conllu"
+    path.write_bytes("\n".join(lines).encode(errors="surrogateescape"))
+    with pytest.raises(InputError) as refused:
+        read_sentences(str(path))
+    message = str(refused.value)
+    assert message.startswith(f"{path}, line {number}: ")
+    assert problem in message
+    assert message.endswith(".")
+    assert message.splitlines() == [message]
+
+
+def of_udapi(path) -> list[Sentence]:
+    """The sentences of a file as udapi reads them; it names those without an id by none."""
+    read = []
+    for tree in Document(str(path)).trees:
+        nodes = tree.descendants
+        given = [
+            tuple("" if getattr(node, name) in ("_", None) else getattr(node, name) for node in nodes)
+            for name in ("upos", "xpos", "lemma")
+        ]
+        forms, relations = tuple(node.form for node in nodes), tuple(node.deprel for node in nodes)
+        read.append(Sentence(tree.sent_id, forms, tuple(node.parent.ord for node in nodes), relations, *given))
+    return read
+
+
+def test_the_worlds_treebank_is_read_as_another_program_reads_it(tmp_path):
+    rows, _ = fetch_task("bank", "treebank", {"world": "treebank", "seed": 3, "split": "dev", "size": 300}, None)
+    (tmp_path / "world.conllu").write_text(conllu_text(rows), encoding="utf-8")
+    assert read_sentences(str(tmp_path / "world.conllu")) == rows == of_udapi(tmp_path / "world.conllu")
+
+
+@pytest.mark.skipif(not EWT.is_dir(), reason="no real data")
+@pytest.mark.parametrize("part", ["dev", "test"])
+def test_real_sentences_are_read_as_another_program_reads_them(part):
+    path = EWT / f"en_ewt-ud-{part}.conllu"
+    assert read_sentences(str(path)) == of_udapi(path)
+
+
+@pytest.mark.skipif(not EWT.is_dir(), reason="no real data")
+def test_twelve_thousand_sentences_are_read_in_seconds():
+    start = time.process_time()
+    assert len(read_sentences(str(EWT / "en_ewt-ud-train.conllu"))) == 12_544
+    assert time.process_time() - start < 10

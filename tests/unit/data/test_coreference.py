@@ -1,0 +1,222 @@
+"""Documents with mentions, in CoNLL-U and CoNLL-2012: read as another program reads them, or refused by line."""
+
+import pytest
+from udapi.core.document import Document
+
+from headtypes.core.errors import InputError
+from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.coreference.kind import Coreference
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, Mention
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.records import write_records
+from tests.support.conllu import lines_of
+from tests.support.places import SHARED_DATA
+
+ONTOGUM, LITBANK = SHARED_DATA / "coref/ontogum", SHARED_DATA / "coref/litbank_conll"
+
+
+def read(*files) -> list[AnnotatedDocument]:
+    return Coreference().of_file(list(map(str, files)), "there", "tasks.mine.columns", None)
+
+
+CONLLU = "\n".join(
+    [
+        *("# newdoc id = one", "# global.Entity = GRP-etype", "# speaker = Ada"),
+        *lines_of(
+            "1 The DET DT 2 det Entity=(1-person(2",
+            "2 king NOUN NN 3 nsubj SpaceAfter=No|Entity=2)",
+            "3 saw VERB VBD 0 root _",
+            "4 Ada PROPN NNP 3 obj Entity=(3)1)",
+        ),
+        "",
+        *lines_of(
+            "1 He PRON PRP 2 nsubj Entity=(1-person-giv)",
+            "2 saw VERB VBD 0 root Entity=(4[1/2]",
+            "3 her PRON PRP 2 obj Entity=4[1/2])(3)",
+            "4 . PUNCT . 2 punct Entity=(4[2/2])(5)",
+        ),
+        "",
+        "# newdoc",
+        # The pronoun that is left out has no word; the mention around it has one.
+        *lines_of("1.1 _ PRON _ _ _ Entity=(a)(b", "1 Ran VERB VBD 0 root Entity=b)(a)", "2 home ADV RB 1 advmod (a)"),
+        *("", *lines_of("1 B PROPN NNP _ _ Entity=(b)", "2 a X X _ _ Entity=(a)")),
+    ]
+)
+
+
+def test_mentions_of_conllu(tmp_path):
+    (tmp_path / "text.conllu").write_text(CONLLU.replace("1.1\t", "0.1\t"))
+    first, second = read(tmp_path / "text.conllu")
+    assert (first.id, second.id) == ("one", "text-2")
+    assert first.words == ["The", "king", "saw", "Ada", "He", "saw", "her", "."]
+    # 2 and 5 are mentioned once, and 4 is in two pieces.
+    assert first.mentions == (Mention(0, 3, "1"), Mention(3, 3, "3"), Mention(4, 4, "1"), Mention(6, 6, "3"))
+    assert (first.left_out, second.left_out) == (1, 1)
+    sentence = first.sentences[1]
+    assert (sentence.heads, sentence.relations) == ((2, 0, 2, 2), ("nsubj", "root", "obj", "punct"))
+    assert (sentence.upos[0], sentence.xpos[0]) == ("PRON", "PRP")
+    assert first.sentences[0].speakers == ("Ada",) * 4
+    assert sentence.speakers == ("",) * 4
+    assert second.sentences[1].heads is None
+    assert second.mentions == (Mention(0, 0, "a"), Mention(0, 0, "b"), Mention(2, 2, "b"), Mention(3, 3, "a"))
+
+
+CONLL = """\
+#begin document (bc/cctv_0001); part 000
+bc/cctv_0001   0   0   Ada      NNP  (TOP(S(NP*)   -   -   -   Bo   (PERSON)   (12)|(3
+bc/cctv_0001   0   1   saw      VBD  (VP*   saw   01   1   Bo   *   -
+bc/cctv_0001   0   2   her      PRP$ (NP*   -   -   -   Bo   *   (12)
+bc/cctv_0001   0   3   father   NN   *)))))    -   -   -   -   *   (4)|3)
+
+bc/cctv_0001   0   0   He       PRP  (TOP(NP*))   -   -   -   -   *   (4)
+#end document
+#begin document (bc/cctv_0001); part 001
+bc/cctv_0001\t1\t0\tIt\t_\t_\t_\t_\t_\t_\t_\t_\t(0)
+bc/cctv_0001\t1\t1\tis\t_\t_\t_\t_\t_\t_\t_\t_\t
+bc/cctv_0001\t1\t2\tit\t_\t_\t_\t_\t_\t_\t_\t_\t(0)
+
+#end document
+"""
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.v4_gold_conll"])
+def test_mentions_of_conll_2012(tmp_path, name):
+    (tmp_path / name).write_text(CONLL.replace("*)))))", "*))))"))
+    first, second = read(tmp_path / name)
+    assert (first.id, second.id) == ("bc/cctv_0001/0", "bc/cctv_0001/1")
+    assert first.mentions == (Mention(0, 0, "12"), Mention(2, 2, "12"), Mention(3, 3, "4"), Mention(4, 4, "4"))
+    assert first.sentences[0].parse == ("(TOP(S(NP*)", "(VP*", "(NP*", "*))))")
+    assert first.sentences[0].xpos == ("NNP", "VBD", "PRP$", "NN")
+    assert first.sentences[0].speakers == ("Bo", "Bo", "Bo", "")
+    assert first.sentences[0].heads is None
+    assert second.words == ["It", "is", "it"]
+    assert second.mentions == (Mention(0, 0, "0"), Mention(2, 2, "0"))
+    assert (second.sentences[0].parse, second.sentences[0].xpos) == (None, ("", "", ""))
+
+
+def test_a_folder_is_read_in_the_order_of_names(tmp_path):
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.conll").write_text(CONLL.replace("*)))))", "*))))").replace("cctv", name))
+    rows, record = fetch_task("mine", "coreference", {"folder": str(tmp_path)}, None)
+    assert [row.id for row in rows] == ["bc/a_0001/0", "bc/a_0001/1", "bc/b_0001/0", "bc/b_0001/1"]
+    assert record["rows"] == 4
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", "coreference") == rows
+
+
+A, B = lines_of("1 a NOUN NN 2 nsubj Entity=(1)", "2 b VERB VB 0 root Entity=(1)")
+
+
+def marked(line: str, marks: str) -> str:
+    return line.replace("Entity=(1)", (marks and f"Entity={marks}") or "_")
+
+
+MALFORMED_CONLLU = {
+    "closed before it opens": ([marked(A, "1)"), B], 1, "a mention of the entity 1 is closed that is not open"),
+    "closed twice": ([marked(A, "(1"), marked(B, "1)1)")], 2, "of the entity 1 is closed that is not open"),
+    "never closed": ([A, marked(B, "(1")], 2, "the mention of the entity 1 that opens here is not closed"),
+    "closed in the next sentence": ([marked(A, "(1"), B, "", A, marked(B, "1)")], 1, "not closed in its sentence"),
+    "no bracket": ([marked(A, "1"), B], 1, "the brackets of '1' cannot be read"),
+    "an empty bracket": ([marked(A, "()"), B], 1, "the brackets of '()' cannot be read"),
+    "no id": ([marked(A, "(-person)"), B], 1, "'-person' does not begin with the id"),
+    "a part that is none": ([marked(A, "(1[x])"), B], 1, "'1[x]' does not begin with the id"),
+    "the id is not the first field": (["# global.Entity = entity-GRP", A, B], 1, "the first field of an entity"),
+    "no mention": ([marked(A, ""), marked(B, "")], 1, "the document bank that begins here has no mentions"),
+    "the second document without mentions": ([A, B, "", "# newdoc id = x", marked(A, ""), marked(B, "")], 4, "has no"),
+    "no tree": ([A, B.replace("\t0\t", "\t1\t")], 1, "no word of the sentence that begins here is the root"),
+    "half a tree": ([A, B.replace("\t0\t", "\t_\t")], 2, "the head '_' is not a whole number"),
+}
+BEGIN, END = "#begin document (d); part 0", "#end document"
+
+
+def word(form: str, parse: str = "-", marks: str = "(1)") -> str:
+    return f"d 0 0 {form} NN {parse} - - - - * {marks}"
+
+
+MALFORMED_CONLL = {
+    "a word before the first document": ([word("a"), BEGIN, END], 1, "this line is outside of #begin document"),
+    "a word after a document": ([BEGIN, word("a"), END, word("b")], 4, "this line is outside of #begin document"),
+    "a document without a part": (
+        ["#begin document (d)", word("a"), END],
+        1,
+        "begins with '#begin document (NAME); part",
+    ),
+    "a document inside of one": ([BEGIN, word("a"), BEGIN, END], 3, "a document begins inside of that of line 1"),
+    "no end": ([BEGIN, word("a"), word("b")], 3, "the file ends inside of the document of line 1"),
+    "an end that is none": ([BEGIN, word("a"), "#end"], 3, "a line that begins with #"),
+    "ten columns": ([BEGIN, "d 0 0 a NN - - - - -", END], 2, "10 columns; CoNLL-2012 has 11 or more"),
+    "no words": ([BEGIN, END], 1, "the document d/0 that begins here has no words"),
+    "no mentions": ([BEGIN, word("a", marks="-"), END], 1, "has no mentions"),
+    "no document": ([""], 1, "the file has no document"),
+    "an open mention": ([BEGIN, word("a", marks="(1"), "", word("b", marks="1)"), END], 2, "is not closed"),
+    "a mark that is none": ([BEGIN, word("a", marks="(1)|x"), END], 2, "the brackets of 'x' cannot be read"),
+    "a parse that is none": ([BEGIN, word("a", "NP"), END], 2, "the parse bit 'NP' cannot be read"),
+    "a word without a parse": ([BEGIN, word("a", "(NP*"), word("b"), word("c", "*)"), END], 3, "the parse bit '-'"),
+    "a parse that closes too much": ([BEGIN, word("a", "(NP*))"), END], 2, "closes more brackets than are open"),
+    "a parse that is not closed": ([BEGIN, word("a", "(S(NP*)"), END], 2, "1 brackets of the parse are open"),
+    "two parses": ([BEGIN, word("a", "(NP*)"), word("b", "(NP*)"), END], 3, "is closed before this word"),
+    "other bytes": ([BEGIN, word("\udcff"), END], 2, "this is not UTF-8 text"),
+}
+
+
+@pytest.mark.parametrize("name", [*MALFORMED_CONLLU, *MALFORMED_CONLL])
+def test_a_malformed_file_is_refused_in_one_sentence_with_file_and_line(tmp_path, name):
+    is_conllu = name in MALFORMED_CONLLU
+    lines, number, problem = MALFORMED_CONLLU[name] if is_conllu else MALFORMED_CONLL[name]
+    path = tmp_path / f"bank.{'conllu' if is_conllu else 'conll'}"
+    path.write_bytes("\n".join([*lines, ""]).encode(errors="surrogateescape"))
+    with pytest.raises(InputError) as refused:
+        read(path)
+    message = str(refused.value)
+    assert message.startswith(f"{path}, line {number}: ")
+    assert problem in message
+    assert message.endswith(".")
+    assert message.splitlines() == [message]
+
+
+def test_files_of_another_format_and_documents_of_one_name_are_refused(tmp_path):
+    for name in ("a.conll", "b.conll"):
+        (tmp_path / name).write_text("\n".join([BEGIN, word("a"), END]))
+    with pytest.raises(InputError, match=r"b\.conll: the id d/0 is also that of a document in .*a\.conll\.$"):
+        read(tmp_path / "a.conll", tmp_path / "b.conll")
+    with pytest.raises(InputError, match=r"notes\.txt: coreference is read from \.conllu .* found \.txt\.$"):
+        read(tmp_path / "notes.txt")
+
+
+def entities_of_udapi(path) -> dict[str, set[tuple[int, int]]]:
+    """The mentions of each entity that has several in a file of one document."""
+    document = Document(str(path))
+    nodes = [node for tree in document.trees for node in tree.descendants]
+    place = {node: number for number, node in enumerate(nodes)}
+    spans = {
+        # It puts the number of the document before an id.
+        entity.eid.partition(".")[2] or entity.eid: {
+            (place[mention.words[0]], place[mention.words[-1]]) for mention in entity.mentions
+        }
+        for entity in document.coref_entities
+    }
+    return {entity: found for entity, found in spans.items() if len(found) > 1}
+
+
+@pytest.mark.skipif(not ONTOGUM.is_dir(), reason="no real data")
+@pytest.mark.parametrize("name", ["GUM_academic_librarians", "GUM_conversation_grounded", "GUM_voyage_athens"])
+def test_real_documents_are_read_as_another_program_reads_them(name):
+    path = ONTOGUM / f"{name}.conllu"
+    (document,) = read(path)
+    entities: dict[str, set[tuple[int, int]]] = {}
+    for mention in document.mentions:
+        entities.setdefault(mention.entity, set()).add((mention.start, mention.end))
+    assert entities == entities_of_udapi(path)
+
+
+@pytest.mark.skipif(not LITBANK.is_dir(), reason="no real data")
+def test_real_documents_of_conll_2012_are_read():
+    documents = read(*sorted(LITBANK.iterdir()))
+    assert len(documents) == 20
+    # Every bracket that opens is a mention; those of entities with one are left out.
+    opened = sum(line.rsplit("\t", 1)[1].count("(") for file in LITBANK.iterdir() for line in words_of(file))
+    assert sum(len(document.mentions) for document in documents) == 4640 < opened
+
+
+def words_of(file) -> list[str]:
+    return [line for line in file.read_text(encoding="utf-8").split("\n") if "\t" in line]

@@ -1,0 +1,125 @@
+"""Samples as a model reads them, against the tiny tokenizers' known pieces."""
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
+
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
+from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
+from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
+
+WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "by", "in", "it", "who", "where"]
+SAMPLES = [
+    Sample("a", "who sat?", "The old cat, the young dog. It sat."),
+    Sample("b", "where?", "A dog."),
+]
+
+
+def tokens(tokenizer, ids):
+    return tokenizer.convert_ids_to_tokens(ids)
+
+
+@pytest.mark.parametrize("make", [bert_tokenizer, truncating_tokenizer])
+def test_a_pair_is_question_then_context_between_special_tokens(make):
+    """Also where the tokenizer's own file says to cut and pad."""
+    tokenizer = make(WORDS)
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    assert tokens(tokenizer, encoded.input_ids[1]) == ["[CLS]", "where", "?", "[SEP]", "a", "dog", ".", "[SEP]"]
+    assert encoded.token_types[1] == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert [SPECIAL_KINDS[kind - 1] if kind else "" for kind in encoded.kinds[1]] == [
+        *("cls", "", "", "sep"),
+        *("", "", "period", "sep"),
+    ]
+    assert encoded.lengths == [len(ids) for ids in encoded.input_ids] == [len(kinds) for kinds in encoded.kinds]
+    assert encoded.truncated.tolist() == [False, False]
+
+
+def test_a_model_without_segments_gets_no_token_types():
+    tokenizer = roberta_tokenizer(WORDS)
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    assert encoded.token_types is None
+    assert tokens(tokenizer, encoded.input_ids[1])[0] == "<s>"
+    kinds = [SPECIAL_KINDS[kind - 1] for kind in encoded.kinds[1] if kind]
+    assert kinds == ["cls", "sep", "sep", "period", "sep"]
+
+
+def test_a_sample_of_one_text_is_encoded_alone():
+    tokenizer = bert_tokenizer(WORDS)
+    encoded = encode_samples([Sample("a", "a dog.", None)], tokenizer, "sentence_pair", 64)
+    assert tokens(tokenizer, encoded.input_ids[0]) == ["[CLS]", "a", "dog", ".", "[SEP]"]
+
+
+@pytest.mark.parametrize("make", [bert_tokenizer, roberta_tokenizer, truncating_tokenizer])
+@pytest.mark.parametrize("max_length", [10, 11, 15])
+def test_a_long_context_is_cut_and_its_question_is_not(make, max_length):
+    tokenizer = make(WORDS)
+    whole = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    cut = encode_samples(SAMPLES, tokenizer, "question_answering", max_length)
+    assert cut.truncated.tolist() == [length > max_length for length in whole.lengths]
+    assert cut.truncated[0]
+    assert cut.lengths[0] == max_length
+    # All but the last special token is as it was.
+    assert cut.input_ids[0][:-1] == whole.input_ids[0][: max_length - 1]
+    assert cut.input_ids[0][-1] == whole.input_ids[0][-1]
+    if cut.token_types is not None:
+        assert len(cut.token_types[0]) == max_length
+    assert len(cut.kinds[0]) == max_length
+    if not cut.truncated[1]:
+        assert cut.input_ids[1] == whole.input_ids[1]
+
+
+def test_of_two_sentences_the_longer_is_cut():
+    tokenizer = bert_tokenizer(WORDS)
+    pair = [Sample("a", "the cat sat by the old river", "a dog ran")]
+    cut = encode_samples(pair, tokenizer, "sentence_pair", 10)
+    assert tokens(tokenizer, cut.input_ids[0]) == [
+        *("[CLS]", "the", "cat", "sat", "by", "[SEP]"),
+        *("a", "dog", "ran", "[SEP]"),
+    ]
+
+
+@pytest.mark.parametrize("make", [bert_tokenizer, roberta_tokenizer])
+@pytest.mark.parametrize("max_length", [6, 9, 13])
+def test_a_question_that_alone_is_too_long_is_named(make, max_length):
+    sample = [Sample("q-17", "who sat by the old river in the house?", "A dog.")]
+    with pytest.raises(InputError, match="sample q-17: its question alone fills") as caught:
+        encode_samples(sample, make(WORDS), "question_answering", max_length)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_four_special_kinds_and_no_others():
+    tokenizer = bert_tokenizer(WORDS)
+    kinds = token_kinds(tokenizer)
+    special = {token: SPECIAL_KINDS[kinds[index] - 1] for token, index in tokenizer.get_vocab().items() if kinds[index]}
+    assert special == {"[CLS]": "cls", "[SEP]": "sep", ",": "comma", ".": "period"}
+
+
+def test_a_mark_of_a_words_beginning_is_no_part_of_the_surface():
+    kinds = token_kinds(roberta_tokenizer([",", ".", *WORDS]))
+    vocabulary = roberta_tokenizer([",", ".", *WORDS]).get_vocab()
+    special = {token: SPECIAL_KINDS[kinds[index] - 1] for token, index in vocabulary.items() if kinds[index]}
+    assert special == {"<s>": "cls", "</s>": "sep", ",": "comma", ".": "period", "Ġ,": "comma", "Ġ.": "period"}
+
+
+def test_without_cls_and_sep_the_beginning_and_end_of_text_take_their_place_if_they_are_added():
+    def kinds(template="$A", **special):
+        pieces = ["<b>", "<e>", ",", ".", ",,", "...", "dog"]
+        backend = Tokenizer(models.WordLevel({piece: index for index, piece in enumerate(pieces)}, unk_token="dog"))
+        backend.pre_tokenizer = pre_tokenizers.Whitespace()
+        backend.post_processor = processors.TemplateProcessing(
+            single=template, pair=f"{template} $B", special_tokens=[("<b>", 0), ("<e>", 1)]
+        )
+        return token_kinds(PreTrainedTokenizerFast(tokenizer_object=backend, **special))
+
+    both = {"bos_token": "<b>", "eos_token": "<e>"}
+    assert kinds("<b> $A <e>", **both).tolist() == [1, 2, 3, 4, 0, 0, 0]
+    assert kinds("<b> $A", **both).tolist() == [1, 0, 3, 4, 0, 0, 0]
+    assert kinds("$A <e>", **both).tolist() == [0, 2, 3, 4, 0, 0, 0]
+    assert kinds(**both).tolist() == [0, 0, 3, 4, 0, 0, 0]
+    assert kinds(cls_token="<b>", sep_token="<e>").tolist() == [1, 2, 3, 4, 0, 0, 0]
+    assert kinds("<b> $A <b>", bos_token="<b>", eos_token="<b>").tolist() == [1, 0, 3, 4, 0, 0, 0]
+    assert kinds().tolist() == [0, 0, 3, 4, 0, 0, 0]
+    assert kinds().dtype == np.int8

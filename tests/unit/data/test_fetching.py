@@ -1,0 +1,241 @@
+"""The data of a task: read as they are, refused where they are not what they should be, drawn by seed."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import sha256_file
+from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.records import Pair, Question, Sample, write_records
+from headtypes.data.sampling import sample_inputs, sample_questions
+from tests.support.places import SHARED_DATA
+from tests.support.records import question_of
+
+REAL = SHARED_DATA
+COLUMNS = {"first": "one", "second": "two"}
+ROWS = [('He said "hi', "there"), ("a, b", "c"), ('"quoted"', "NA")]
+
+
+def fetch(path, columns=None, kind="sentence_pair"):
+    return fetch_task("pairs", kind, {"file": str(path)}, {**COLUMNS, **(columns or {})})
+
+
+def refusal(path, columns=None, kind="sentence_pair") -> str:
+    with pytest.raises(InputError) as caught:
+        fetch(path, columns, kind)
+    assert str(caught.value).splitlines() == [str(caught.value)]
+    return str(caught.value)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        if isinstance(content, pd.DataFrame):
+            content.to_parquet(path)
+        else:
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def in_form(suffix: str):
+    """The same rows in each form of file."""
+    table = pd.DataFrame([(*pair, index % 2, f"id{index}") for index, pair in enumerate(ROWS)])
+    table.columns = ["one", "two", "gold", "number"]
+    match suffix:
+        case ".tsv":
+            return "\n".join("\t".join(map(str, row)) for row in [table.columns, *table.to_numpy()]) + "\n"
+        case ".csv":
+            return table.to_csv(index=False)
+        case ".jsonl":
+            return "".join(json.dumps(row) + "\n" for row in table.to_dict("records"))
+        case ".parquet":
+            return table
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet", ".TSV"])
+def test_every_form_of_file_gives_the_same_rows(file, suffix):
+    path = file(f"pairs{suffix}", in_form(suffix.lower()))
+    rows, record = fetch(path, {"label": "gold", "id": "number"})
+    assert [(row.first, row.second) for row in rows] == ROWS
+    assert [row.id for row in rows] == ["id0", "id1", "id2"]
+    assert [str(row.label) for row in rows] == ["0", "1", "0"]
+    assert record == {"task": "pairs", "file": str(path), "sha256": sha256_file(path), "revision": None, "rows": 3}
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
+def test_without_an_id_the_row_is_the_id_and_without_a_label_there_is_none(file, tmp_path, suffix):
+    rows, _ = fetch(file(f"pairs{suffix}", in_form(suffix)))
+    assert [row.id for row in rows] == ["0", "1", "2"]
+    assert [row.label for row in rows] == [None] * 3
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", "sentence_pair") == rows
+
+
+def test_marks_of_spreadsheets_and_line_ends_are_no_data(file):
+    content = b"\xef\xbb\xbfone\ttwo\r\na\tb\r\n"
+    rows, _ = fetch(file("pairs.tsv", content))
+    assert (rows[0].first, rows[0].second) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fragment"),
+    [
+        ("x.tsv", "one\ttoo\na\tb\n", 'has no column two. Did you mean "too"? It has one, too.'),
+        ("x.jsonl", '{"one": "a", "tow": "b"}\n', 'has no column two. Did you mean "tow"?'),
+        ("x.tsv", "one\ttwo\na\t \n", "row 1 has no text in one or two"),
+        ("x.tsv", "one\ttwo\na\tb\nc\n", "row 2 has no text in one or two"),
+        ("x.jsonl", '{"one": "a", "two": "b"}\n{"one": 3, "two": "b"}\n', "row 2 has no text"),
+        ("x.jsonl", '{"one": "a", "two": "b"}\n{"one": "a"}\n', "row 2 has no text"),
+        ("x.tsv", "one\ttwo\n", "has no rows"),
+        ("x.jsonl", "", "has no rows"),
+        ("x.tsv", "", "cannot be read as tsv"),
+        ("x.csv", "one,two\na,b\nc,d,e\n", "cannot be read as csv"),
+        ("x.csv", "one,two\na,b,c\n", "cannot be read as csv"),
+        ("x.tsv", "one\ttwo\nä\tb\n".encode("latin-1"), "cannot be read as tsv"),
+        ("x.jsonl", '{"one": "a",\n', "line 1 is not valid JSON"),
+        ("x.jsonl", b'{"one": "\xff"}\n', "line 1 is not UTF-8 text"),
+        ("x.jsonl", '{"one": "a", "two": "b"}\n3\n', "line 2 is not a JSON object"),
+        ("x.jsonl", "3\n4\n", "line 1 is not a JSON object"),
+        ("x.parquet", b"PAR1 not quite", "cannot be read as parquet"),
+        ("x.txt", "one\ttwo\n", "a table must be one of .tsv, .csv, .jsonl, .parquet; found .txt"),
+        ("x", "one\ttwo\n", "found no suffix"),
+    ],
+)
+def test_pairs_that_are_not_what_they_should_be_are_refused_in_one_sentence(file, name, content, fragment):
+    path = file(name, content)
+    message = refusal(path)
+    assert fragment in message
+    assert str(path) in message
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    for kind in ("sentence_pair", "question_answering"):
+        message = refusal(tmp_path / "none.tsv", kind=kind)
+        assert message == f"tasks.pairs.source.file: there is no file {tmp_path / 'none.tsv'}."
+
+
+@pytest.mark.parametrize(
+    ("ids", "fragment"),
+    [(["x", "y", "x"], "holds an id more than once"), (["x", "", "y"], "row 2 has '' in number")],
+)
+def test_ids_must_be_there_and_tell_rows_apart(file, ids, fragment):
+    content = "one\ttwo\tnumber\n" + "".join(f"a\tb\t{id_}\n" for id_ in ids)
+    assert fragment in refusal(file("x.tsv", content), {"id": "number"})
+
+
+def test_whole_numbers_as_ids_and_labels_stay_whole_numbers(file):
+    table = pd.DataFrame({"one": ["a", "b"], "two": ["c", "d"], "number": [3.0, 12.0], "gold": [True, False]})
+    rows, _ = fetch(file("x.parquet", table), {"id": "number", "label": "gold"})
+    assert [row.id for row in rows] == ["3", "12"]
+    assert [row.label for row in rows] == [True, False]
+
+
+@pytest.mark.parametrize("label", [None, float("nan"), 0.5, [1], pd.Timestamp("2020-01-01"), ""])
+def test_a_label_that_no_file_of_ours_can_hold_is_refused_with_its_row(file, label):
+    table = pd.DataFrame({"one": ["a", "b"], "two": ["c", "d"], "gold": pd.Series([label, label], dtype=object)})
+    message = refusal(file("x.parquet", table), {"label": "gold"})
+    assert re.search(r"x\.parquet: row 1 has .* in gold; text or a whole number is needed", message)
+
+
+def squad(questions: int) -> dict:
+    context = "A cat sat by the river."
+    asked = [
+        {"id": f"q{index}", "question": "Who sat?", "answers": [{"text": "A cat", "answer_start": 0}]}
+        for index in range(questions)
+    ]
+    return {"data": [{"title": "Cats", "paragraphs": [{"context": context, "qas": asked}]}]}
+
+
+def test_a_squad_file_is_read_as_questions(file):
+    path = file("dev.json", json.dumps(squad(2)))
+    rows, record = fetch_task("squad", "question_answering", {"file": str(path)}, None)
+    assert rows[1] == Question("q1", "Cats", "Who sat?", "A cat sat by the river.", ("A cat",), (0,))
+    assert record["rows"] == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "fragment"),
+    [
+        ("", "is not valid JSON: line 1"),
+        ('{"data": [', "is not valid JSON"),
+        ("[]", "is not in the layout of SQuAD v1.1"),
+        ('{"version": 1}', "is not in the layout of SQuAD v1.1"),
+        (json.dumps(squad(0)), "has no questions"),
+    ],
+)
+def test_a_squad_file_that_is_not_what_it_should_be_is_refused_in_one_sentence(file, content, fragment):
+    assert fragment in refusal(file("dev.json", content), kind="question_answering")
+
+
+QUESTIONS = [question_of(f"q{i}", f"Q{i}?", f"C{i}.", ["C"]) for i in range(50)]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60))
+def test_a_drawing_has_no_row_twice_keeps_the_order_of_the_data_and_grows_without_changing(seed, wanted):
+    def drawn(count):
+        return [QUESTIONS.index(row) for row in sample_questions(QUESTIONS, questions=count, seed=seed)]
+
+    found = drawn(wanted)
+    assert len(found) == min(wanted, 50)
+    assert found == sorted(set(found))
+    assert set(found) <= set(drawn(wanted + 5))
+    assert found == drawn(wanted)
+
+
+def test_another_seed_draws_other_rows_and_every_row_is_as_likely():
+    counts = dict.fromkeys(range(50), 0)
+    for seed in range(400):
+        for row in sample_questions(QUESTIONS, questions=10, seed=seed):
+            counts[int(row.id[1:])] += 1
+    # Binomial, 400 draws at 1/5: 80 with a standard deviation of 8.
+    assert 80 - 40 < min(counts.values()) <= max(counts.values()) < 80 + 40
+
+
+def test_all_questions_are_all_questions():
+    assert sample_questions(QUESTIONS, questions="all", seed=None) == QUESTIONS
+
+
+def test_a_sample_is_question_and_context_or_two_sentences():
+    (sample,) = sample_inputs(QUESTIONS[:1], kind="question_answering", samples=9, seed=0)
+    assert sample == Sample("q0", "Q0?", "C0.")
+    pair = [Pair("0", "a", "b", 1)]
+    assert sample_inputs(pair, kind="sentence_pair", samples=9, seed=0) == [Sample("0", "a", "b")]
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not REAL.is_dir(), reason="real data are not here")
+def test_the_real_mnli_file_is_read_row_by_row():
+    path = REAL / "mnli" / "dev_matched.tsv"
+    columns = {"first": "premise", "second": "hypothesis", "label": "gold_label"}
+    rows, _ = fetch_task("mnli", "sentence_pair", {"file": str(path)}, columns)
+    with open(path, encoding="utf-8", newline="\n") as file:
+        header, *lines = (line.rstrip("\n").split("\t") for line in file)
+    expected = [[line[header.index(name)] for name in columns.values()] for line in lines]
+    assert [[row.first, row.second, row.label] for row in rows] == expected
+    assert len(rows) == 9815
+    assert {row.label for row in rows} == {"entailment", "neutral", "contradiction"}
+
+
+@pytest.mark.parametrize("world", ["question_answering", "paraphrase", "entailment"])
+def test_the_generated_world_gives_rows_of_the_same_form_as_a_file(file, tmp_path, world):
+    source = {"world": world, "seed": 7, "split": "dev", "size": 12}
+    kind = "question_answering" if world == "question_answering" else "sentence_pair"
+    rows, record = fetch_task("made", kind, source, None)
+    assert record == {"task": "made", **source, "revision": None, "rows": 12}
+    if kind == "question_answering":
+        like, _ = fetch_task("squad", kind, {"file": str(file("dev.json", json.dumps(squad(1))))}, None)
+    else:
+        like, _ = fetch(file("pairs.tsv", in_form(".tsv")), {"label": "gold"})
+    assert {type(row) for row in rows} == {type(like[0])}
+    assert len({row.id for row in rows}) == 12
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", kind) == rows == fetch_task("made", kind, source, None)[0]

@@ -1,0 +1,123 @@
+"""Kinds of task: what they say of themselves fits the rest, and a further one needs a module and a line."""
+
+import json
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pytest
+
+from headtypes.analyses.ablation.evaluation import Settings
+from headtypes.attention.operations import Reading
+from headtypes.core.errors import InputError
+from headtypes.data.answering.answers import ANSWERS
+from headtypes.data.answering.examples import EXAMPLES
+from headtypes.data.encoding import encode_samples
+from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
+from headtypes.data.kinds.registry import KINDS, kinds_with, read_rows
+from headtypes.data.records import Sample, write_records
+from headtypes.data.sampling import sample_inputs
+from headtypes.data.world.tasks import DATA_SETS
+from headtypes.models.loading import HEADS
+from headtypes.planning.config import checks, schema
+from headtypes.planning.config.checks import check_models
+from headtypes.planning.digest import reached_modules
+from tests.support.configs import full_config
+from tests.support.places import SCRIPTS
+from tests.support.tiny import bert_tokenizer
+
+
+def test_what_a_model_answers_has_examples_and_answers_and_a_head():
+    answerable = {name for name, kind in KINDS.items() if kind.head is not None}
+    assert set(EXAMPLES) == set(ANSWERS) == answerable
+    assert {KINDS[name].head for name in answerable} <= {*HEADS, LANGUAGE_MODEL}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_a_kind_says_of_the_configuration_is_there(name):
+    kind = KINDS[name]
+    assert kind.name == name
+    assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.Windows.model_fields)
+    assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
+    assert set(kind.keys) <= set(schema.Task.model_fields)
+    assert set(kind.columns) <= set(schema.Columns.model_fields)
+    assert set(kind.without_reading) <= {field.name for field in fields(Reading)}
+    assert set(kind.source_keys) <= set(schema.TaskSource.model_fields)
+    assert set(kind.worlds) <= set(DATA_SETS)
+    assert kind.head is None or len(EXAMPLES[name].target_names) > 0
+
+
+def test_every_data_set_of_the_world_is_of_one_kind():
+    worlds = [world for kind in KINDS.values() for world in kind.worlds]
+    assert sorted(worlds) == sorted(DATA_SETS)
+
+
+def test_a_key_belongs_to_the_kinds_that_have_it():
+    assert kinds_with("columns") == ["sentence_pair", "multiple_choice"]
+    assert kinds_with("choices") == ["multiple_choice"]
+    assert kinds_with("folder") == ["text", "coreference"]
+    assert kinds_with("max_seq_length") == ["text", "treebank", "coreference"]
+    assert kinds_with("samples") == ["question_answering", "sentence_pair", "multiple_choice", "text"]
+    assert kinds_with("source") == list(KINDS)
+
+
+def test_what_answers_are_worth_is_no_matter_of_features_and_training():
+    """Else an edit of the scoring would run them again."""
+    for script, apart in (
+        ("fetch_task", ("examples.py", "answers.py", "scoring.py", "spans.py", "sliding.py")),
+        ("extract_features", ("examples.py", "answers.py", "scoring.py", "spans.py", "sliding.py")),
+        ("prepare_windows", ("answers.py", "scoring.py", "spans.py")),
+        ("measure_importance", ("answers.py", "scoring.py", "spans.py")),
+        ("finetune_model", ("answers.py", "scoring.py", "spans.py")),
+    ):
+        modules = reached_modules(SCRIPTS / f"{script}.py")
+        reached = {Path(file).name for file in modules if re.search("/(tasks|answering)/", file)}
+        assert "kinds.py" in reached
+        assert not reached & set(apart), script
+
+
+@dataclass(frozen=True)
+class Note:
+    """A row of the kind below: a document of paragraphs."""
+
+    id: str
+    paragraphs: tuple[str, ...]
+
+
+class Notes(Kind):
+    """Documents, each paragraph of which is a sample; no model answers them."""
+
+    name, row, form = "notes", Note, "json"
+
+    def of_file(self, data, where, key, columns):
+        return [Note(name, tuple(paragraphs)) for name, paragraphs in data.items()]
+
+    def samples(self, rows, draw):
+        paragraphs = [(f"{row.id}-{place}", text) for row in rows for place, text in enumerate(row.paragraphs)]
+        return [Sample(*paragraphs[place], None) for place in draw(len(paragraphs))]
+
+
+def test_a_further_kind_is_read_drawn_and_encoded_by_its_module_and_a_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(KINDS, "notes", Notes())
+    (tmp_path / "notes.json").write_text(json.dumps({"a": ["The cat sat.", "It ran."], "b": ["A dog."]}))
+    rows, _ = fetch_task("mine", "notes", {"file": str(tmp_path / "notes.json")}, None)
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", "notes") == rows
+    samples = sample_inputs(rows, kind="notes", samples=2, seed=0)
+    assert {sample.id for sample in samples} < {"a-0", "a-1", "b-0"}
+    assert len(samples) == 2
+    encoded = encode_samples(samples, bert_tokenizer(), "notes", 5)
+    assert max(encoded.lengths) == 5
+
+
+def test_a_kind_that_is_not_had_from_the_hub_says_so():
+    with pytest.raises(InputError, match=r"^some/data: a task of kind notes cannot be read from the Hub"):
+        Notes().of_hub([], "some/data", "tasks.mine.columns", None)
+
+
+def test_a_model_cannot_be_evaluated_on_a_kind_that_no_model_answers(tmp_path, monkeypatch):
+    config = schema.read_config(full_config(tmp_path))
+    monkeypatch.setattr(checks, "KINDS", {**KINDS, config.tasks["pairs"].kind: Notes()})
+    with pytest.raises(InputError, match=r"models\.base\.evaluate: pairs is of kind notes, which no model answers"):
+        check_models(config)

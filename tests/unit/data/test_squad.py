@@ -1,0 +1,130 @@
+import copy
+import json
+
+import pytest
+from datasets import Dataset
+
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.question_answering.squad import questions_from_rows, read_squad
+from headtypes.data.records import Question
+from tests.support.places import SHARED_DATA
+
+DATA = SHARED_DATA / "squad"
+CONTEXT = "Café Ada opened in 1843. It stands in Narrow Street."
+SQUAD = {
+    "version": "1.1",
+    "data": [
+        {
+            "title": "Cafés",
+            "paragraphs": [
+                {
+                    "context": CONTEXT,
+                    "qas": [
+                        {
+                            "id": "a1",
+                            "question": "When did it open?",
+                            "answers": [
+                                {"text": "1843", "answer_start": 19},
+                                {"text": "in 1843", "answer_start": 16},
+                            ],
+                        },
+                        {
+                            "id": "a2",
+                            "question": "Where is it?",
+                            "answers": [{"text": "Narrow Street", "answer_start": 38}],
+                        },
+                    ],
+                }
+            ],
+        }
+    ],
+}
+
+
+def written(tmp_path, data):
+    path = tmp_path / "questions.json"
+    path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
+    return path
+
+
+def test_questions_carry_article_context_and_all_answers(tmp_path):
+    assert read_squad(written(tmp_path, SQUAD)) == [
+        Question("a1", "Cafés", "When did it open?", CONTEXT, ("1843", "in 1843"), (19, 16)),
+        Question("a2", "Cafés", "Where is it?", CONTEXT, ("Narrow Street",), (38,)),
+    ]
+
+
+def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
+    rows = Dataset.from_list(
+        [
+            {
+                "id": "a1",
+                "title": "Cafés",
+                "context": CONTEXT,
+                "question": "When did it open?",
+                "answers": {"text": ["1843", "in 1843"], "answer_start": [19, 16]},
+            },
+            {
+                "id": "a2",
+                "title": "Cafés",
+                "context": CONTEXT,
+                "question": "Where is it?",
+                "answers": {"text": ["Narrow Street"], "answer_start": [38]},
+            },
+        ]
+    )
+    assert questions_from_rows(rows, "rajpurkar/squad") == read_squad(written(tmp_path, SQUAD))
+
+
+def test_row_without_a_column_is_named():
+    with pytest.raises(InputError, match=r"some/set, question 1 .*title"):
+        questions_from_rows([{"id": "x", "context": "c", "question": "q", "answers": {}}], "some/set")
+
+
+def broken(change):
+    data = copy.deepcopy(SQUAD)
+    change(data, data["data"][0]["paragraphs"][0]["qas"])
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("{ not json", "not valid JSON"),
+        ([], "not in the layout"),
+        ({"questions": []}, "'data' is missing"),
+        ({"data": []}, "no questions"),
+        (broken(lambda data, qas: data["data"][0].pop("title")), "'title' is missing"),
+        (broken(lambda data, qas: qas[1].update(id="a1")), "id a1 twice"),
+        (broken(lambda data, qas: qas[1].update(id=7)), "id must be text"),
+        (broken(lambda data, qas: qas[1].update(question=" ")), r"a2.*question must be text"),
+        (broken(lambda data, qas: qas[1].update(answers=[], is_impossible=True)), r"a2 has no answers.*v2"),
+        (broken(lambda data, qas: qas[1]["answers"][0].update(text="")), "a2 has an empty answer"),
+        (broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=39)), r"a2 is not in the context"),
+        (
+            broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=-14)),
+            r"a2 is not in the context",
+        ),
+        (
+            broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=None)),
+            r"a2 is not in the context",
+        ),
+    ],
+)
+def test_unusable_file_is_named_with_the_reason(tmp_path, data, message):
+    path = written(tmp_path, data)
+    with pytest.raises(InputError, match=message) as caught:
+        read_squad(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA.exists(), reason="no real data")
+@pytest.mark.parametrize(
+    ("name", "n_questions", "n_articles"),
+    [("dev-v1.1.json", 10570, 48), ("train-subset-du2017test-v1.1.json", 11877, 44)],
+)
+def test_official_data_pass_every_check(name, n_questions, n_articles):
+    questions = read_squad(DATA / name)
+    assert len(questions) == n_questions
+    assert len({question.article for question in questions}) == n_articles

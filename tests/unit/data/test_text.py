@@ -1,0 +1,346 @@
+"""Text as a task: documents of paragraphs from every source, their segments, and what a model reads of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from datasets import Dataset
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import sha256_file
+from headtypes.data import fetching
+from headtypes.data.encoding import encode_samples
+from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.kinds.text.documents import segments_of
+from headtypes.data.records import Document, Sample, write_records
+from headtypes.data.sampling import sample_inputs
+from headtypes.data.tokens import separates_texts
+from tests.support.places import SHARED_DATA
+from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer, truncating_tokenizer
+
+WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "by", "in", "it"]
+
+
+def written(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def documents(path: Path) -> list[Document]:
+    return fetch_task("mine", "text", {"folder" if path.is_dir() else "file": str(path)}, None)[0]
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        documents(path)
+    message = str(caught.value)
+    assert message.splitlines() == [message]
+    assert str(path) in message
+    return message
+
+
+def json_lines(*rows: dict) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def squad(*articles: tuple[str, list[str]]) -> str:
+    return json.dumps(
+        {"data": [{"title": title, "paragraphs": [{"context": text} for text in texts]} for title, texts in articles]}
+    )
+
+
+class TestPlainText:
+    """An empty line ends a paragraph, a form feed or the end of the file a document."""
+
+    def test_paragraphs_and_documents(self, tmp_path):
+        text = "One line\nand another. \n\n  Two.\n \t \nThree.\n\fFour.\n\n\n\nFive.\n\f\n"
+        assert documents(written(tmp_path / "book.txt", text)) == [
+            Document("book-0", ("One line and another.", "Two.", "Three.")),
+            Document("book-1", ("Four.", "Five.")),
+        ]
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_line_ends_and_marks_of_editors_are_no_text(self, tmp_path, end):
+        text = b"\xef\xbb\xbf" + f"Café one.{end}{end}Two.{end}".encode()
+        assert documents(written(tmp_path / "book.txt", text)) == [Document("book-0", ("Café one.", "Two."))]
+
+    def test_other_separators_of_unicode_are_part_of_a_line(self, tmp_path):
+        text = "One\u2028line.\x85\x1cStill.\n\nTwo."
+        assert documents(written(tmp_path / "b.txt", text))[0].paragraphs == ("One\u2028line.\x85\x1cStill.", "Two.")
+
+    @pytest.mark.parametrize(
+        ("content", "fragment"),
+        [
+            ("", "has no text"),
+            (" \n\f\n\n", "has no text"),
+            ("One.\nTwo.\n", "gives no segment, which takes a document with two paragraphs"),
+            ("One.\fTwo.", "gives no segment"),
+            ("One.\n\n\u200b\n", "gives no segment"),
+            (b"One.\n\nTw\xf6.\n", "line 3 is not UTF-8 text"),
+            ("One.\n\nTwo.".encode("utf-16"), "line 1 is not UTF-8 text"),
+        ],
+    )
+    def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
+        assert fragment in refusal(written(tmp_path / "book.txt", content))
+
+
+class TestJsonLines:
+    """`{"id": ..., "paragraphs": [...]}`."""
+
+    def test_documents_are_as_they_stand(self, tmp_path):
+        rows = [{"id": "a", "paragraphs": ["One.\nLine.", " ", "Two."]}, {"id": 7, "paragraphs": ["x", "y"], "more": 1}]
+        path = written(tmp_path / "docs.JSONL", "\n" + json_lines(*rows))
+        assert documents(path) == [Document("a", ("One.\nLine.", " ", "Two.")), Document("7", ("x", "y"))]
+
+    @pytest.mark.parametrize(
+        ("content", "fragment"),
+        [
+            ("", "has no rows"),
+            ("\n\n", "has no rows"),
+            ('{"id": "a", "paragraphs": ["x", "y"]}\n{"id": \n', "line 2 is not valid JSON"),
+            (b'{"id": "a", "paragraphs": ["\xff", "y"]}\n', "line 1 is not UTF-8 text"),
+            ('["x", "y"]\n', "line 1 is not a JSON object"),
+            ('\n{"paragraphs": ["x", "y"]}\n', 'line 2 has no id; a document is {"id": ..., "paragraphs": [...]}.'),
+            ('{"id": "a", "paragraph": ["x", "y"]}\n', "line 1 has no paragraphs"),
+            ('{"id": "", "paragraphs": ["x", "y"]}\n', "line 1: the id is ''; text or a whole number is needed"),
+            ('{"id": true, "paragraphs": ["x", "y"]}\n', "line 1: the id is True"),
+            ('{"id": null, "paragraphs": ["x", "y"]}\n', "line 1: the id is None"),
+            ('{"id": "a", "paragraphs": []}\n', "line 1: paragraphs must be a list of texts, and not empty"),
+            ('{"id": "a", "paragraphs": "x"}\n', "line 1: paragraphs must be a list of texts"),
+            ('{"id": "a", "paragraphs": ["x", 3]}\n', "line 1: paragraph 2 is not text, but 3"),
+            ('{"id": "a", "paragraphs": ["x", null]}\n', "line 1: paragraph 2 is not text, but None"),
+            (
+                '{"id": "a", "paragraphs": ["x", "y\\ud83d"]}\n',
+                "line 1: paragraph 2 is not valid Unicode text: character 2",
+            ),
+            ('{"id": "\\udc00", "paragraphs": ["x", "y"]}\n', "line 1: the id is not valid Unicode text"),
+            (
+                json_lines(*[{"id": "a", "paragraphs": ["x", "y"]}] * 2),
+                "line 2: the id 'a' is also that of the document in",
+            ),
+            (json_lines({"id": "a", "paragraphs": ["x"]}), "gives no segment"),
+            (json_lines({"id": "a", "paragraphs": ["", "x"]}), "gives no segment"),
+        ],
+    )
+    def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
+        assert fragment in refusal(written(tmp_path / "docs.jsonl", content))
+
+
+class TestArticles:
+    """SQuAD's JSON, and a data set of the Hub: documents by title, each context once."""
+
+    ARTICLES = (("Cats", ["One.", "Two.", "One.", "Three."]), ("Dogs", ["Four.", "Five."]), ("Cats", ["Two.", "Six."]))
+    EXPECTED = (Document("Cats", ("One.", "Two.", "Three.", "Six.")), Document("Dogs", ("Four.", "Five.")))
+
+    def test_a_file_and_a_data_set_of_the_hub_give_the_same_documents(self, tmp_path, monkeypatch):
+        path = written(tmp_path / "dev.json", squad(*self.ARTICLES))
+        assert tuple(documents(path)) == self.EXPECTED
+        rows = [{"title": title, "context": text, "id": "q"} for title, texts in self.ARTICLES for text in texts]
+        source = {"hub": "some/questions", "revision": "abc", "split": "validation"}
+        monkeypatch.setattr(fetching, "read_data_set", lambda source, _: (Dataset.from_list(rows), source))
+        from_hub, record = fetch_task("mine", "text", source, None)
+        assert tuple(from_hub) == self.EXPECTED
+        assert (record["hub"], record["revision"], record["rows"]) == ("some/questions", "abc", 2)
+
+    @pytest.mark.parametrize(
+        ("content", "fragment"),
+        [
+            ("", "is not valid JSON: line 1"),
+            ("[]", "is not in the layout of SQuAD v1.1"),
+            ('{"data": [{"title": "a"}]}', "is not in the layout of SQuAD v1.1 (KeyError: 'paragraphs')"),
+            ('{"data": []}', "gives no segment"),
+            (squad(("a", ["x", 3])), "the context of paragraph 2 is not text, but 3"),
+            (squad((None, ["x", "y"])), "the title of paragraph 1 is not text, but None"),
+            (squad((" ", ["x", "y"])), "paragraph 1 has no title"),
+            (squad(("a", ["x", "\ud800"])), "the context of paragraph 2 is not valid Unicode text"),
+            (squad(("a", ["x", "x"])), "gives no segment"),
+        ],
+    )
+    def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
+        assert fragment in refusal(written(tmp_path / "dev.json", content))
+
+    def test_a_data_set_without_the_columns_is_refused(self, monkeypatch):
+        data = Dataset.from_list([{"title": "a", "text": "b"}])
+        monkeypatch.setattr(fetching, "read_data_set", lambda source, _: (data, source))
+        with pytest.raises(InputError, match=r"^some/texts has no column context; documents are made of the columns"):
+            fetch_task("mine", "text", {"hub": "some/texts", "revision": "abc", "split": "train"}, None)
+
+    @pytest.mark.real
+    @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="real data are not here")
+    def test_the_real_squad_has_48_documents_and_every_context_once(self):
+        path = SHARED_DATA / "squad" / "dev-v1.1.json"
+        rows = documents(path)
+        assert len(rows) == 48
+        articles = json.loads(path.read_text(encoding="utf-8"))["data"]
+        contexts = [[paragraph["context"] for paragraph in article["paragraphs"]] for article in articles]
+        assert [list(row.paragraphs) for row in rows] == [list(dict.fromkeys(texts)) for texts in contexts]
+
+
+class TestFolders:
+    """All files of a folder, in the order of their names."""
+
+    def test_files_are_read_in_the_order_of_their_names(self, tmp_path):
+        folder = tmp_path / "texts"
+        written(folder / "b.txt", "Three.\n\nFour.")
+        written(folder / "a.TXT", "One.\n\nTwo.")
+        written(folder / ".hidden", "not read")
+        (folder / "further").mkdir()
+        rows, record = fetch_task("mine", "text", {"folder": str(folder)}, None)
+        assert rows == [Document("a-0", ("One.", "Two.")), Document("b-0", ("Three.", "Four."))]
+        assert record == {
+            "task": "mine",
+            "folder": str(folder),
+            "sha256": record["sha256"],
+            "revision": None,
+            "rows": 2,
+        }
+
+    def test_the_checksum_is_of_names_and_contents(self, tmp_path):
+        def checksum():
+            return fetch_task("mine", "text", {"folder": str(tmp_path)}, None)[1]["sha256"]
+
+        written(tmp_path / "a.txt", "One.\n\nTwo.")
+        first = checksum()
+        written(tmp_path / "a.txt", "One.\n\nTwo!")
+        second = checksum()
+        (tmp_path / "a.txt").rename(tmp_path / "b.txt")
+        assert len({first, second, checksum()}) == 3
+        assert first != sha256_file(tmp_path / "b.txt")
+
+    def test_a_folder_that_cannot_be_used_is_refused_in_one_sentence(self, tmp_path):
+        folder = tmp_path / "texts"
+        folder.mkdir()
+        assert "tasks.mine.source.folder: the folder" in refusal(folder)
+        assert "holds no files" in refusal(folder)
+        written(folder / "a.txt", "One.\n\nTwo.")
+        written(folder / "notes", "x")
+        assert "must have one suffix; found .txt, none" in refusal(folder)
+        (folder / "notes").rename(folder / "a.md")
+        assert "must have one suffix; found .md, .txt" in refusal(folder)
+        (folder / "a.txt").rename(folder / "{a}.txt")
+        assert "takes the braces in" in refusal(folder)
+        (folder / "{a}.txt").unlink()
+        assert "a text must be one of .json, .jsonl, .txt; found .md" in refusal(folder)
+
+    def test_a_folder_that_is_not_there_is_named(self, tmp_path):
+        with pytest.raises(InputError, match=r"^tasks\.mine\.source\.folder: there is no folder "):
+            fetch_task("mine", "text", {"folder": str(tmp_path / "none")}, None)
+
+    def test_an_id_in_two_files_and_an_empty_file_are_named(self, tmp_path):
+        for name in ("a", "b"):
+            written(tmp_path / f"{name}.jsonl", json_lines({"id": "x", "paragraphs": ["One.", "Two."]}))
+        assert (
+            f"{tmp_path}/b.jsonl, line 1: the id 'x' is also that of the document in {tmp_path}/a.jsonl, line 1."
+            in refusal(tmp_path)
+        )
+        written(tmp_path / "b.jsonl", "")
+        assert f"{tmp_path}/b.jsonl has no rows" in refusal(tmp_path)
+
+
+def test_the_world_tells_documents_whose_paragraphs_belong_together(tmp_path):
+    source = {"world": "text", "seed": 7, "split": "dev", "size": 20}
+    rows, record = fetch_task("told", "text", source, None)
+    assert record == {"task": "told", **source, "revision": None, "rows": 20}
+    assert rows == fetch_task("told", "text", source, None)[0]
+    assert rows[:5] == fetch_task("told", "text", {**source, "size": 5}, None)[0]
+    assert len({row.id for row in rows}) == 20
+    paragraphs = [paragraph for row in rows for paragraph in row.paragraphs]
+    assert len(set(paragraphs)) == len(paragraphs)
+    write_records(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl", "text") == rows
+
+
+def test_the_paragraphs_of_the_world_are_the_contexts_of_its_questions():
+    """So that types on text and types on questions are about the same language."""
+    source = {"world": "text", "seed": 7, "split": "dev", "size": 30}
+    told = {text for row in fetch_task("told", "text", source, None)[0] for text in row.paragraphs}
+    asked, _ = fetch_task("asked", "question_answering", {**source, "world": "question_answering"}, None)
+    assert {question.context for question in asked} <= told
+
+
+class TestSegments:
+    """Paragraphs 2i and 2i + 1 of a document."""
+
+    def test_a_paragraph_that_is_left_over_makes_no_segment(self):
+        assert segments_of(Document("x", ("a", "b", "c", "d", "e"))) == [
+            Sample("x-0", "a", "b"),
+            Sample("x-1", "c", "d"),
+        ]
+        assert segments_of(Document("x", ("a",))) == []
+
+    @pytest.mark.parametrize(
+        "nothing", ["", " \n\t", "\u200b\u00ad", "\x00\x07", "\u3000", "\ue000", "\u0301", "\ufffd"]
+    )
+    def test_a_paragraph_without_a_token_makes_no_segment_and_moves_no_other(self, nothing):
+        assert not bert_tokenizer(WORDS).tokenize(nothing)
+        assert segments_of(Document("x", ("a", nothing, "c", "d"))) == [Sample("x-1", "c", "d")]
+        assert segments_of(Document("x", (nothing, "b", "c", "d"))) == [Sample("x-1", "c", "d")]
+
+    @pytest.mark.parametrize("something", ["!", "€", "7", "字", "🐈"])
+    def test_one_sign_is_a_token(self, something):
+        assert segments_of(Document("x", ("a", something))) == [Sample("x-0", "a", something)]
+
+    def test_segments_are_drawn_without_replacement_in_the_order_of_the_documents(self):
+        rows = [Document(name, tuple(f"{name}{number}" for number in range(7))) for name in "abcdefgh"]
+        every = [segment for row in rows for segment in segments_of(row)]
+        assert len(every) == 24
+        drawn = sample_inputs(rows, kind="text", samples=10, seed=3)
+        places = [every.index(segment) for segment in drawn]
+        assert places == sorted(set(places))
+        assert len(places) == 10
+        assert sample_inputs(rows, kind="text", samples=100, seed=3) == every
+
+
+SEGMENTS = [
+    Sample("x-0", "the cat sat by the old river.", "a dog ran."),
+    Sample("x-1", "it sat.", "it ran in the house."),
+]
+
+
+class TestEncoding:
+    """A pair for models that separate texts, running text for the others."""
+
+    @pytest.mark.parametrize("make", [bert_tokenizer, truncating_tokenizer])
+    def test_a_segment_is_a_pair_and_the_longer_paragraph_is_cut_from_its_end(self, make):
+        tokenizer = make(WORDS)
+        encoded = encode_samples(SEGMENTS, tokenizer, "text", 512, 11)
+        assert [tokenizer.convert_ids_to_tokens(ids) for ids in encoded.input_ids] == [
+            ["[CLS]", "the", "cat", "sat", "by", "[SEP]", "a", "dog", "ran", ".", "[SEP]"],
+            ["[CLS]", "it", "sat", ".", "[SEP]", "it", "ran", "in", "the", "house", "[SEP]"],
+        ]
+        assert encoded.truncated.tolist() == [True, True]
+        assert encoded.token_types == [[0] * 6 + [1] * 5, [0] * 5 + [1] * 6]
+
+    def test_the_model_s_own_limit_counts_where_it_is_lower(self):
+        encoded = encode_samples(SEGMENTS, bert_tokenizer(WORDS), "text", 9, 128)
+        assert max(encoded.lengths) == 9
+
+    def test_segment_ids_may_be_zeros(self):
+        pair = encode_samples(SEGMENTS, bert_tokenizer(WORDS), "text", 512, 11)
+        zeros = encode_samples(SEGMENTS, bert_tokenizer(WORDS), "text", 512, 11, "zeros")
+        assert zeros.token_types == [[0] * 11] * 2
+        assert zeros.input_ids == pair.input_ids
+        assert encode_samples(SEGMENTS, roberta_tokenizer(WORDS), "text", 512, 11, "zeros").token_types is None
+
+    def test_roberta_reads_pairs(self):
+        tokenizer = roberta_tokenizer(WORDS)
+        assert separates_texts(tokenizer)
+        tokens = tokenizer.convert_ids_to_tokens(encode_samples(SEGMENTS[1:], tokenizer, "text", 512, 128).input_ids[0])
+        assert tokens.count("</s>") == 3
+
+    @pytest.mark.parametrize("make", [gpt2_tokenizer, llama_tokenizer])
+    def test_without_a_separator_a_segment_is_running_text(self, make):
+        tokenizer = make(WORDS)
+        assert not separates_texts(tokenizer)
+        encoded = encode_samples(SEGMENTS, tokenizer, "text", 512, 128)
+        for sample, ids in zip(SEGMENTS, encoded.input_ids, strict=True):
+            assert ids == tokenizer(f"{sample.first}\n\n{sample.second}")["input_ids"]
+        cut = encode_samples(SEGMENTS, tokenizer, "text", 512, 6)
+        assert cut.input_ids == [ids[:6] for ids in encoded.input_ids]
+
+    def test_question_and_context_are_never_joined(self):
+        tokenizer = gpt2_tokenizer(WORDS)
+        ids = encode_samples(SEGMENTS, tokenizer, "question_answering", 512).input_ids
+        assert ids == tokenizer([one.first for one in SEGMENTS], [one.second for one in SEGMENTS])["input_ids"]

@@ -1,0 +1,294 @@
+import copy
+import dataclasses
+import json
+
+import h5py
+import numpy as np
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.question_answering.squad import read_squad
+from headtypes.data.sentences import split_sentences
+from headtypes.data.windows import draw_part, read_windows, write_windows
+from tests.support.places import SHARED_DATA
+from tests.support.records import question_of
+from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
+
+DATA = SHARED_DATA
+CONTEXT = (
+    "Ada Lovelace lived in London. She met Mr. Babbage at a café in Zürich 😀 and wrote notes, "
+    "long notes! Nobody read them for years.\n\nThen everybody did."
+)
+WORDS = ["ada", "Ada", "notes", "lived", "London", "london", "years", "wrote", "read", "the", "who", "Who"]
+QUESTIONS = [
+    question_of("q0", "Who wrote notes?", CONTEXT),
+    question_of("q1", " Where did Ada of London, unread for years, live?  ", CONTEXT),
+    question_of("q2", "Who?", " It was short."),
+    question_of("é3", "Who read?", CONTEXT),
+]
+MAKERS = [bert_tokenizer, roberta_tokenizer, truncating_tokenizer]
+
+
+def cut(windows, window):
+    """The arrays of one window."""
+    stretch = slice(*windows.offsets[window : window + 2])
+    names = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
+    return {name: getattr(windows, name)[stretch] for name in names if getattr(windows, name) is not None}
+
+
+def assert_equal(found, expected):
+    for field in dataclasses.fields(expected):
+        wanted, got = getattr(expected, field.name), getattr(found, field.name)
+        assert type(wanted) is type(got), field.name
+        np.testing.assert_array_equal(got, wanted)
+        if isinstance(wanted, np.ndarray):
+            assert wanted.dtype == got.dtype, field.name
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_short_texts_are_encoded_as_the_tokenizer_encodes_the_pair(make):
+    tokenizer = make(WORDS)
+    windows = build_windows(QUESTIONS, make(WORDS))
+    assert len(windows) == len(QUESTIONS)
+    for index, question in enumerate(QUESTIONS):
+        pair = tokenizer(
+            question.question,
+            question.context,
+            truncation=False,
+            padding=False,
+            return_offsets_mapping=True,
+        )
+        found = cut(windows, index)
+        assert found["input_ids"].tolist() == pair["input_ids"]
+        assert found.get("token_type_ids", np.array(0)).tolist() == pair.get("token_type_ids", 0)
+        offsets = [
+            span if sequence == 1 else (-1, -1)
+            for span, sequence in zip(pair["offset_mapping"], pair.sequence_ids(0), strict=True)
+        ]
+        assert list(zip(found["char_start"].tolist(), found["char_end"].tolist(), strict=True)) == offsets
+        kinds = [{None: -1, 0: 0, 1: 1}[sequence] for sequence in pair.sequence_ids(0)]
+        assert np.minimum(found["sentence"], 1).tolist() == kinds
+
+
+def test_roberta_has_no_types_and_bert_has():
+    assert build_windows(QUESTIONS, roberta_tokenizer(WORDS)).token_type_ids is None
+    assert set(build_windows(QUESTIONS, bert_tokenizer(WORDS)).token_type_ids) == {0, 1}
+
+
+def naive_windows(tokenizer, question, max_seq_length, doc_stride, max_query_length):
+    """The sliding windows as run_squad makes them, on lists: ids, first context token, context tokens."""
+    special = tokenizer("a", "b")
+    ids = special["input_ids"]
+    places = [number for number, kind in enumerate(special.sequence_ids(0)) if kind is not None]
+    prefix, middle, suffix = ids[: places[0]], ids[places[0] + 1 : places[1]], ids[places[1] + 1 :]
+    encode = {"add_special_tokens": False, "truncation": False, "padding": False}
+    asking = tokenizer(question.question, **encode)["input_ids"][:max_query_length]
+    tokens = tokenizer(question.context, **encode)["input_ids"]
+    room = max_seq_length - len(prefix) - len(middle) - len(suffix) - len(asking)
+    found, start = [], 0
+    while start < len(tokens):
+        length = min(len(tokens) - start, room)
+        found.append((prefix + asking + middle + tokens[start : start + length] + suffix, start, length))
+        if start + length == len(tokens):
+            break
+        start += min(length, doc_stride)
+    return found
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(("window", "doc_stride", "max_query_length"), [(40, 7, 12), (22, 100, 8), (384, 128, 64)])
+def test_windows_slide_as_in_run_squad(make, window, doc_stride, max_query_length):
+    sizes = {"max_seq_length": window, "doc_stride": doc_stride, "max_query_length": max_query_length}
+    windows = build_windows(QUESTIONS, make(WORDS), **sizes)
+    naive = [
+        (index, *one)
+        for index, question in enumerate(QUESTIONS)
+        for one in naive_windows(make(WORDS), question, **sizes)
+    ]
+    assert windows.question.tolist() == [index for index, *_ in naive]
+    assert windows.question_ids == ["q0", "q1", "q2", "é3"]
+    whole = build_windows(QUESTIONS, make(WORDS), max_seq_length=10_000)
+    for number, (index, ids, start, length) in enumerate(naive):
+        found, complete = cut(windows, number), cut(whole, index)
+        assert found["input_ids"].tolist() == ids
+        assert len(ids) <= window
+        for name in ("sentence", "char_start", "char_end"):
+            here = found[name][found["char_start"] >= 0]
+            there = complete[name][complete["char_start"] >= 0]
+            assert here.tolist() == there[start : start + length].tolist()
+    if window < 384:
+        assert len(windows) > len(QUESTIONS) + 3
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_sentences_are_those_of_the_whole_context(make):
+    windows = build_windows(QUESTIONS, make(WORDS), max_seq_length=30, doc_stride=5, max_query_length=10)
+    for number in range(len(windows)):
+        context = QUESTIONS[windows.question[number]].context
+        found = cut(windows, number)
+        for sentence, start in zip(found["sentence"], found["char_start"], strict=True):
+            if start >= 0:
+                begun = [begin for begin, _ in split_sentences(context) if begin <= start]
+                assert sentence == len(begun)
+    assert windows.sentence.max() == 4
+
+
+def test_tokenizer_is_left_as_it_was():
+    for make in MAKERS:
+        tokenizer = make(WORDS)
+        before = copy.deepcopy(tokenizer.backend_tokenizer).to_str()
+        build_windows(QUESTIONS, tokenizer)
+        assert tokenizer.backend_tokenizer.to_str() == before
+    assert truncating_tokenizer().backend_tokenizer.truncation["max_length"] == 8
+
+
+def test_space_before_a_word_belongs_to_no_token():
+    words = ["▁One", "▁here.", "▁Two", "▁there.", "▁Where?"]
+    backend = Tokenizer(models.WordLevel({word: index for index, word in enumerate(["<unk>", *words])}, "<unk>"))
+    backend.pre_tokenizer = pre_tokenizers.Metaspace()
+    backend.post_processor = processors.TemplateProcessing(
+        single="$A", pair="$A <unk> $B:1", special_tokens=[("<unk>", 0)]
+    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<unk>")
+    text = "One here. Two there."
+    windows = build_windows([question_of("q", "Where?", text)], tokenizer)
+    found = cut(windows, 0)
+    assert backend.encode(text).offsets[2] == (9, 13)
+    cuts = [text[a:b] for a, b in zip(found["char_start"], found["char_end"], strict=True) if a >= 0]
+    assert cuts == ["One", "here.", "Two", "there."]
+    assert found["sentence"].tolist() == [0, -1, 1, 1, 2, 2]
+
+
+def test_context_without_tokens_keeps_its_window():
+    windows = build_windows([question_of("q", "Who?", "\n"), QUESTIONS[2]], bert_tokenizer())
+    assert windows.question.tolist() == [0, 1]
+    assert (cut(windows, 0)["sentence"] <= 0).all()
+
+
+def test_question_that_fills_the_window_is_named():
+    with pytest.raises(InputError, match=r"question q1.*question takes 15.*special tokens 3"):
+        build_windows(QUESTIONS, bert_tokenizer(), max_seq_length=18, max_query_length=15)
+
+
+def test_no_questions_are_refused():
+    with pytest.raises(InputError, match="no questions"):
+        build_windows([], bert_tokenizer())
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_windows_come_back_from_their_file(tmp_path, make):
+    windows = build_windows(QUESTIONS, make(WORDS), max_seq_length=30, doc_stride=5, max_query_length=10)
+    made = {"rule": "prepare_windows", "spec": {"max_seq_length": 30}, "sources": {"models/é": {}}}
+    write_windows(tmp_path / "w.h5", windows, made)
+    again = read_windows(tmp_path / "w.h5")
+    with h5py.File(tmp_path / "w.h5") as file:
+        assert json.loads(file.attrs["provenance"]) == made
+    assert_equal(again, windows)
+    write_windows(tmp_path / "again.h5", windows, made)
+    assert (tmp_path / "w.h5").read_bytes() == (tmp_path / "again.h5").read_bytes()
+
+
+def test_damaged_file_is_named(tmp_path):
+    path = tmp_path / "w.h5"
+    windows = build_windows(QUESTIONS, bert_tokenizer(WORDS), max_seq_length=30, doc_stride=5, max_query_length=10)
+    write_windows(path, windows, {"max_seq_length": 30})
+    with h5py.File(path) as file:
+        assert all(data.fletcher32 and data.compression for data in file.values())
+    whole = path.read_bytes()
+    with pytest.raises(InputError, match=r"none\.h5"):
+        read_windows(tmp_path / "none.h5")
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"w\.h5 is damaged"):
+        read_windows(path)
+    refused = 0
+    for at in range(0, len(whole), 31):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        try:
+            again = read_windows(path)
+        except InputError:
+            refused += 1
+        else:
+            for field in dataclasses.fields(windows):
+                np.testing.assert_array_equal(getattr(windows, field.name), getattr(again, field.name))
+    assert refused > 10
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("chosen", [[0], [1], [3], [0, 2], [1, 3], [0, 1, 2, 3]])
+def test_windows_of_some_questions_are_those_built_of_them_alone(make, chosen):
+    sizes = {"max_seq_length": 40, "doc_stride": 7, "max_query_length": 12}
+    windows = build_windows(QUESTIONS, make(WORDS), **sizes)
+    assert np.bincount(windows.question).max() > 3
+    expected = build_windows([QUESTIONS[place] for place in chosen], make(WORDS), **sizes)
+    assert_equal(windows.of_questions(np.array(chosen)), expected)
+
+
+def many(count):
+    return [dataclasses.replace(QUESTIONS[number % 4], id=f"q{number}") for number in range(count)]
+
+
+@pytest.mark.parametrize("questions", [1, 7, 19])
+def test_a_part_is_drawn_in_order_with_its_own_windows(questions):
+    rows, sizes = many(20), {"max_seq_length": 40, "doc_stride": 7, "max_query_length": 12}
+    drawn, windows = draw_part(rows, build_windows(rows, bert_tokenizer(WORDS), **sizes), questions, seed=2)
+    places = [rows.index(row) for row in drawn]
+    assert len(set(places)) == questions
+    assert places == sorted(places)
+    assert_equal(windows, build_windows(drawn, bert_tokenizer(WORDS), **sizes))
+
+
+@pytest.mark.parametrize("questions", ["all", 20, 21, 10_000])
+def test_all_questions_are_all_where_no_fewer_are_asked_for(questions):
+    rows = many(20)
+    windows = build_windows(rows, bert_tokenizer(WORDS))
+    drawn, of_drawn = draw_part(rows, windows, questions, seed=0)
+    assert drawn == rows
+    assert_equal(of_drawn, windows)
+
+
+def test_the_seed_alone_says_which_questions_are_drawn():
+    rows = many(20)
+    windows = build_windows(rows, bert_tokenizer(WORDS))
+    drawn = [[row.id for row in draw_part(rows, windows, 5, seed)[0]] for seed in range(300)]
+    assert drawn[7] == [row.id for row in draw_part(rows, windows, 5, 7)[0]]
+    assert drawn[0] != drawn[1]
+    # Every question as often as another: 75 times, with a standard deviation of 7.5.
+    times = [sum(row.id in each for each in drawn) for row in rows]
+    assert 45 < min(times) <= max(times) < 105
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA.exists(), reason="no real data")
+def test_windows_of_dev_cover_every_context():
+    questions = read_squad(DATA / "squad" / "dev-v1.1.json")
+    tokenizer = AutoTokenizer.from_pretrained(DATA / "models" / "minilm-squad")
+    windows = build_windows(questions, tokenizer)
+    # As many as run_squad reports for dev with BERT's uncased vocabulary.
+    assert len(windows) == 10833
+    assert np.diff(windows.offsets).max() == 384
+    assert set(windows.question) == set(range(10570))
+    assert (np.diff(windows.question) >= 0).all()
+    pairs = tokenizer(
+        [question.question for question in questions[::50]],
+        [question.context for question in questions[::50]],
+        truncation=False,
+        padding=False,
+        verbose=False,
+        return_offsets_mapping=True,
+    )
+    owners = np.searchsorted(windows.question, np.arange(10571))
+    for row, question in enumerate(range(0, 10570, 50)):
+        offsets = np.array(pairs["offset_mapping"][row])
+        in_context = np.equal(pairs.sequence_ids(row), 1)
+        ids = np.array(pairs["input_ids"][row])[in_context]
+        starts = offsets[in_context, 0].tolist()
+        union = {}
+        for number in range(owners[question], owners[question + 1]):
+            found = cut(windows, number)
+            mine = found["char_start"] >= 0
+            union.update(zip(found["char_start"][mine].tolist(), found["input_ids"][mine].tolist(), strict=True))
+        assert [union[start] for start in starts] == ids.tolist()
+        assert len(union) == len(ids)

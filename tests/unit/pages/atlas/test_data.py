@@ -1,0 +1,183 @@
+"""The atlas holds what the results hold: maps to the precision that is promised, columns, costs, names."""
+
+import base64
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
+from headtypes.pages.atlas.data import SAMPLES, gather
+from headtypes.pages.atlas.data_columns import relation_columns, rounded
+from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_maps
+from tests.support.atlases import CONDITIONS, atlas, made_up, maps_of, results
+
+WORDS = ["[CLS]", "a", "b", "[SEP]"]
+
+
+def unpacked(text: str) -> bytes:
+    return gzip.decompress(base64.b64decode(text))
+
+
+def attention_in(text: str, layers: int, heads: int, length: int) -> np.ndarray:
+    """As the page's script reads it."""
+    numbers, rows = unpacked(text), layers * heads * length
+    scale = np.frombuffer(numbers, "<u2", rows) / 65535
+    levels = np.frombuffer(numbers, np.uint8, offset=2 * rows).reshape(rows, length) / 255
+    return (scale[:, None] * levels).reshape(layers, heads, length, length)
+
+
+def test_attention_is_kept_to_one_part_in_510_of_the_largest_of_its_row():
+    attention = maps_of(3, 2, [str(number) for number in range(17)], seed=0).attention
+    found = attention_in(pack(pack_maps(attention)), 3, 2, 17)
+    assert (np.abs(found - attention) <= attention.max(-1, keepdims=True) / 510 + 1 / 65535).all()
+
+
+def test_a_head_that_looks_nowhere_stays_dark():
+    attention = np.zeros((1, 1, 2, 2), np.float32)
+    assert not attention_in(pack(pack_maps(attention)), 1, 1, 2).any()
+
+
+def test_equal_maps_are_equal_text():
+    attention = maps_of(2, 2, WORDS, seed=0).attention
+    assert pack(pack_maps(attention)) == pack(pack_maps(attention.copy()))
+
+
+def test_divergences_come_back():
+    divergence = np.array([[0, 0.3], [0.3, 0]])
+    text, largest = pack_divergence(divergence)
+    found = np.frombuffer(unpacked(text), "<u2").reshape(2, 2) / 65535 * largest
+    np.testing.assert_allclose(found, divergence, atol=0.3 / 65535)
+
+
+def test_every_head_has_its_values(tmp_path):
+    data = atlas(tmp_path, 2, 4, [WORDS])
+    columns = {column["key"]: column for column in data["columns"]}
+    assert all(len(column["values"]) == 8 for column in columns.values())
+    types = columns["type.qa-kmeans-k4"]
+    assert [types["categories"][place]["name"] for place in types["values"][:4]] == [
+        *("dense", "diagonal", "dense_vertical", "vertical")
+    ]
+    assert [category["doubtful"] for category in types["categories"]] == [False, False, False, True]
+    assert columns["keeps.samples"]["values"] == list(range(8))
+    assert columns["importance.qa"]["values"] == [place / 8 for place in range(8)]
+    surface = 100 * pd.Series(columns["surface.text.entropy"]["values"])
+    assert columns["surface.text.entropy"]["unit"] == "nats"
+    assert surface.notna().all()
+    # A label names all that the column counts.
+    assert columns["surface.text.punctuation"]["label"] == "to comma and period"
+    assert columns["surface.text.special"]["label"] == "to [CLS], [SEP], comma and period"
+    assert columns["gradient.text.sep"]["values"] == [1e-5] * 8
+    kinds = columns["detected"]
+    assert [place if place is None else kinds["categories"][place]["name"] for place in kinds["values"]] == [
+        *(None, None, "first", "first, induction")
+    ] * 2
+    assert columns["detector.induction"]["values"] == list(range(8))
+    # What no head has is absent.
+    assert not {"keeps.seeds", "gradient.text.punctuation"} & columns.keys()
+    assert len(data["features"]["labels"]) == len(data["features"]["values"][0]) == 21
+    assert sum(data["features"]["values"][5]) == pytest.approx(1, abs=1e-3)
+
+
+def test_costs_are_those_of_conditions_that_do_something(tmp_path):
+    data = atlas(tmp_path, 2, 4, [WORDS])
+    assert data["costs"] == [
+        {
+            "partition": "qa-kmeans-k4",
+            "condition": "zero-dense",
+            "operations": {"dense": "zero"},
+            "drops": [{"metric": "F1", "drop": 7.25, "low": 5, "high": 9.5}],
+        },
+        {
+            "partition": "qa-kmeans-k4",
+            "condition": "one-head",
+            "operations": {"1-2": "zero"},
+            "drops": [{"metric": "F1", "drop": 0.5, "low": -1, "high": 2}],
+        },
+    ]
+
+
+def test_samples_of_all_tasks_are_shown_in_turn_and_not_too_many():
+    maps = {task: [maps_of(1, 1, WORDS, seed) for seed in range(5)] for task in ("qa", "pairs", "text")}
+    data = gather(made_up(1, 1), list(maps.items()), {}, distance_bins=16, conditions={})
+    assert [(sample["task"], sample["id"]) for sample in data["samples"]] == [
+        *(("qa", f"sample {seed}") for seed in range(3)),
+        *(("pairs", f"sample {seed}") for seed in range(3)),
+        *(("text", f"sample {seed}") for seed in range(2)),
+    ]
+    assert len(data["packed"]) == SAMPLES
+
+
+def test_as_many_samples_are_shown_as_keep_the_page_small(monkeypatch):
+    maps = [maps_of(2, 2, WORDS, seed) for seed in range(3)]
+    one = len(pack(pack_maps(maps[0].attention)))
+    monkeypatch.setattr("headtypes.pages.atlas.data.LARGEST", int(2.5 * one))
+    data = gather(made_up(2, 2), [("qa", maps)], {}, distance_bins=16, conditions={})
+    assert len(data["samples"]) == 2
+    # One is always shown.
+    monkeypatch.setattr("headtypes.pages.atlas.data.LARGEST", 1)
+    assert len(gather(made_up(2, 2), [("qa", maps)], {}, distance_bins=16, conditions={})["samples"]) == 1
+
+
+def test_analyses_that_were_not_run_are_absent():
+    data = gather(made_up(2, 2), [("qa", [maps_of(2, 2, WORDS, 0)])], {}, distance_bins=16, conditions={})
+    assert (data["columns"], data["features"], data["main"], data["costs"], data["names"]) == ([], None, None, [], [])
+
+
+def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(tmp_path):
+    accuracies = {"det": (90, 40, 10, 30), "nsubj": (80, 39, 5, 20), "all": (99, 99, 99, 99)}
+    rows = [
+        ("universal", relation, "file", 0, head, direction, accuracy - (direction != "dependent_to_head"))
+        for relation, of_heads in accuracies.items()
+        for head, accuracy in enumerate(of_heads)
+        for direction in ("dependent_to_head", "head_to_dependent")
+    ]
+    write_csv(
+        tmp_path / "relations.csv",
+        pd.DataFrame(rows, columns=["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]),
+    )
+    best = [
+        ("universal", "det", "file", "file", 0, 0, "dependent_to_head", 85, 90, 5),
+        ("universal", "nsubj", "file", "file", 0, 0, "dependent_to_head", 38, 80, 42),
+        ("universal", "nsubj", "halves", "halves", None, None, None, 38, 70, 32),
+    ]
+    names = ["annotation", "relation", "chosen", "scored", "layer", "head", "direction"]
+    write_csv(
+        tmp_path / "best.csv", pd.DataFrame(best, columns=[*names, "offset_accuracy", "accuracy", "above_offset"])
+    )
+    found = {"relations": [("trees", tmp_path / "relations.csv")], "best_heads": [("trees", tmp_path / "best.csv")]}
+    data = gather(made_up(1, 4), [], found, distance_bins=16, conditions={})
+    relation, above = data["columns"]
+    names = [None if place is None else relation["categories"][place]["name"] for place in relation["values"]]
+    assert names == ["nsubj", "nsubj", None, None]
+    assert above["values"] == [42, 1, None, None]
+    assert [(name["head"], name["value"], name["above"]) for name in data["names"]] == [(0, 90, 5), (0, 80, 42)]
+    assert "det, from dependent to head" in data["names"][0]["name"]
+
+
+@pytest.mark.parametrize(("relation", "offset"), [("all", 5.0), ("det", 95.0)])
+def test_a_treebank_in_which_no_head_stands_out_has_no_columns(tmp_path, relation, offset):
+    """Totals are no relations, and fixed offsets may find more than any head does."""
+    rows = [("universal", relation, "file", 0, head, "dependent_to_head", 90.0) for head in range(4)]
+    names = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
+    write_csv(tmp_path / "relations.csv", pd.DataFrame(rows, columns=names))
+    best = [("universal", relation, "file", "file", offset)]
+    names = ["annotation", "relation", "chosen", "scored", "offset_accuracy"]
+    write_csv(tmp_path / "best.csv", pd.DataFrame(best, columns=names))
+    assert relation_columns("trees", tmp_path / "relations.csv", tmp_path / "best.csv") == []
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    found = results(tmp_path, 2, 2)
+    (tmp_path / "confidence.csv").write_text("nothing\n1\n")
+    with pytest.raises(InputError, match=r"confidence\.csv"):
+        gather(made_up(2, 2), [], found, distance_bins=16, conditions=CONDITIONS)
+
+
+def test_data_are_json(tmp_path):
+    data = atlas(tmp_path, 2, 4, [WORDS])
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert rounded([1 / 3, float("nan"), 7, None]) == [0.3333, None, 7, None]

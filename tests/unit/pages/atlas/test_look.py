@@ -1,0 +1,118 @@
+"""A sentence of one's own: the model's attention on it, its own 21 numbers, and what the results hold of the heads."""
+
+import base64
+import gzip
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import yaml
+
+from headtypes.analyses.distances.columns import head_features
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
+from headtypes.pages.atlas.look import look_at
+from tests.support.atlases import write_types
+from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
+from tests.support.places import ROOT
+from tests.support.reading import distance_features
+from tests.support.records import recorded
+
+PAIR = Sample("your text", "The cat sat.", "It ran by the river.")
+
+
+def test_the_page_holds_the_models_attention_on_the_text_and_its_numbers(tmp_path):
+    model, tokenizer = tiny_bert()
+    data = look_at(recorded(model, tokenizer, tmp_path / "model"), PAIR, {}, precision="float32", distance_bins=16)
+    encoded = encode_samples([PAIR], tokenizer, "sentence_pair", 64)
+    expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])
+    (sample,) = data["samples"]
+    assert (len(sample["tokens"]), sample["cut"]) == (encoded.lengths[0], False)
+    numbers, rows = gzip.decompress(base64.b64decode(data["packed"][0])), expected[..., 0].size
+    scale = np.frombuffer(numbers, "<u2", rows).reshape(*expected.shape[:3], 1) / 65535
+    levels = np.frombuffer(numbers, np.uint8, offset=2 * rows).reshape(expected.shape) / 255
+    np.testing.assert_allclose(scale * levels, expected, atol=1 / 500)
+    of_text = head_features(distance_features(model, encoded)[0], 16).reshape(-1, 21)
+    np.testing.assert_allclose(data["features"]["values"], of_text, atol=1e-3)
+    assert data["columns"] == []
+
+
+@pytest.mark.parametrize("first_token", [True, False])
+def test_the_bucket_of_the_first_token_is_called_so(tmp_path, first_token):
+    record = recorded(*tiny_language_model("gpt2"), tmp_path / "model")
+    settings = {"precision": "float32", "distance_bins": 4, "first_token": first_token}
+    features = look_at(record, Sample("your text", "the cat sat by it", None), {}, **settings)["features"]
+    assert features["labels"][4:] == ["self", "first" if first_token else "cls", "sep", "comma", "period"]
+    assert all((values[5] > 0) == first_token for values in features["values"])
+    np.testing.assert_allclose(np.sum(features["values"], axis=1), 1, atol=1e-2)
+
+
+def test_a_long_text_is_cut_and_says_so(tmp_path):
+    record = recorded(*tiny_bert(), tmp_path / "model")
+    data = look_at(record, Sample("your text", "the cat " * 90, None), {}, precision="float32", distance_bins=16)
+    assert data["samples"][0]["cut"]
+    assert len(data["samples"][0]["tokens"]) == record.max_length
+
+
+def look(folder, *arguments: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, str(ROOT / "commands/look.py"), "--configfile", str(folder / "mine.yaml")]
+    return subprocess.run([*command, "--directory", str(folder), *arguments], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A working directory whose configuration has a tiny model, with types and without anything else."""
+    folder = tmp_path_factory.mktemp("look")
+    record = recorded(*tiny_bert(), folder / "model")
+    models = {"tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["qa"]}}
+    (folder / "mine.yaml").write_text(yaml.safe_dump({"models": models, "select": {"models": ["tiny", "minilm-qa"]}}))
+    types = folder / "results/partitions/tiny/qa-kmeans-k4.csv"
+    types.parent.mkdir(parents=True)
+    write_types(types, record.layers, record.heads)
+    return folder
+
+
+def test_the_command_writes_the_page_with_the_types_that_there_are(place):
+    run = look(place, "--model", "tiny", "the cat </script>", "it ran")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "results/look/tiny.html"
+    page = (place / "results/look/tiny.html").read_text()
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    assert data["title"] == "A text of yours in tiny"
+    assert [column["key"] for column in data["columns"]] == ["type.qa-kmeans-k4"]
+    assert page.count("</script>") == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("nobody", "--model: there is no nobody; the configuration has"),
+        ("minilm-qa", "minilm-qa is made by the workflow"),
+    ],
+)
+def test_a_model_that_is_not_there_is_named_in_one_line(place, model, why):
+    run = look(place, "--model", model, "the cat")
+    assert run.returncode == 1
+    assert run.stderr.startswith(why)
+    assert len(run.stderr.splitlines()) == 1
+
+
+def test_weights_that_the_configuration_does_not_expect_are_refused(place, tmp_path):
+    other = {"models": {"tiny": {"source": {"folder": str(place / "model"), "sha256": "0" * 64}, "tasks": ["qa"]}}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(other))
+    run = look(tmp_path, "--model", "tiny", "the cat")
+    assert run.returncode == 1
+    assert "as models.tiny.source.sha256 says" in run.stderr
+    assert not (tmp_path / "results/look").exists()
+
+
+def test_weights_that_are_damaged_are_refused(tmp_path):
+    model, tokenizer = tiny_bert()
+    model.bert.encoder.layer[0].attention.self.query.weight.data.fill_(np.nan)
+    record = recorded(model, tokenizer, tmp_path / "model")
+    with pytest.raises(InputError, match="does not sum to one"):
+        look_at(record, PAIR, {}, precision="float32", distance_bins=16)

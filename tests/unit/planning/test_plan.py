@@ -1,0 +1,433 @@
+"""The plan: each new entry of the configuration brings its own jobs and no others."""
+
+import re
+
+import pytest
+
+from headtypes.core.errors import InputError
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.entries import AblationPlan
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.ablation import evaluate_condition
+from headtypes.planning.stages.tasks import prepare_windows
+from tests.support.configs import DELETE, edited, full_config
+from tests.support.job_specs import all_specs
+
+
+@pytest.fixture
+def small(tmp_path):
+    """One model, one task, one clustering, two conditions; everything runs."""
+    full = full_config(tmp_path)
+    return {
+        "tasks": {"squad": full["tasks"]["squad"]},
+        "models": {"bert": {**full["models"]["base"], "tasks": ["squad"], "evaluate": "squad"}},
+        "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}},
+    }
+
+
+@pytest.fixture
+def imported(small, tmp_path):
+    """`small` with a partition of the user's."""
+    return edited(small, "partitions", {"mine": {"file": str(tmp_path / "mine.csv"), "model": "bert", "task": "squad"}})
+
+
+def jobs(raw) -> set[tuple]:
+    plan = Plan(read_config(raw))
+    return {
+        *(("features", *entry) for entry in plan.features),
+        *(("partition", *name) for name in plan.partitions),
+        *(("ablation", ablation.model, ablation.partition, ablation.name) for ablation in plan.ablations),
+    }
+
+
+def added(before, after) -> set[tuple]:
+    assert jobs(before) <= jobs(after)
+    return jobs(after) - jobs(before)
+
+
+def test_only_selected_models_are_tested_by_detectors(tmp_path):
+    full = edited(full_config(tmp_path), "detectors/models", ["packed", "base"])
+    assert [entry.model for entry in Plan(read_config(full)).detected] == ["base", "packed"]
+    full["select"]["models"] = ["base"]
+    plan = Plan(read_config(full))
+    assert [entry.model for entry in plan.detected] == ["base"]
+    assert all(entry.model == "base" for entry in plan.analyses_of("base")["detectors"])
+    assert "detectors" not in plan.analyses_of("tuned+1.0")
+
+
+def test_a_small_experiment(small):
+    assert jobs(small) == {
+        ("features", "bert", "squad"),
+        ("partition", "bert", "squad-kmeans-k4"),
+        ("ablation", "bert", "squad-kmeans-k4", "baseline"),
+        ("ablation", "bert", "squad-kmeans-k4", "zero-dense"),
+    }
+
+
+def test_a_new_model_brings_its_own_jobs(small):
+    more = edited(small, "models/other", {"source": {"hub": "a/b"}, "tasks": ["squad"]})
+    assert added(small, more) == {("features", "other", "squad"), ("partition", "other", "squad-kmeans-k4")}
+
+
+def test_a_new_task_brings_its_own_jobs(small):
+    more = edited(small, "tasks/new", {"source": {"hub": "a/b"}})
+    assert added(small, more) == set()
+    more = edited(more, "models/bert/tasks", ["squad", "new"])
+    assert added(small, more) == {("features", "bert", "new"), ("partition", "bert", "new-kmeans-k4")}
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "partition"),
+    [("k", [4, 7], "squad-kmeans-k7"), ("methods", ["kmeans", "gmm"], "squad-gmm-k4")],
+)
+def test_a_new_clustering_brings_its_partition_and_the_conditions_that_fit(small, key, values, partition):
+    more = edited(small, "clustering", {key: values})
+    conditions = ["baseline", "zero-dense"] if "k4" in partition else []
+    expected = {("partition", "bert", partition), *(("ablation", "bert", partition, name) for name in conditions)}
+    assert added(small, more) == expected
+
+
+def test_a_new_condition_brings_one_ablation(small):
+    more = edited(small, "conditions/uniform-diagonal", {"diagonal": "uniform"})
+    assert added(small, more) == {("ablation", "bert", "squad-kmeans-k4", "uniform-diagonal")}
+
+
+def test_an_entry_given_twice_is_planned_once(small):
+    twice = edited(edited(small, "models/bert/tasks", ["squad", "squad"]), "clustering", {"k": [4, 4]})
+    assert Plan(read_config(twice)).features == [("bert", "squad")]
+    assert jobs(twice) == jobs(small)
+
+
+def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_goes_along(imported):
+    raw = edited(imported, "conditions/zero-near", {"near": "zero"})
+    raw = edited(raw, "clustering", {"k": [4, 5]})  # No condition names the types of k = 5.
+    ablations = Plan(read_config(raw)).ablations
+    assert ablations == [
+        AblationPlan("bert", "squad-kmeans-k4", "baseline", "squad"),
+        AblationPlan("bert", "squad-kmeans-k4", "zero-dense", "squad"),
+        AblationPlan("bert", "mine", "baseline", "squad"),
+        AblationPlan("bert", "mine", "zero-near", "squad"),
+    ]
+
+
+def test_a_baseline_alone_goes_with_every_partition(small):
+    raw = edited(edited(small, "conditions", {"baseline": {}}), "clustering", {"k": [4, 5]})
+    assert [ablation.partition for ablation in Plan(read_config(raw)).ablations] == [
+        "squad-kmeans-k4",
+        "squad-kmeans-k5",
+    ]
+
+
+def test_a_baseline_that_names_a_type_is_refused_where_it_does_not_go_along(small):
+    own = edited(small, "conditions", {"none": {"dense": "keep"}, "zero": {"type-1": "zero"}})
+    with pytest.raises(
+        InputError, match=r"^config: conditions\.zero: no drop can be measured for .* type-5, since .* \{\}"
+    ):
+        Plan(read_config(edited(own, "clustering", {"k": [4, 5]})))
+    both = edited(own, "conditions/none", {"1-1": "keep"})
+    plan = Plan(read_config(edited(both, "clustering", {"k": [5]})))
+    assert [ablation.name for ablation in plan.ablations] == ["none", "zero"]
+
+
+def test_a_baseline_need_not_go_along_where_nothing_is_evaluated(imported):
+    own = edited(imported, "conditions", {"same": {"near": "keep"}, "head": {"1-1": "zero"}})
+    plan = Plan(read_config(edited(own, "select", {"partitions": ["mine"]})))
+    assert [ablation.name for ablation in plan.ablations] == ["same", "head"]
+
+
+def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(imported):
+    """How many heads the model has is not known before it is there; `operations` refuses one too many."""
+    raw = edited(
+        edited(imported, "conditions", {"baseline": {}, "far-off": {"13-99": "zero"}}), "clustering", {"k": [5]}
+    )
+    assert {(ablation.partition, ablation.name) for ablation in Plan(read_config(raw)).ablations} == {
+        (partition, condition) for partition in ("squad-kmeans-k5", "mine") for condition in ("baseline", "far-off")
+    }
+    more = edited(imported, "conditions/both", {"near": "zero", "1-2": "mean"})
+    assert added(imported, more) == {("ablation", "bert", "mine", name) for name in ("baseline", "both")}
+
+
+@pytest.fixture
+def read(small):
+    """`small` under two further readings, with a condition of each kind."""
+    more = {"drop": {"dense": "drop_intra"}, "even": {"dense": "uniform", "1-2": "mean"}, "same": {"dense": "keep"}}
+    raw = edited(small, "conditions", {**small["conditions"], **more})
+    readings = {
+        "segments": {"sentences": "segments"},
+        "wide": {"special_tokens": "inter", "uniform_over_padding": True},
+    }
+    return edited(raw, "readings", readings)
+
+
+def test_a_condition_is_evaluated_under_the_readings_that_can_change_it(small, read):
+    plan = Plan(read_config(read))
+    own = ["baseline", "zero-dense", "drop", "even", "same"]
+    names = ["baseline", "zero-dense", "drop", "drop@segments", "drop@wide", "even", "even@wide", "same"]
+    assert [ablation.name for ablation in plan.ablations] == names
+    assert [ablation.name for ablation in plan.tabulated] == own
+    assert AblationPlan("bert", "squad-kmeans-k4", "drop", "squad", "wide") in plan.ablations
+    # One that says what `ablation` says, or that differs in what the condition does not touch, changes nothing.
+    same = edited(read, "readings/same", {"sentences": "splitter", "renormalise": False})
+    assert added(read, same) == set()
+
+
+def test_a_reading_is_laid_over_that_of_ablation(read):
+    plan = Plan(read_config(edited(read, "ablation", {"renormalise": True})))
+    own = {"sentences": "splitter", "special_tokens": "neither", "renormalise": True}
+    assert plan.reading("drop") == ("drop", own)
+    assert plan.reading("drop@segments") == ("drop", {**own, "sentences": "segments"})
+    assert plan.reading("drop@wide") == ("drop", {**own, "special_tokens": "inter"})
+    assert plan.reading("even@wide") == ("even", {"uniform_over_padding": True})
+    assert plan.reading("zero-dense") == ("zero-dense", {})
+
+
+def test_on_a_text_a_condition_is_evaluated_under_the_readings_that_mean_something_there(read):
+    news = {"kind": "text", "source": {"hub": "some/news"}, "max_seq_length": 64, "questions": 9}
+    config = edited(edited(read, "tasks/news", news), "models/bert", {"source": {"hub": "a/b"}, "tasks": ["news"]})
+    plan = Plan(read_config(config))
+    assert plan.ablations == []
+    assert not any(rule in {key[0] for key in all_specs(config)} for rule in ("sample_questions", "prepare_windows"))
+    config = edited(config, "models/bert/evaluate", "news")
+    plan = Plan(read_config(config))
+    names = ["baseline", "zero-dense", "drop", "drop@wide", "even", "same"]
+    assert [ablation.name for ablation in plan.ablations if ablation.model == "bert"] == names
+    assert plan.reading("drop@wide", "news") == ("drop", {"special_tokens": "inter", "renormalise": False})
+    shape = prepare_windows(plan, model="bert", task="news")
+    assert {name: shape[name] for name in ("kind", "max_seq_length")} == {"kind": "text", "max_seq_length": 64}
+    other = Plan(read_config(edited(config, "seed", 77)))
+    assert prepare_windows(other, model="bert", task="news")["seed"] != shape["seed"]
+    assert evaluate_condition(plan, "bert", "news-kmeans-k4", "drop")["kind"] == "text"
+
+
+def test_the_conditions_of_table_2_have_controls(read):
+    assert [ablation.name for ablation in Plan(read_config(read)).controlled] == ["zero-dense", "even"]
+    assert Plan(read_config(edited(read, "controls", {"draws": 0}))).controlled == []
+    kept = edited(read, "select", {"conditions": ["zero-dense", "same"]})
+    assert [ablation.name for ablation in Plan(read_config(kept)).controlled] == ["zero-dense"]
+
+
+def test_a_head_that_is_kept_counts_where_a_type_is_not(small):
+    conditions = {
+        "but-one": {"dense": "zero", "1-2": "keep"},
+        "no-type": {"dense": "keep", "1-2": "keep", "1-3": "zero"},
+        "nothing": {"dense": "keep", "1-2": "keep"},
+    }
+    plan = Plan(read_config(edited(small, "conditions", conditions)))
+    assert plan.operations("but-one") == {"dense": "zero", "1-2": "keep"}
+    assert plan.operations("no-type") == {"1-3": "zero"}
+    assert plan.operations("nothing") == {}
+
+
+def test_the_baseline_is_the_condition_that_changes_no_head(read):
+    for names, baseline in [(None, "baseline"), (["zero-dense", "same"], "same"), (["zero-dense"], "baseline")]:
+        plan = Plan(read_config(edited(read, "select", {"conditions": names})))
+        evaluation = plan.baseline("bert", "squad-kmeans-k4")
+        assert (evaluation and evaluation.name) == baseline
+
+
+def test_the_partitions_that_conditions_are_evaluated_on_have_curves(imported):
+    plan = Plan(read_config(imported))
+    assert list(plan.partitions) == [("bert", "squad-kmeans-k4"), ("bert", "mine")]
+    assert [partition.name for partition in plan.ablated] == ["squad-kmeans-k4"]
+    assert plan.curved == plan.ablated
+    assert Plan(read_config(edited(imported, "curves", {"orders": 0}))).curved == []
+
+
+def test_gradients_are_measured_on_texts_and_on_the_task_that_a_model_answers(tmp_path):
+    config = full_config(tmp_path)
+    assert {(entry.model, entry.task) for entry in Plan(read_config(config)).gradients} == {
+        ("base", "pairs"),
+        ("tuned+1.0", "squad"),
+        ("packed", "asked"),
+        ("trained", "paragraphs"),
+    }
+    both = edited(config, "models/base/tasks", ["squad", "pairs", "paragraphs"])
+    plan = Plan(read_config(both))
+    assert [entry.task for entry in plan.gradients if entry.model == "base"] == ["pairs", "paragraphs"]
+    assert [plan.is_text(task) for task in ("pairs", "paragraphs")] == [False, True]
+    assert Plan(read_config(edited(both, "gradients/samples", 0))).gradients == []
+
+
+def test_a_model_is_evaluated_on_pairs_that_have_labels(small):
+    pairs = {"kind": "sentence_pair", "source": {"hub": "a/b"}, "columns": {"label": "gold"}, "questions": 5}
+    raw = edited(small, "tasks/pairs", pairs)
+    raw = edited(raw, "models/other", {"source": {"hub": "a/b"}, "tasks": ["pairs"], "evaluate": "pairs"})
+    ablations = Plan(read_config(raw)).ablations
+    assert [ablation.name for ablation in ablations if ablation.model == "other"] == ["baseline", "zero-dense"]
+    raw["tasks"]["pairs"]["columns"] = {}
+    with pytest.raises(InputError, match=re.escape("models.other.evaluate: pairs has no labels; name their column in")):
+        Plan(read_config(raw))
+
+
+def test_without_conditions_or_without_evaluate_nothing_is_ablated(small):
+    assert Plan(read_config(edited(small, "conditions", DELETE))).ablations == []
+    assert Plan(read_config(edited(small, "models/bert/evaluate", DELETE))).ablations == []
+
+
+def test_the_users_partition_has_the_types_of_its_file(imported, tmp_path):
+    assert Plan(read_config(imported)).partitions["bert", "mine"].types == ("far", "near")
+    (tmp_path / "mine.csv").write_bytes("\ufeffhead,type,layer\r\n0, b ,0\r\n\r\n1,a,0\r\n".encode())
+    assert Plan(read_config(imported)).partitions["bert", "mine"].types == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("content", "fragment"),
+    [
+        (b"", "has no column type; it needs layer, head and type"),
+        (b"layer,head,kind\n", "has no column type"),
+        (b"layer,head,type\n", "names no type"),
+        (b"layer,head,type\n0,0\n", "names no type"),
+        (b"layer,head,type\n0,0,\xff\n", "cannot be read as CSV"),
+        (b'layer,head,type\n0,0,"a\nb"\n', "has the type 'a\\nb'"),
+        (b"layer,head,type\n0,0,a/b\n", "a type has letters, digits, _ and -"),
+        (b"layer,head,type\n0,0,\n", "has the type ''"),
+        (b"layer,head,type\n0,0,all\n", "has the type 'all', which stands for heads of every type; rename it"),
+        (b"layer,head,type\n0,0,3-7\n", "has the type '3-7', which stands for one head; rename it"),
+    ],
+)
+def test_a_users_partition_that_cannot_be_read_is_refused_before_anything_runs(imported, tmp_path, content, fragment):
+    (tmp_path / "mine.csv").write_bytes(content)
+    with pytest.raises(InputError, match=re.escape(fragment)) as caught:
+        Plan(read_config(imported))
+    assert str(caught.value).startswith("config: partitions.mine.file: ")
+    assert str(caught.value).splitlines() == [str(caught.value)]
+
+
+@pytest.mark.parametrize("name", ["squad-kmeans-k4", "asked-kmeans-k4"])
+def test_a_users_partition_cannot_take_the_name_of_a_clustering(imported, name):
+    raw = edited(imported, "tasks/asked", {"source": {"hub": "a/b"}})
+    raw = edited(raw, "models/other", {"source": {"hub": "a/b"}, "tasks": ["asked"]})
+    raw["partitions"][name] = raw["partitions"].pop("mine")
+    with pytest.raises(InputError, match=f"partitions.{name} has the name of a clustering"):
+        Plan(read_config(raw))
+
+
+def test_a_selection_leaves_the_rest_out(tmp_path):
+    full = full_config(tmp_path)
+    for registry, name, left in [
+        ("models", "base", {"base"}),
+        ("tasks", "pairs", {"base"}),
+        ("partitions", "mine", {"tuned+1.0"}),
+    ]:
+        plan = Plan(read_config(edited(full, "select", {registry: [name]})))
+        assert {model for model, _ in plan.partitions} == left
+    plan = Plan(read_config(edited(full, "select", {"conditions": ["baseline"]})))
+    assert {ablation.condition for ablation in plan.ablations} == {"baseline"}
+    assert {(ablation.model, ablation.partition) for ablation in plan.ablations} == {
+        ("base", "pairs-kmeans-k4"),
+        ("tuned+1.0", "squad-kmeans-k4"),
+        ("packed", "asked-kmeans-k4"),
+        ("tuned+1.0", "mine"),
+    }
+
+
+def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables(tmp_path):
+    full = full_config(tmp_path)
+    full["select"] = {"models": ["base"], "tasks": ["pairs"]}
+    for path in ("tasks/squad/source/file", "tasks/paragraphs/source/folder", "partitions/mine/file"):
+        full = edited(edited(full, path, "/nowhere"), path, "$HEADTYPES_NOWHERE/x")
+    full = edited(full, "models/tuned+1.0/source/folder", "$HEADTYPES_NOWHERE")
+    full = edited(full, "models/packed/source/package", "not_installed")
+    assert Plan(read_config(full)).features == [("base", "pairs")]
+
+
+def test_a_partition_of_the_users_that_is_not_selected_is_not_read(imported, tmp_path):
+    (tmp_path / "mine.csv").unlink()
+    plan = Plan(read_config(edited(imported, "select", {"partitions": ["squad-kmeans-k4"]})))
+    assert list(plan.partitions) == [("bert", "squad-kmeans-k4")]
+
+
+def test_selecting_a_clustering_does_not_forbid_the_conditions_of_another(small):
+    raw = edited(edited(small, "clustering", {"k": [3, 4]}), "select", {"partitions": ["squad-kmeans-k3"]})
+    plan = Plan(read_config(raw))
+    assert list(plan.partitions) == [("bert", "squad-kmeans-k3")]
+    assert plan.ablations == []
+
+
+def test_another_k_alone_leaves_out_the_conditions_of_four_types(small):
+    raw = edited(small, "conditions/both", {"dense": "zero", "2-1": "zero"})
+    plan = Plan(read_config(edited(raw, "clustering", {"k": [5]})))
+    assert (plan.left_out_conditions, plan.ablations) == (["zero-dense", "both"], [])
+    assert Plan(read_config(edited(raw, "clustering", {"k": [4, 5]}))).left_out_conditions == []
+    # One of the user's own is evaluated beside them.
+    own = edited(edited(raw, "clustering", {"k": [5]}), "conditions/zero-most", {"type-5": "zero"})
+    assert [ablation.name for ablation in Plan(read_config(own)).ablations] == ["baseline", "zero-most"]
+
+
+@pytest.mark.parametrize("condition", [{"dence": "zero"}, {"dense": "zero", "type-6": "zero"}])
+def test_another_k_leaves_out_no_condition_that_no_k_of_four_has(small, condition):
+    raw = edited(edited(small, "clustering", {"k": [5]}), "conditions/wrong", condition)
+    with pytest.raises(InputError, match=r"conditions\.wrong: no partition has the type"):
+        Plan(read_config(raw))
+
+
+def test_a_condition_of_four_types_that_is_selected_by_name_is_not_left_out(small):
+    raw = edited(edited(small, "clustering", {"k": [5]}), "select", {"conditions": ["zero-dense"]})
+    with pytest.raises(InputError, match=r'conditions\.zero-dense: no partition has the type "dense"'):
+        Plan(read_config(raw))
+
+
+def test_the_files_of_a_local_model_and_task_are_inputs(tmp_path):
+    full = full_config(tmp_path)
+    folder = tmp_path / "model"
+    files = [
+        "config.json",
+        "model-00001-of-00002.safetensors",
+        "model.safetensors.index.json",
+        "tokenizer.json",
+        "vocab.txt",
+    ]
+    for name in [*files, "README.md", "trainer_state.json"]:
+        (folder / name).touch()
+    plan = Plan(read_config(full))
+    assert plan.files.of_model("tuned+1.0") == [str(folder / name) for name in files]
+    assert plan.files.of_model("base") == []
+    assert plan.files.of_task("squad") == [str(tmp_path / "squad.json")]
+    assert plan.files.of_task("asked") == []
+
+
+@pytest.mark.parametrize("name", ["a+b", "a.b", "bert-base", "v1.0+x_y"])
+def test_names_that_mean_something_in_a_pattern_are_plain_names(small, name):
+    """As the wildcard constraints in rules/common.smk are made."""
+    raw = edited(small, f"models/{name}", small["models"]["bert"])
+    names = Plan(read_config(raw)).models
+    pattern = "|".join(re.escape(known) for known in names)
+    assert re.fullmatch(pattern, name)
+    assert not re.fullmatch(pattern, name.replace("+", "").replace(".", "x") + "x")
+
+
+def test_a_row_that_a_paper_does_not_have_is_named_with_those_that_it_has(small):
+    plan = Plan(read_config(small))
+    plan.check_published("guan2020", ["pre-trained", "squad"])
+    message = (
+        r'models.bert.published.guan2020: there is no "pre-trained". Did you mean "trained"\? Known: squad, trained'
+    )
+    with pytest.raises(InputError, match=message):
+        plan.check_published("guan2020", ["squad", "trained"])
+    plan.check_published("another2019", [])
+
+
+def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
+    bank = full_config(tmp_path)["tasks"]["bank"]
+    with_bank = edited(edited(small, "tasks/bank", bank), "models/bert/tasks", ["squad", "bank"])
+    assert jobs(with_bank) == jobs(small)
+    plan = Plan(read_config(with_bank))
+    assert plan.tasks_of("treebank") == ["bank"]
+    assert plan.inputs_of("treebank") == [("bert", "bank")]
+    assert plan.files.of_test("bank") == [str(tmp_path / "test.conllu")]
+    # A model that reads nothing else has no types, and a task that no model reads has no jobs.
+    alone = edited(
+        edited(edited(with_bank, "models/bert/tasks", ["bank"]), "models/bert/evaluate", None), "conditions", {}
+    )
+    assert jobs(alone) == set()
+    assert Plan(read_config(edited(small, "tasks/bank", bank))).tasks_of("treebank") == []
+
+
+@pytest.mark.parametrize("chosen", [["zero-dense"], ["zero-dense", "baseline"]])
+def test_the_baseline_is_among_whichever_conditions_are_selected(tmp_path, chosen):
+    plan = Plan(read_config(edited(full_config(tmp_path), "select/conditions", chosen)))
+    assert plan.conditions == ["baseline", "zero-dense"]
+
+
+def test_without_conditions_nothing_is_evaluated(tmp_path):
+    assert Plan(read_config(edited(full_config(tmp_path), "select/conditions", []))).conditions == []

@@ -1,0 +1,261 @@
+"""What stands beside a result: enough to tell later what made it, and nothing of the machine that made it."""
+
+import json
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from headtypes.analyses.distances.feature_files import Features, write_features
+from headtypes.analyses.style import save_figure
+from headtypes.attention.map_files import AttentionMaps, write_maps
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json, checking, sha256_path, write_json, write_text
+from headtypes.data.answering.answers import write_scores
+from headtypes.papers.markdown import to_html
+from headtypes.planning.provenance import (
+    beside,
+    check_alone,
+    check_shards,
+    forget,
+    forget_joined,
+    is_shard,
+    provenance_of,
+    record,
+    recorded,
+    results_folder,
+    verified,
+)
+
+MODEL = "results/sources/models/bert.json"
+FEATURES = "results/features/bert/squad.h5"
+TABLE = "results/guan2020/table1.csv"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def job(rule, inputs, outputs, **values):
+    """A job that writes its rule into its outputs, and what stands beside them."""
+    made = provenance_of(rule, {"model": "bert"}, {"seed": 3, **values}, "abc", inputs)
+    for path in outputs:
+        write_text(path, path)
+    record(made, verified(inputs), outputs, threads=2)
+    return made
+
+
+def fetched(path=MODEL):
+    write_json(path, {"hub": "some/bert", "revision": "f00", "folder": "/home/ada/cache", "weights": {"a": "1"}})
+    record(provenance_of("fetch_model", {"model": "bert"}, {}, "abc", []), {}, [path], threads=1)
+
+
+def test_a_record_says_what_made_the_result_and_from_what():
+    write_text("outside.csv", "x")
+    job("extract_features", ["outside.csv"], [FEATURES], windows=16)
+    found = recorded(FEATURES)
+    assert (found["rule"], found["wildcards"], found["spec"]) == (
+        "extract_features",
+        {"model": "bert"},
+        {"seed": 3, "windows": 16},
+    )
+    assert (found["code"], found["threads"]) == ("abc", 2)
+    assert found["inputs"] == {"outside.csv": sha256_path("outside.csv")}
+    assert found["sha256"] == sha256_path(FEATURES)
+    assert found["packages"]["numpy"] == np.__version__
+    assert set(found["packages"]) >= {"torch", "transformers", "scikit-learn", "h5py"}
+
+
+def test_models_and_data_as_resolved_are_handed_on_to_what_comes_from_them():
+    fetched()
+    job("extract_features", [MODEL], [FEATURES])
+    job("tabulate", [FEATURES], [TABLE])
+    identity = {"models/bert": {"hub": "some/bert", "revision": "f00", "weights": {"a": "1"}}}
+    assert recorded(MODEL)["sources"] == recorded(FEATURES)["sources"] == recorded(TABLE)["sources"] == identity
+
+
+def test_nothing_of_this_machine_goes_into_the_results_themselves(folder):
+    fetched()
+    made = job("extract_features", [MODEL], [FEATURES])
+    assert str(folder) not in canonical_json(made)
+    assert "/home" not in canonical_json(made)
+
+
+def test_the_commit_is_that_of_the_code_and_not_of_the_working_directory():
+    """The working directory is no repository here."""
+    assert len(provenance_of("a", {}, {}, "abc", [])["git"].removesuffix("-dirty")) == 40
+
+
+def test_what_is_made_anew_has_no_record_until_it_is_there():
+    job("tabulate", [], [TABLE])
+    forget([TABLE, "results/never.csv"])
+    assert recorded(TABLE) is None
+    assert beside(TABLE).as_posix() == "results/provenance/guan2020/table1.csv.json"
+
+
+@pytest.mark.parametrize("folder", ["results", "heads/results", "results/heads/results", "/scratch/results/a/results"])
+def test_results_may_lie_under_a_prefix(folder):
+    path = f"{folder}/features/bert/squad.h5"
+    assert results_folder(path).as_posix() == folder
+    assert beside(path).as_posix() == f"{folder}/provenance/features/bert/squad.h5.json"
+    assert is_shard(f"{folder}/shards/features/bert/squad/0-of-2.h5")
+    assert not is_shard(path)
+
+
+def test_a_file_of_the_users_is_no_result_whatever_the_name_of_its_folder(folder):
+    """Not even where it has a record: it may be a result of another workflow."""
+    path = str(folder / "results/partitions/bert/mine.csv")
+    job("cluster_heads", [], [path])
+    write_text(path, "changed")
+    assert results_folder("data/squad.json") is None
+    assert verified([path]) == {path: sha256_path(path)}
+    made = provenance_of("import_partition", {}, {}, "abc", [path])
+    assert made["sources"] == {}
+
+
+def test_a_folder_is_recorded_by_what_is_in_it(folder):
+    for name in ("config.json", "sub/model.safetensors"):
+        write_text(f"results/models/bert/{name}", name)
+    before = sha256_path("results/models/bert")
+    (folder / "results/models/bert/config.json").touch()
+    (folder / "results/models/bert/.snakemake_timestamp").touch()
+    assert sha256_path("results/models/bert") == before
+    (folder / "results/models/bert/sub/model.safetensors").rename(folder / "results/models/bert/sub/other")
+    assert sha256_path("results/models/bert") != before
+
+
+def hdf5_attribute(path):
+    with h5py.File(path) as file:
+        return file.attrs["provenance"]
+
+
+def written(kind, made) -> str:
+    """What a result of each kind, written by the function that the workflow uses, holds of what made it."""
+    path, figure = f"results/a.{kind}", Figure()
+    if kind == "features.h5":
+        features = Features(np.zeros((1, 1, 1, 69), np.float32), np.ones(1, np.int32), np.zeros(1, bool), ["s"])
+        write_features(path, features, made)
+        return hdf5_attribute(path)
+    if kind == "maps.h5":
+        write_maps(path, AttentionMaps(np.zeros((1, 1, 2, 2)), ["a", "b"], "s", False), made)
+        return hdf5_attribute(path)
+    if kind == "parquet":
+        write_scores(path, pd.DataFrame({"id": ["q"], "f1": [50.0]}), made)
+        return canonical_json(pd.read_parquet(path).attrs["provenance"])
+    if kind == "html":
+        return (
+            to_html("# Title", made)
+            .partition('name="provenance" content="')[2]
+            .partition('">')[0]
+            .replace("&quot;", '"')
+        )
+    save_figure(figure, "results/a.pdf", "results/a.png", made)
+    with open(path, "rb") as file:
+        content = file.read().decode("latin-1")
+    start = content.index('{"code"')
+    return json.JSONDecoder().raw_decode(content[start:].replace("\\(", "(").replace("\\)", ")"))[0]
+
+
+@pytest.mark.parametrize("kind", ["features.h5", "maps.h5", "parquet", "html", "png", "pdf"])
+def test_a_result_holds_what_made_it_where_its_format_can(kind):
+    made = provenance_of("plot_heads", {"model": "bert"}, {"seed": 3}, "abc", [])
+    found = written(kind, made)
+    assert (json.loads(found) if isinstance(found, str) else found) == made
+
+
+@pytest.mark.parametrize("content", ["", "x", FEATURES.upper()])
+def test_a_result_that_is_not_what_was_recorded_is_refused(content):
+    job("extract_features", [], [FEATURES])
+    assert verified([FEATURES]) == {FEATURES: sha256_path(FEATURES)}
+    write_text(FEATURES, content)
+    with pytest.raises(InputError, match=f"{FEATURES} was damaged or changed since .* delete {FEATURES} and run again"):
+        verified([FEATURES])
+    beside(FEATURES).unlink()
+    assert verified([FEATURES]) == {FEATURES: sha256_path(FEATURES)}
+
+
+def test_what_a_killed_job_left_goes_when_it_runs_again(folder):
+    write_text("results/features/bert/.squad.h5.17.tmp", "half")
+    forget([FEATURES])
+    assert list((folder / "results/features/bert").iterdir()) == []
+
+
+def test_a_result_of_another_job_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = Path("results/partitions/a.csv")
+    with checking(partial(check_alone, outputs=[str(result)], start=0.0)):
+        write_text(result, "first\n")
+        write_text(beside(result), "the record of another job\n")
+        with pytest.raises(InputError, match=f"{result} has been made by another job meanwhile, and is kept"):
+            write_text(result, "second\n")
+        with pytest.raises(InputError, match="made by another job"):
+            write_text(beside(result), "ours\n")
+        write_text("elsewhere.txt", "nothing that a job makes\n")
+    assert result.read_text() == "first\n"
+    assert list(result.parent.iterdir()) == [result]
+
+
+@pytest.mark.parametrize(("age_s", "kept"), [(-60, True), (60, False)])
+def test_a_job_gives_way_to_one_that_began_to_write_later(tmp_path, monkeypatch, age_s, kept):
+    monkeypatch.chdir(tmp_path)
+    result = Path("results/models/a/config.json")
+    start = time.time()
+    write_text(result, "first\n")
+    other = Path("results/models/.a.1.tmp")
+    other.write_text("half")
+    os.utime(other, (start - age_s, start - age_s))
+    with checking(partial(check_alone, outputs=["results/models/a"], start=start)):
+        if kept:
+            with pytest.raises(InputError, match="results/models/a is being written by another job"):
+                write_text(result, "second\n")
+        else:
+            write_text(result, "second\n")
+    assert result.read_text() == ("first\n" if kept else "second\n")
+
+
+SHARD = "results/shards/features/bert/squad/0-of-2.h5"
+SAMPLES = "results/samples/squad.jsonl"
+
+
+def shard_made(**values):
+    write_text(SAMPLES, "the samples")
+    return job("extract_shard", [SAMPLES], [SHARD], part=[0, 2], **values)
+
+
+def test_a_shard_that_was_made_as_the_whole_would_be_is_joined():
+    shard_made(precision="float32")
+    check_shards({"seed": 3, "precision": "float32"}, verified([SAMPLES, SHARD]), "abc")
+
+
+def test_a_shard_left_over_from_another_run_is_not_joined():
+    shard_made(precision="bfloat16")
+    spec = {"seed": 3, "precision": "bfloat16"}
+    with pytest.raises(InputError, match=f"{SHARD} is left over from a run that differs in precision; delete it"):
+        check_shards({**spec, "precision": "float32"}, verified([SAMPLES, SHARD]), "abc")
+    with pytest.raises(InputError, match="differs in the code"):
+        check_shards(spec, verified([SAMPLES, SHARD]), "def")
+    write_text(SAMPLES, "other samples")
+    beside(SAMPLES).unlink(missing_ok=True)
+    with pytest.raises(InputError, match=f"differs in {SAMPLES}"):
+        check_shards(spec, verified([SAMPLES, SHARD]), "abc")
+    beside(SHARD).unlink()
+    with pytest.raises(InputError, match=f"{SHARD} has no record of what made it"):
+        check_shards(spec, verified([SAMPLES, SHARD]), "abc")
+
+
+def test_the_records_of_shards_go_once_the_shards_have_been_joined():
+    shard_made()
+    forget_joined(results_folder(SHARD))
+    assert beside(SHARD).exists()
+    Path(SHARD).unlink()
+    forget_joined(results_folder(SHARD))
+    assert not beside(SHARD).exists()
+    assert not beside(SAMPLES).exists() or Path(SAMPLES).exists()

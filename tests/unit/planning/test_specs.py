@@ -1,0 +1,173 @@
+"""What each rule depends on: a change of any value in the configuration changes the specs of the right rules only.
+
+This is the unit form of the promise that an edit of config.yaml runs again what depends on it and nothing else.
+"""
+
+import json
+from collections import Counter
+from itertools import combinations
+from pathlib import PurePosixPath
+
+import pytest
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages import ablation, tasks
+from headtypes.planning.stages.overview import atlas
+from headtypes.planning.stages.registry import STAGES
+from tests.contract.tables import leaf_paths, leaf_rows, with_leaf
+from tests.support.configs import DELETE, edited, full_config, swapped, value_at
+from tests.support.job_specs import all_specs
+from tests.support.places import SCRIPTS
+from tests.support.planning import OF_A_CONDITION
+
+LEAVES = leaf_rows()
+
+
+@pytest.fixture
+def full(tmp_path):
+    return full_config(tmp_path)
+
+
+def changed(before, after) -> dict[str, int]:
+    """The number of jobs, by name, that both plans have and whose specs differ."""
+    old, new = all_specs(before), all_specs(after)
+    jobs = [job for job in old.keys() & new.keys() if old[job] != new[job]]
+    return Counter(f"{job[0]} {job[3]}" if job[0] in OF_A_CONDITION else job[0] for job in jobs)
+
+
+@pytest.mark.parametrize("path", LEAVES)
+def test_a_changed_value_changes_the_specs_of_the_rules_that_depend_on_it(full, tmp_path, path):
+    """The table of the contract, with neither Snakemake nor files."""
+    row = LEAVES[path]
+    after = with_leaf(full, tmp_path, path, row["value"])
+    if "refused" in row:
+        with pytest.raises(InputError) as refused:
+            all_specs(after)
+        assert str(refused.value).replace(f"{tmp_path}/", "") == f"config: {row['refused']}"
+    else:
+        assert changed(full, after) == row.get("spec", {})
+
+
+def test_every_value_of_the_full_configuration_is_tried(full):
+    assert list(LEAVES) == leaf_paths(full)
+
+
+def alike(config) -> list[tuple[str, str]]:
+    """Every two leaves that could be taken for one another: of one section, or of one name in two entries."""
+    pairs = [(PurePosixPath(one), PurePosixPath(other)) for one, other in combinations(leaf_paths(config), 2)]
+    return [
+        (str(one), str(other))
+        for one, other in pairs
+        if one.parent == other.parent or (one.name, one.parts[0]) == (other.name, other.parts[0])
+    ]
+
+
+def specs_or_none(raw):
+    try:
+        return all_specs(raw)
+    except InputError:
+        return None
+
+
+def test_what_depends_on_one_of_two_values_sees_them_change_places(full):
+    before, tried = all_specs(full), 0
+    for one, other in alike(full):
+        one_value, other_value = value_at(full, one), value_at(full, other)
+        after = specs_or_none(swapped(full, one, other))
+        alone = [specs_or_none(edited(full, one, other_value)), specs_or_none(edited(full, other, one_value))]
+        if one_value == other_value or None in (after, *alone):
+            continue
+        changing = {job for specs in alone for job in before.keys() & specs.keys() if before[job] != specs[job]}
+        # Intervals see only which evaluations there are, and two edits together can leave that as it was.
+        depend = {job for job in changing if job[0] != "measure_intervals"}
+        unseen = {job for job in depend & after.keys() if after[job] == before[job]}
+        assert not unseen, f"{one} and {other}: {unseen}"
+        tried += 1
+    assert tried > 30
+
+
+def test_every_rule_has_a_stage_and_every_stage_a_rule():
+    assert STAGES.keys() == {script.stem for script in SCRIPTS.glob("*.py")}
+
+
+def test_a_spec_is_plain_data_that_json_brings_back_as_it_was(full):
+    for spec in all_specs(full).values():
+        assert canonical_json(json.loads(spec)) == spec
+
+
+def test_equal_configurations_give_equal_specs_whatever_the_order_of_their_keys(full):
+    def reverse(part):
+        if not isinstance(part, dict):
+            return part
+        return {key: reverse(part[key]) for key in reversed(part)}
+
+    for registry in ("compute", "clustering", "windows", "ablation", "controls", "curves"):
+        reordered = edited(full, registry, reverse(full[registry]))
+        assert all_specs(reordered) == all_specs(full)
+
+
+def test_the_order_of_a_mapping_of_types_does_not_count(full):
+    for condition in ("zero-dense", "mixed"):
+        operations = dict(reversed(full["conditions"][condition].items()))
+        assert changed(full, edited(full, f"conditions/{condition}", operations)) == {}
+
+
+def test_keep_is_the_same_as_not_naming_the_type(full):
+    without = edited(full, "conditions/zero-dense/vertical", DELETE)
+    assert changed(full, without) == {}
+
+
+def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partition(full):
+    plan = Plan(read_config(full))
+    for model in plan.models:
+        found = atlas.results_of(plan, model)
+        own = {entry.name for entry in found["partitions"]}
+        parents = {entry.name for entry in plan.partitions.values() if entry.model == plan.parent(model)}
+        assert {entry.name for entry in found["parents"]} == own & parents
+        assert {entry.model for entry in found["parents"]} <= {plan.parent(model)}
+        named = STAGES["write_atlas"](plan, model)["found"]["parents"]
+        assert named == [f"{entry.name} of {entry.model}" for entry in found["parents"]]
+    assert {model for model in plan.models if atlas.results_of(plan, model)["parents"]} == {"tuned+1.0", "schooled"}
+
+
+def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
+    spared = changed(full, edited(full, "conditions/zero-dense/1-1", "keep"))
+    evaluated = {"evaluate_condition zero-dense": 3, "evaluate_controls zero-dense": 3}
+    shown = {"tabulate_ablations": 1, "tabulate_readings": 1, "compare_with_guan": 1, "write_atlas": 3}
+    shown |= {"join_types": 3, "plot_controls": 3}
+    assert spared == {**evaluated, **shown}
+
+
+def test_an_evaluation_sees_the_fields_of_a_reading_that_can_change_it(full):
+    plan = Plan(read_config(full))
+    own, padded = (
+        ablation.evaluate_condition(plan, "packed", "asked-kmeans-k4", f"mixed{end}") for end in ("", "@padded")
+    )
+    assert (own["reading"], padded["reading"]) == ({"uniform_over_padding": False}, {"uniform_over_padding": True})
+    # The length of a window counts where its padding does.
+    assert "max_seq_length" not in own
+    assert padded["max_seq_length"] == 100
+    assert ablation.evaluate_condition(plan, "packed", "asked-kmeans-k4", "zero-dense")["reading"] == {}
+
+
+def test_the_longest_answer_is_no_matter_of_sentence_pairs(full):
+    plan = Plan(read_config(full))
+    on_pairs = ablation.evaluate_controls(plan, "base", "pairs-kmeans-k4", "zero-dense")
+    assert on_pairs["kind"] == "sentence_pair"
+    assert "max_answer_length" not in on_pairs
+    assert ablation.evaluate_controls(plan, "packed", "asked-kmeans-k4", "zero-dense")["max_answer_length"] == 10
+
+
+def test_a_drawing_of_all_questions_does_not_depend_on_the_seed(full):
+    first, second = (Plan(read_config(edited(full, "seed", seed))) for seed in (1, 2))
+    assert tasks.sample_questions(first, "asked") == tasks.sample_questions(second, "asked")
+    assert tasks.sample_questions(first, "squad") != tasks.sample_questions(second, "squad")
+
+
+def test_each_random_choice_has_its_own_seed(full):
+    seeds = [json.loads(spec).get("seed") for job, spec in all_specs(full).items()]
+    seeds = [seed for seed in seeds if seed is not None]
+    assert len(set(seeds)) == len(seeds) > 10

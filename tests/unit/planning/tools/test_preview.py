@@ -1,0 +1,164 @@
+"""The preview: what will run, why, down to the leaf or the module, and for how long."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headtypes.core.files import canonical_json, write_text
+from headtypes.planning import digest
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.digest import code_digest
+from headtypes.planning.plan import Plan
+from headtypes.planning.provenance import RESULTS, beside, provenance_of, record, verified
+from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.tools.history import remember_code, remember_config
+from headtypes.planning.tools.jobs import Job
+from headtypes.planning.tools.preview import Work, preview, preview_text
+from tests.support.configs import DELETE, edited, full_config
+
+RUN = {
+    "sample_inputs": {"task": "squad"},
+    "extract_features": {"model": "tuned+1.0", "task": "squad"},
+    "cluster_heads": {"model": "tuned+1.0", "partition": "squad-kmeans-k4"},
+    "evaluate_condition": {"model": "tuned+1.0", "partition": "squad-kmeans-k4", "condition": "zero-dense"},
+}
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for rule in RUN:
+        write_text(f"scripts/{rule}.py", "from tools import N\n")
+    write_text("scripts/tools.py", "N = 3\n")
+    return full_config(tmp_path)
+
+
+def planned(raw, running=()) -> list[Job]:
+    """Four jobs in a row, each from the one before; those of the rules named would run."""
+    plan, jobs = Plan(read_config(raw)), []
+    for rule, wildcards in RUN.items():
+        script = Path(f"scripts/{rule}.py").absolute()
+        spec = canonical_json(STAGES[rule](plan, **wildcards))
+        job = Job(rule, wildcards, spec, code_digest(script), script, (), (f"results/{rule}.csv",))
+        inputs = jobs[-1].outputs if jobs else ()
+        jobs.append(replace(job, inputs=inputs, benchmark=f"results/{rule}.benchmark.tsv", runs=rule in running))
+    return jobs
+
+
+def run(raw) -> None:
+    for job in planned(raw):
+        remember_code(RESULTS, job.script)
+        write_text(job.outputs[0], job.rule)
+        made = provenance_of(job.rule, job.wildcards, json.loads(job.spec), job.code, job.inputs)
+        record(made, verified(job.inputs), job.outputs, threads=1)
+    remember_config(read_config(raw), RESULTS)
+
+
+def reasons(jobs, raw) -> dict[str, list[str]]:
+    return {rule: list(work.why) for rule, work in preview(jobs, {RESULTS: read_config(raw)}).items()}
+
+
+def test_nothing_to_run_is_said_so(config):
+    assert preview(planned(config), {RESULTS: read_config(config)}) == {}
+    assert preview_text({}, 2) == "Nothing to be done."
+
+
+def test_what_was_never_made_is_new(config):
+    assert reasons(planned(config, ["sample_inputs"]), config) == {"sample_inputs": ["new"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "rule", "reason"),
+    [
+        ("tasks/squad/samples", 11, "sample_inputs", "tasks.squad.samples: 10, now 11"),
+        ("clustering/restarts", 6, "cluster_heads", "clustering.restarts: 5, now 6"),
+        ("clustering/restarts", DELETE, "cluster_heads", "clustering.restarts: 5, now not given"),
+        ("compute/precision", "bfloat16", "extract_features", 'compute.precision: "float32", now "bfloat16"'),
+        (
+            "conditions/zero-dense/dense",
+            "uniform",
+            "evaluate_condition",
+            'conditions.zero-dense.dense: "zero", now "uniform"',
+        ),
+        ("seed", 2, "cluster_heads", "seed: 1, now 2"),
+    ],
+)
+def test_a_changed_value_is_named_by_its_place_in_the_configuration(config, path, value, rule, reason):
+    run(config)
+    after = edited(config, path, value)
+    assert reasons(planned(after, [rule]), after) == {rule: [reason]}
+
+
+def test_of_two_changed_values_each_job_names_the_one_that_concerns_it(config):
+    run(config)
+    after = edited(edited(config, "clustering/restarts", 6), "tasks/squad/samples", 11)
+    assert reasons(planned(after, RUN), after) == {
+        "sample_inputs": ["tasks.squad.samples: 10, now 11"],
+        "extract_features": ["after sample_inputs"],
+        "cluster_heads": ["clustering.restarts: 5, now 6"],
+        "evaluate_condition": ["after cluster_heads"],
+    }
+
+
+def test_a_changed_key_may_have_a_slash_where_another_is_what_stands_before_it(config):
+    config["tasks"]["pairs"]["labels"] = {"n": 0, "n/a": 1}
+    run(config)
+    after = edited(config, "clustering/restarts", 6)
+    after["tasks"]["pairs"]["labels"]["n/a"] = 0
+    assert reasons(planned(after, ["cluster_heads"]), after) == {"cluster_heads": ["clustering.restarts: 5, now 6"]}
+
+
+def test_without_a_remembered_configuration_the_value_is_named_as_the_rule_knows_it(config):
+    run(config)
+    Path("results/provenance/config.json").unlink()
+    after = edited(config, "clustering/restarts", 6)
+    assert reasons(planned(after, ["cluster_heads"]), after) == {"cluster_heads": ["restarts: 5, now 6"]}
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}", "[]", "3"])
+def test_damaged_records_are_named_and_stop_nothing(config, text):
+    run(config)
+    beside("results/extract_features.csv").write_text(text)
+    jobs = planned(config, ["extract_features"])
+    assert reasons(jobs, config) == {"extract_features": ["the record of what made it is damaged"]}
+    Path("results/provenance/config.json").write_text(text)
+    assert reasons(jobs, config) == {"extract_features": ["the record of what made it is damaged"]}
+
+
+def test_a_changed_module_is_named(config):
+    run(config)
+    write_text("scripts/tools.py", "N = 4\n")
+    digest._meaning.cache_clear()
+    digest._imports.cache_clear()
+    assert reasons(planned(config, ["sample_inputs"]), config) == {"sample_inputs": ["tools.py has changed"]}
+
+
+def test_where_nothing_of_ours_tells_snakemakes_own_reason_stands(config):
+    run(config)
+    jobs = [replace(job, reasons=("updated input files",)) for job in planned(config, ["sample_inputs"])]
+    assert reasons(jobs, config) == {"sample_inputs": ["updated input files"]}
+
+
+def test_times_are_those_of_the_job_itself_else_of_its_rule(config):
+    first, second = (replace(planned(config)[1], benchmark=f"results/{n}.tsv", runs=True) for n in (1, 2))
+    other = replace(planned(config)[2], runs=True)
+    assert math.isnan(preview([first, second], {RESULTS: read_config(config)})["extract_features"].seconds)
+    write_text("results/1.tsv", "s\th:m:s\tmax_rss\n3.0\t0:00:03\t10\n")
+    assert preview([first, second], {RESULTS: read_config(config)})["extract_features"].seconds == 6.0
+    write_text("results/2.tsv", "s\th:m:s\tmax_rss\n5.0\t0:00:05\t10\n7.0\t0:00:07\t10\n")
+    found = preview([first, second, other], {RESULTS: read_config(config)})
+    assert found["extract_features"].seconds == 9.0
+    text = preview_text(found, 2)
+    assert "3 jobs, 0:00:09 of work: 0:00:04 on 2 cores." in text
+    assert "Not measured, so not counted: cluster_heads." in text
+
+
+def test_the_text_has_a_line_per_rule_and_the_commonest_reason_first():
+    work = Work(jobs=1200, seconds=3600.0)
+    work.why.update(["new"] * 1000 + ["after sample_inputs"] * 200)
+    lines = preview_text({"extract_features": work}, 4).splitlines()
+    assert lines[1].split() == ["extract_features", "1,200", "1:00:00", "?", "?"]
+    assert lines[2:4] == ["  1,000 x new", "  200 x after sample_inputs"]

@@ -1,0 +1,135 @@
+"""What a condition costs, compared with the same operations on random heads, on the same questions."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.ablation.metrics import Metric, metrics_in, sizes_in
+from headtypes.core.bootstrap import mean_intervals, mean_over
+from headtypes.core.table_files import read_parquet
+
+# Points: sums of the same scores in another order differ by less.
+_EQUAL = 1e-9
+
+
+class DropsOfDraws(NamedTuple):
+    """Drops of one score from the baseline, in its steps, of a condition and of each draw of random heads.
+
+    metric: the score, by its name in `metrics.METRICS`.
+    own, low, high: the condition's drop, with its 95 % interval over questions.
+    draws: [draw].
+    """
+
+    metric: str
+    own: float
+    low: float
+    high: float
+    draws: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """As `own_rank_{metric}` of `control_drops`."""
+        return _rank(self.own, self.draws)
+
+
+def control_drops(
+    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame, *, seed: int
+) -> dict[str, float | int]:
+    """Drops from the baseline (`metrics.Metric`) of a condition and of its controls, all on the controls' questions.
+
+    controls: scores of each draw and question, as `controls.evaluate_controls` returns them.
+    scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
+    seed: of the bootstrap; equal seeds draw the same places among the questions of every condition.
+
+    returns control_draws, control_questions, control_overlap (mean share of the drawn heads that are the condition's
+        own, 0 to 1); and for each metric
+      control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and _high;
+      own_drop_{metric}: the condition's own drop;
+      own_excess_{metric}: the own drop less the mean over the draws, with the 95 % intervals of a paired bootstrap over
+        questions (_low, _high) and over articles (_low_by_article, _high_by_article; NaN without articles), as
+        `bootstrap.mean_intervals` makes them. The draws are taken as they are: what other heads would have cost is said
+        by the rank, not by the interval;
+      own_rank_{metric}: the place of the own drop among the draws and itself, from the costliest; a draw that costs as
+        much goes before it;
+      own_rank_p_{metric}: the rank divided by the number of draws and one. It is the p of a one-sided permutation
+        test: how often heads drawn at random cost at least as much (Phipson and Smyth 2010, Permutation
+        p-values should never be zero).
+    """
+    metrics, lost, own_lost, articles, sizes = _lost(controls, scores, baseline)
+    drops_of = {
+        "control_draws": lost.shape[1],
+        "control_questions": lost.shape[2],
+        "control_overlap": float(controls.groupby("draw")["overlap"].first().mean()),
+    }
+    excess = own_lost - lost.mean(axis=1)
+    ends = _ends(excess, articles, sizes, seed)
+    for place, metric in enumerate(each.name for each in metrics):
+        drops, own_drop = mean_over(lost[place], sizes), mean_over(own_lost[place], sizes)
+        rank = _rank(own_drop, drops)
+        drops_of |= {
+            f"control_drop_{metric}": float(drops.mean()),
+            f"control_drop_{metric}_low": float(drops.min()),
+            f"control_drop_{metric}_high": float(drops.max()),
+            f"own_drop_{metric}": float(own_drop),
+            f"own_excess_{metric}": float(mean_over(excess[place], sizes)),
+            **{f"own_excess_{metric}_{end}": float(values[place]) for end, values in ends.items()},
+            f"own_rank_{metric}": rank,
+            f"own_rank_p_{metric}": rank / (1 + len(drops)),
+        }
+    return drops_of
+
+
+def read_control_drops(
+    controls: str | Path, scores: str | Path, baseline: str | Path, *, seed: int
+) -> dict[str, float | int]:
+    """Call `control_drops` with the scores of each question, read from files."""
+    read = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
+    return control_drops(*read, seed=seed)
+
+
+def read_drops_of_draws(controls: str | Path, scores: str | Path, baseline: str | Path, *, seed: int) -> DropsOfDraws:
+    """The drops of a task's first score, from the files that `control_drops` is computed from."""
+    read = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
+    metrics, lost, own_lost, _, sizes = _lost(*read)
+    low, high = mean_intervals(own_lost[0], sizes=sizes, seed=seed)
+    own = float(mean_over(own_lost[0], sizes))
+    return DropsOfDraws(metrics[0].name, own, float(low), float(high), mean_over(lost[0], sizes))
+
+
+def _rank(own_drop: float, drops: np.ndarray) -> int:
+    return 1 + int((drops >= own_drop - _EQUAL).sum())
+
+
+def _lost(
+    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
+) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """What is lost on the controls' questions.
+
+    returns the metrics; [metric, draw, question] what random heads cost; [metric, question] what the condition costs;
+      the questions' articles, where they have any; and their sizes, where they have any (`metrics.sizes_in`).
+    """
+    controls = controls.sort_values(["draw", "id"])
+    draws, asked = controls["draw"].nunique(), controls["id"].unique()
+    own, undisturbed = (table.set_index("id").loc[asked] for table in (scores, baseline))
+    metrics = metrics_in(controls)
+    columns = [metric.column for metric in metrics]
+    before, after = (table[columns].to_numpy().T for table in (undisturbed, own))
+    lost = before[:, None] - controls[columns].to_numpy().T.reshape(len(columns), draws, len(asked))
+    # For the worse is positive.
+    signs = np.array([metric.drop(1, 0) for metric in metrics])
+    articles = own["article"].to_numpy() if "article" in own else None
+    return metrics, signs[:, None, None] * lost, signs[:, None] * (before - after), articles, sizes_in(own)
+
+
+def _ends(
+    values: np.ndarray, articles: np.ndarray | None, sizes: np.ndarray | None, seed: int
+) -> dict[str, np.ndarray]:
+    """The ends of the intervals of means over questions, by unit; values: [metric, question]."""
+    low, high = mean_intervals(values, sizes=sizes, seed=seed)
+    undefined = np.full(len(values), np.nan)
+    by_article = undefined, undefined
+    if articles is not None:
+        by_article = mean_intervals(values, articles, sizes=sizes, seed=seed)
+    return {"low": low, "high": high, "low_by_article": by_article[0], "high_by_article": by_article[1]}

@@ -1,0 +1,91 @@
+"""Heads removed in growing sets, to separate the effect of their number from that of their kind."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.ablation.curve_sets import POINTS
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, summary
+from headtypes.analyses.types.names import ALL
+from headtypes.analyses.types.partitions import Partition
+from headtypes.core.errors import InputError
+from headtypes.data.windows import Windows, draw_part
+from headtypes.models.records import ModelRecord
+
+
+def growing_sets(order: np.ndarray, points: int = POINTS, also: Iterable[int] = ()) -> list[np.ndarray]:
+    """The first heads of an order, from none to all, in sets that grow as evenly as whole heads allow.
+
+    order:  [head, 2] int, layer and head, in the order of removal.
+    points: the largest number of sets.
+    also:   sizes of further sets.
+    returns sets, each [n, 2]: the first is empty, the last is `order`. If there are fewer heads than points, each set
+        has one head more than the one before.
+    """
+    sizes = np.unique([*np.linspace(0, len(order), points).round().astype(int), *also])
+    return [order[:size] for size in sizes]
+
+
+def by_importance(heads: np.ndarray, importance: np.ndarray) -> np.ndarray:
+    """Heads [head, 2] sorted by importance, the least important first; equals keep their order.
+
+    importance: [layer, head].
+    """
+    return heads[np.argsort(importance[tuple(heads.T)], kind="stable")]
+
+
+def evaluate_curves(
+    rows: list,
+    windows: Windows,
+    partition: Partition,
+    record: ModelRecord,
+    importance: np.ndarray,
+    *,
+    orders: int,
+    questions: int | str,
+    seed: int,
+    **settings,
+) -> pd.DataFrame:
+    """Score a model while the heads of one type, or of all, are removed (`zero`) in growing sets.
+
+    rows, windows, partition, record: as in `evaluation.evaluate_condition`.
+    importance: [layer, head]; the least important heads go first (Michel et al. 2019, section 4).
+    orders:     number of random orders, besides the one by importance; more orders do not change the first ones.
+    questions:  of the rows, drawn at random, or "all".
+    settings:   fields of `evaluation.Settings`.
+    returns     type (or all), order (importance or random), draw (from 0), heads (how many are removed) and the task's
+        metrics in percent, as `evaluation.summary` names them; one row per type, order and set.
+    """
+    if importance.shape != partition.shape:
+        raise InputError("The importance of heads was measured on another model; measure it on this one.")
+    rows, windows = draw_part(rows, windows, questions, seed)
+    heads = {type_: partition.heads_of(type_) for type_ in partition.types}
+    # The curve of all heads also has a set as large as each type.
+    sizes = {ALL: list(map(len, heads.values()))}
+    heads[ALL] = np.argwhere(np.ones(partition.shape, bool))
+    steps = [
+        (type_, *name, removed)
+        for type_, of_type in heads.items()
+        for name, order in _orders(of_type, importance, orders, seed).items()
+        for removed in growing_sets(order, also=sizes.get(type_, ()))
+    ]
+    wanted = [_removal(removed, partition.shape) for *_, removed in steps]
+    chosen = Settings(**settings)
+    evaluated = evaluate_all(rows, windows, record, wanted, None, chosen, f"{record.name}, heads removed")
+    table = []
+    for (type_, order, draw, removed), (_, scores) in zip(steps, evaluated, strict=True):
+        metrics = {name: value for name, value in summary(scores, chosen.kind).items() if not name.startswith("n_")}
+        table.append({"type": type_, "order": order, "draw": draw, "heads": len(removed), **metrics})
+    return pd.DataFrame(table)
+
+
+def _orders(heads: np.ndarray, importance: np.ndarray, orders: int, seed: int) -> dict[tuple[str, int], np.ndarray]:
+    random = {("random", draw): np.random.default_rng([seed, draw]).permutation(heads) for draw in range(orders)}
+    return {("importance", 0): by_importance(heads, importance), **random}
+
+
+def _removal(heads: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    operations = np.full(shape, "keep", dtype=object)
+    operations[tuple(heads.T)] = "zero"
+    return operations

@@ -1,0 +1,116 @@
+"""Intervals of a model's scores under all conditions of a partition, from the scores of each question."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.ablation.metrics import METRICS, metrics_in, sizes_in
+from headtypes.core.bootstrap import (
+    RESAMPLES,
+    bounds,
+    mean_over,
+    p_of_side,
+    resampled_means,
+    score_intervals,
+    sums_by_unit,
+)
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import read_csv, read_parquet
+
+
+class WeightedSum(NamedTuple):
+    """A weighted sum of mean scores, its interval (NaN if it has none), and its p-values.
+
+    p_value: by a limit and the side of it ("above" or "below") on which the sum is claimed to be, as
+        `bootstrap.p_of_side` finds it; None without an interval.
+    """
+
+    value: float
+    low: float
+    high: float
+    p_value: Callable[[float, str], float] | None
+
+
+def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
+    """Read the scores of each question for one model under several conditions.
+
+    Raises an `InputError` that names a file that is damaged, or that does not have the first file's questions in the
+    same order.
+    """
+    read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
+    for path, scores in zip(paths, read, strict=True):
+        if not scores["id"].equals(read[0]["id"]):
+            raise InputError(f"{path} and {paths[0]} have different questions; delete both and run again.")
+    return read
+
+
+def condition_intervals(
+    scores: Sequence[pd.DataFrame], *, conditions: Sequence[str], baseline: str | None, seed: int
+) -> pd.DataFrame:
+    """The mean of every metric under every condition, and its drop from the baseline, with intervals.
+
+    scores: of each question, one table per condition. Question answering has exact_match, f1 and article, sentence
+        pairs have correct, and documents loss and tokens.
+    returns one row per condition, in their order: condition, and the columns of `bootstrap.score_intervals`. (The F1
+        of sentence pairs is not a mean over pairs, so it has no interval.)
+    """
+    place = None if baseline is None else list(conditions).index(baseline)
+    rising = [metric.name for metric in METRICS.values() if metric.better == "lower"]
+    of = {"articles": _articles(scores[0]), "sizes": sizes_in(scores[0]), "rising": rising}
+    table = score_intervals(_by_metric(scores), baseline=place, **of, seed=seed)
+    table.insert(0, "condition", conditions)
+    return table
+
+
+def read_intervals(path: str | Path) -> pd.DataFrame:
+    """Read the table of `condition_intervals`. Raises `InputError` that names a damaged file."""
+    # A name may be a number, or what pandas takes for a missing value.
+    kinds = {"condition": str}
+    return read_csv(path, "holds no intervals", kinds, dtype=kinds, keep_default_na=False, na_values=[""])
+
+
+def weighted_sums(
+    scores: Mapping[str, pd.DataFrame], *, seed: int
+) -> Callable[[Mapping[str, float], str], WeightedSum]:
+    """Prepare weighted sums of conditions' mean scores, with intervals.
+
+    scores: scores of each question, by condition.
+    returns a function that takes {condition: weight} and a metric, and returns the weighted sum of the conditions'
+        means. All sums use the same drawn articles, since questions of one article are not independent; or the same
+        drawn questions, if there are no articles.
+    """
+    place, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
+    articles, of_rows, means, resampled = _articles(tables[0]), sizes_in(tables[0]), {}, {}
+    for metric, values in _by_metric(tables).items():
+        sums, sizes = sums_by_unit(values.T, articles, of_rows)
+        means[metric] = mean_over(values, of_rows)
+        # One unit says nothing about others.
+        resampled[metric] = resampled_means(sums, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
+
+    def interval(weights: Mapping[str, float], metric: str) -> WeightedSum:
+        vector = np.zeros(len(place))
+        for condition, weight in weights.items():
+            vector[place[condition]] = weight
+        value = float(means[metric] @ vector)
+        if resampled[metric] is None:
+            return WeightedSum(value, np.nan, np.nan, None)
+        # Rounded, so that draws at a limit stay there in spite of floating-point errors, as the ends do in verdicts.
+        drawn = (resampled[metric] @ vector).round(9)
+        low, high = bounds(drawn, sizes)
+        return WeightedSum(
+            value, float(low), float(high), lambda limit, side: float(p_of_side(drawn, sizes, limit, side))
+        )
+
+    return interval
+
+
+def _by_metric(scores: Sequence[pd.DataFrame]) -> dict[str, np.ndarray]:
+    """[condition, question] of each metric that the tables have."""
+    return {metric.name: np.stack([table[metric.column] for table in scores]) for metric in metrics_in(scores[0])}
+
+
+def _articles(scores: pd.DataFrame) -> np.ndarray | None:
+    return scores["article"].to_numpy() if "article" in scores else None

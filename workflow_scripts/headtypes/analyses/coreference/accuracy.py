@@ -1,0 +1,217 @@
+"""How often heads and baselines find an antecedent (Clark et al. 2019, section 4.3, Table 2), from stored guesses."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
+from headtypes.analyses.coreference.baselines import BASELINES, chance, is_right, nearest_other
+from headtypes.analyses.coreference.descriptions import TYPES, Reference, references
+from headtypes.analyses.coreference.mentions import Anaphor, anaphors
+from headtypes.core.bootstrap import ratio_intervals
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.coreference.records import AnnotatedDocument
+
+ALL = "all"
+# Systems whose difference from the best head is in the table.
+COMPARED = tuple(BASELINES)
+_NOWHERE = (pd.NA, pd.NA)
+
+
+class _Row(NamedTuple):
+    """A row of the table, and its score of each mention, [mention], NaN where the row is not about the mention."""
+
+    system: str
+    candidates: str
+    type: str
+    chosen: str
+    head: tuple
+    scores: np.ndarray
+    compared: bool = False
+
+
+def measure_coreference(
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, *, seed: int
+) -> pd.DataFrame:
+    """The accuracy of every head, of the best, and of baselines, on the same coreferent mentions.
+
+    guesses: on parts of these documents.
+
+    returns the columns
+      system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
+        the baselines `nearest`, `head_match`, `rules` and `chance` (`baselines`); and `nearest_other`, the nearest if
+        mentions that follow may be chosen as well.
+      candidates: among which words a head's guess is taken (`antecedent_files.CANDIDATES`); for baselines `mentions`.
+      type: `all`, or a type of mention (`descriptions.TYPES`).
+      chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents with even and odd
+        places, each is scored with the choice of the other. Empty where nothing is chosen.
+      layer, head: from 0; empty for baselines, and where halves choose differently.
+      mentions, documents: number of mentions, and of documents that they are in.
+      accuracy, low, high: in percent, with the interval over documents.
+      above_{baseline}, and _low, _high: of the best head minus that baseline, for each of `COMPARED`.
+    """
+    rows, baselines, document = _rows(documents, guesses)
+    return _table(rows, baselines, document, seed)
+
+
+def score_mentions(
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
+) -> tuple[dict[tuple[str, str, str, str], np.ndarray], np.ndarray]:
+    """What stands in the table of `measure_coreference`, mention by mention, but for single heads.
+
+    returns the scores by system, candidates, type and chosen, each [mention], 1 where it is right and NaN where the row
+      is not about the mention; and the document of each mention.
+    """
+    rows, _, document = _rows(documents, guesses)
+    return {row[:4]: row.scores for row in rows if row.system != "head"}, document
+
+
+def _rows(
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
+) -> tuple[list[_Row], dict[str, np.ndarray], np.ndarray]:
+    found, document = guessed_mentions(documents, guesses)
+    types = np.array([anaphor.mention.type for anaphor in found])
+    is_of = {ALL: np.ones(len(found), bool), **{type_: types == type_ for type_ in TYPES}}
+    is_of = {type_: chosen for type_, chosen in is_of.items() if chosen.any()}
+    baselines = _baselines(found, documents, guesses, document)
+    rows = [
+        *_of_heads(_right(found, guesses), is_of, document % 2 == 1),
+        *(
+            _Row(name, "mentions", type_, "", _NOWHERE, np.where(chosen, scores, np.nan))
+            for name, scores in baselines.items()
+            for type_, chosen in is_of.items()
+        ),
+    ]
+    return rows, baselines, document
+
+
+def guessed_mentions(
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
+) -> tuple[list[Anaphor[Reference]], np.ndarray]:
+    """The coreferent mentions that heads have guessed at, in the order of the guesses, and the document of each.
+
+    documents: those that the guesses are of; `InputError` where they are not.
+    """
+    found = [
+        anaphor
+        for number in range(len(guesses.document))
+        for anaphor in anaphors(_mentions(documents, guesses, number))
+    ]
+    spans = [(anaphor.mention.start, anaphor.mention.end) for anaphor in found]
+    if spans != list(map(tuple, guesses.mention.tolist())):
+        raise InputError("The guesses at antecedents are not of these documents; delete them and run again.")
+    return found, guesses.document[guesses.part]
+
+
+def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, number: int) -> list[Reference]:
+    document = int(guesses.document[number])
+    part = range(int(guesses.start[number]), int(guesses.stop[number]))
+    pieces = np.ones(part.stop, dtype=int)
+    unread = guesses.unread[guesses.unread[:, 0] == document, 1]
+    pieces[unread[unread < part.stop]] = 0
+    return references(documents[document], part, pieces.tolist())
+
+
+def _right(found: list[Anaphor[Reference]], guesses: AntecedentGuesses) -> np.ndarray:
+    """Whether each guess is right, [mention, layer, head, candidates] float64."""
+    right = np.array(
+        [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, found, strict=True)]
+    )
+    return right.astype(float)
+
+
+def _baselines(
+    found: list[Anaphor[Reference]],
+    documents: Sequence[AnnotatedDocument],
+    guesses: AntecedentGuesses,
+    document: np.ndarray,
+) -> dict[str, np.ndarray]:
+    scores = {
+        name: np.array([float(is_right(anaphor, guess(anaphor))) for anaphor in found])
+        for name, guess in BASELINES.items()
+    }
+    scores["chance"] = np.array([chance(anaphor) for anaphor in found])
+    mentions = [_mentions(documents, guesses, number) for number in range(len(guesses.document))]
+    scores["nearest_other"] = np.array(
+        [
+            float(is_right(anaphor, nearest_other(anaphor, mentions[part])))
+            for anaphor, part in zip(found, guesses.part, strict=True)
+        ]
+    )
+    return scores
+
+
+def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarray) -> Iterator[_Row]:
+    flat = right.reshape(len(right), -1, len(CANDIDATES))
+    places = [divmod(number, right.shape[2]) for number in range(flat.shape[1])]
+    for place, candidates in enumerate(CANDIDATES):
+        of_heads = flat[..., place]
+        for number, head in enumerate(places):
+            for type_, chosen in is_of.items():
+                scores = np.where(chosen, of_heads[:, number], np.nan)
+                yield _Row("head", candidates, type_, "", head, scores)
+        for type_, chosen in is_of.items():
+            choices = {"best_head": is_of[ALL]} | ({} if type_ == ALL else {"best_head_of_type": chosen})
+            for system, choosing in choices.items():
+                for name, folds in (("documents", [(choosing, chosen)]), ("halves", _halves(choosing, chosen, is_odd))):
+                    yield _best(of_heads, places, folds, (system, candidates, type_, name))
+
+
+def _halves(choosing: np.ndarray, chosen: np.ndarray, is_odd: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(choosing & is_odd, chosen & ~is_odd), (choosing & ~is_odd, chosen & is_odd)]
+
+
+def _best(of_heads: np.ndarray, places: list[tuple], folds, names: tuple) -> _Row:
+    """The best head of some mentions, scored on others; mentions without others to choose by are not scored."""
+    scores, heads = np.full(len(of_heads), np.nan), []
+    for choosing, scored in folds:
+        if choosing.any() and scored.any():
+            number = int(of_heads[choosing].mean(0).argmax())
+            scores[scored] = of_heads[scored, number]
+            heads.append(places[number])
+    return _Row(*names, heads[0] if len(set(heads)) == 1 else _NOWHERE, scores, compared=True)
+
+
+def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndarray, seed: int) -> pd.DataFrame:
+    scores = np.stack([row.scores for row in rows], axis=1)
+    counted = ~np.isnan(scores)
+    is_in = np.array([[len(np.unique(document[of_row])) for of_row in counted.T]]).ravel()
+    table = pd.DataFrame(
+        {
+            **{name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")},
+            **{
+                name: pd.array([row.head[place] for row in rows], "Int64")
+                for place, name in enumerate(("layer", "head"))
+            },
+            "mentions": counted.sum(0),
+            "documents": is_in,
+        }
+    )
+    # An interval of every single head would say little and take long.
+    named = np.array([row.system != "head" for row in rows])
+    best = np.array([row.compared for row in rows])
+    of_mention = {"accuracy": (scores, named)}
+    of_mention |= {f"above_{name}": (scores - baselines[name][:, None], best) for name in COMPARED}
+    for name, (values, with_interval) in of_mention.items():
+        sums, sizes = _by_document(values, document)
+        shown = np.ones(len(rows), bool) if name == "accuracy" else best
+        low, high = np.full((2, len(rows)), np.nan)
+        low[with_interval], high[with_interval] = ratio_intervals(
+            sums[:, with_interval], sizes[:, with_interval], seed=seed
+        )
+        count = sizes.sum(0)
+        mean = np.divide(sums.sum(0), count, out=np.full(len(rows), np.nan), where=(count > 0) & shown)
+        bounds = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
+        table = table.assign(**{name: 100 * mean, bounds[0]: 100 * low, bounds[1]: 100 * high})
+    return table
+
+
+def _by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and numbers of the scores of each document, [document, row]."""
+    names, unit = np.unique(document, return_inverse=True)
+    sums, sizes = np.zeros((2, len(names), values.shape[1]))
+    np.add.at(sums, unit, np.nan_to_num(values))
+    np.add.at(sizes, unit, ~np.isnan(values))
+    return sums, sizes

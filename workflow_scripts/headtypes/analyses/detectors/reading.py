@@ -1,0 +1,120 @@
+"""How much each head attends to what a detector looks for, and how much it would if it were no such head."""
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float32
+from transformers import PreTrainedModel
+
+from headtypes.analyses.detectors.sequences import Sequences, draw_sequences
+from headtypes.analyses.detectors.table import DETECTORS
+from headtypes.attention.one_pass import Block, PerSample, read_attention
+from headtypes.core.errors import InputError
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+
+Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.ndarray, "sequence layer head"]]]
+
+
+class Targets(PerSample):
+    """A reducer whose result is the score of each detector, and that under its null (`measure_detectors`).
+
+    It keeps means of the attention to some keys. A[s, t] being the attention of token s to token t, and n the length of
+    half a sequence, these are:
+
+    where the second half repeats the first, the token after the earlier occurrence, and the earlier occurrence: means
+        over the rows s of the second half of A[s, s - n + 1] and of A[s, s - n];
+    the keys at the offsets -(n // 2) to n // 2: for each, the mean of A[s, s + offset] over the n rows s in the middle,
+        for which all of them are random tokens;
+    every key: the mean over the rows of the second half of the attention to it.
+    """
+
+    def __init__(self, sequences: Sequences):
+        self._start, self._length = sequences.start, sequences.length
+        self._tokens = len(sequences.encoded.input_ids[0])
+        self._farthest = self._length // 2
+        super().__init__(2 + 2 * self._farthest + 1 + self._tokens)
+
+    def add(self, block: Block) -> None:
+        """Add the part of each mean that some query rows have."""
+        attention, first = block.attention, block.rows.start
+        rows = torch.arange(first, block.rows.stop, device=attention.device)
+        half = self._start + self._length
+        second = rows[(rows >= half) & (rows < half + self._length)]
+        middle = rows[(rows >= half - self._farthest) & (rows < half - self._farthest + self._length)]
+        offsets = torch.arange(-self._farthest, self._farthest + 1, device=attention.device)
+        sums = [
+            *(
+                attention[:, :, second - first, second - back].sum(-1, keepdim=True)
+                for back in (self._length - 1, self._length)
+            ),
+            attention[:, :, (middle - first)[:, None], middle[:, None] + offsets].sum(-2),
+            attention[:, :, second - first].sum(-2),
+        ]
+        self.values[block.group.samples, block.layer] += torch.cat(sums, -1) / self._length
+
+    def result(self) -> Scores:
+        """The score of each detector and that under its null, on each sequence. Raises `InputError` if not finite."""
+        means = super().result()
+        if not np.isfinite(means).all():
+            raise InputError(
+                f"{self.about.what}: the attention of a head is not finite; the model's weights are damaged, or its "
+                "numbers overflow in this precision."
+            )
+        repeated, shuffled = np.split(means, 2)
+        offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
+        found = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
+        for name, values, place in (
+            ("previous", offsets, self._farthest - 1),
+            ("next", offsets, self._farthest + 1),
+            ("first", keys, 0),
+        ):
+            found[name] = values[..., place], np.delete(values, place, axis=-1).max(-1)
+        # Where no token may look ahead, its weight is exactly zero.
+        return {name: found[name] for name in DETECTORS if name != "next" or found[name][0].any()}
+
+
+def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
+    """Measure what `measure_detectors` does, of a loaded model on sequences that were drawn.
+
+    batch_tokens: padded tokens of a batch; what: for progress and messages.
+    """
+    (found,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
+    score, null = (np.stack([pair[side] for pair in found.values()]) for side in (0, 1))
+    places = [range(size) for size in score.shape[1:]]
+    index = pd.MultiIndex.from_product([list(found), *places], names=["detector", "sequence", "layer", "head"])
+    return pd.DataFrame({"score": score.ravel(), "null": null.ravel()}, index).reset_index()
+
+
+def measure_detectors(
+    record: ModelRecord, *, sequences: int, length: int, seed: int, precision: str, batch_tokens: int
+) -> pd.DataFrame:
+    """Run a model over random tokens, and measure how much its heads attend to what each detector looks for.
+
+    record: the model, as `models.fetching.fetch_model` found it.
+    sequences, length, seed: as in `sequences.draw_sequences`.
+    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+
+    returns one row per detector, sequence, layer and head (all but the first from 0): columns detector, sequence,
+    layer, head, score and null, shares of attention. A[s, t] being the attention of token s to token t, n = `length`,
+    and the sequences those of `sequences.Sequences`:
+
+    previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, itself
+        among them. Means over the n middle tokens of `x y`. `next` is left out where no token looks ahead.
+    first: A[s, 0]; null: the strongest of the other places. Means over the second half of `x y`.
+    duplicate, induction: A[s, s - n] (Wang et al. 2023) and A[s, s - n + 1] (Olsson et al. 2022), means over the
+        second half of `x x`, where these are the earlier occurrence of the token and the token after it; null: the
+        same in `x y`, where they are not.
+    Raises `InputError` where sequences of this length cannot be drawn, and where attention is not finite.
+    """
+    what = f"{record.name} on random tokens"
+    drawn = draw_sequences(
+        load_tokenizer(record),
+        sequences=sequences,
+        length=length,
+        max_length=record.max_length,
+        seed=seed,
+        model=record.name,
+    )
+    return read_detectors(load_model(record, precision), drawn, batch_tokens=batch_tokens, what=what)

@@ -1,0 +1,79 @@
+"""Sequences of random tokens whose second half repeats the first, and the same with the second half shuffled."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from transformers import PreTrainedTokenizerFast
+
+from headtypes.core.errors import InputError
+from headtypes.core.seeds import derive_seed
+from headtypes.data.encoding import Encoded
+
+# Of fewer tokens, hardly an order is left.
+SHORTEST = 4
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Random tokens `x` of the vocabulary twice over: as `x x`, and as `x y`, where `y` has those of `x` shuffled.
+
+    encoded: first all `x x`, then, in the same order, all `x y`; around each the special tokens of a text.
+    start:   special tokens before the first random one.
+    length:  tokens of `x`, all different.
+    """
+
+    encoded: Encoded
+    start: int
+    length: int
+
+
+def draw_sequences(
+    tokenizer: PreTrainedTokenizerFast, *, sequences: int, length: int, max_length: int, seed: int, model: str
+) -> Sequences:
+    """Draw some sequences of random tokens.
+
+    sequences, length: how many `x`, and tokens of each.
+    max_length: tokens of the longest input that the model takes; model: its name, for messages.
+    seed: with the vocabulary, it alone determines the tokens; more sequences begin with the same ones.
+
+    Special and added tokens are not drawn. No token of `y` stands where it stands in `x`, or one place before, so that
+    neither the token at the same place of `x` nor the next one is the token itself.
+    Raises `InputError` where `x` is shorter than `SHORTEST`, the vocabulary has fewer tokens than `x`, or the model
+    takes no input of this length.
+    """
+    if length < SHORTEST:
+        raise InputError(f"{model}: half a sequence needs at least {SHORTEST} tokens, not {length}.")
+    vocabulary = tokenizer.get_vocab()
+    others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+    ordinary = np.array(sorted(set(vocabulary.values()) - others))
+    # The tokenizer's own file may specify truncation and padding, so both are always set.
+    text = tokenizer("a", return_special_tokens_mask=True, truncation=False, padding=False)
+    inside = np.flatnonzero(np.array(text["special_tokens_mask"]) == 0)
+    before, after = text["input_ids"][: inside[0]], text["input_ids"][inside[-1] + 1 :]
+    longest = min(len(ordinary), (max_length - len(before) - len(after)) // 2)
+    if length > longest:
+        raise InputError(
+            f"{model}: half a sequence cannot have {length} different tokens: the vocabulary has {len(ordinary)}, and "
+            f"the longest input {max_length} with special ones; lower detectors.length to at most {longest}."
+        )
+    repeated, shuffled = [], []
+    for number in range(sequences):
+        generator = np.random.default_rng(derive_seed(seed, number))
+        drawn = generator.choice(ordinary, length, replace=False)
+        repeated.append([*before, *drawn.tolist(), *drawn.tolist(), *after])
+        shuffled.append([*before, *drawn.tolist(), *drawn[_shuffle(length, generator)].tolist(), *after])
+    input_ids = repeated + shuffled
+    size = len(input_ids[0])
+    token_types = [[0] * size for _ in input_ids] if "token_type_ids" in text else None
+    kinds = [np.zeros(size, np.int8) for _ in input_ids]
+    return Sequences(Encoded(input_ids, token_types, kinds, np.zeros(len(input_ids), bool)), len(before), length)
+
+
+def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:
+    """A random order of all places, of which none has itself or the next place in it."""
+    place = np.arange(length)
+    # About one order in seven is such a one.
+    while True:
+        order = generator.permutation(length)
+        if not np.isin(order - place, (0, 1)).any():
+            return order

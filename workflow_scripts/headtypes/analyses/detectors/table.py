@@ -1,0 +1,77 @@
+"""Which heads are of a kind: tests of how much more they attend to what a detector looks for than under its null."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.stats import binom
+
+from headtypes.core.bootstrap import mean_intervals
+from headtypes.core.multiple import holm
+from headtypes.core.table_files import read_csv, read_parquet
+
+DETECTORS = ("previous", "next", "first", "duplicate", "induction")
+_LEVEL = 0.05
+COLUMNS = {
+    "detector": str,
+    **dict.fromkeys(("layer", "head"), int),
+    **dict.fromkeys(("score", "null", "difference", "low", "high", "p", "corrected_p"), float),
+    "detected": bool,
+}
+
+
+def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataFrame:
+    """Every head and detector: its score, and whether the head is of this kind.
+
+    scores: as `reading.measure_detectors` returns them.
+    least:  share of attention by which a head of a kind exceeds the null. seed: of the intervals.
+
+    returns one row for each detector, layer and head (from 0), the columns
+      score, null, difference: means over the sequences;
+      low, high: 95 % bootstrap interval of the difference over sequences;
+      p: of `sign_test`;
+      corrected_p: for the number of heads and detectors of the model (`multiple.holm`);
+      detected: whether it is below 0.05. For a model of which the hypothesis is true of every head and detector, the
+        probability that any is detected is at most 0.05.
+    """
+    floats = scores.astype({"score": float, "null": float})
+    score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))
+    difference = (score - null).to_numpy()
+    low, high = mean_intervals(difference, seed=seed)
+    p = sign_test(difference, least)
+    corrected = holm(p)
+    columns = {
+        "score": score.mean(axis=1).to_numpy(),
+        "null": null.mean(axis=1).to_numpy(),
+        "difference": difference.mean(1),
+        "low": low,
+        "high": high,
+        "p": p,
+        "corrected_p": corrected,
+        "detected": corrected < _LEVEL,
+    }
+    table = pd.DataFrame(columns, score.index).reset_index()
+    order = table["detector"].map(DETECTORS.index).to_numpy()
+    return table.iloc[np.argsort(order, kind="stable")].astype(COLUMNS)[list(COLUMNS)]
+
+
+def sign_test(differences: Float[np.ndarray, "test sequence"], least: float) -> Float[np.ndarray, " test"]:
+    """P-values of the hypothesis that on at most half of all sequences a difference is above `least` (sign test).
+
+    It supposes nothing but that the sequences are drawn independently of one another. A difference that equals `least`
+    is not above it.
+    """
+    above = (differences > least).sum(1)
+    return binom.sf(above - 1, differences.shape[1], 0.5)
+
+
+def read_detector_scores(path: str | Path) -> pd.DataFrame:
+    """Read what `reading.measure_detectors` returned. Raises `InputError` that names a damaged file."""
+    names = ("detector", "sequence", "layer", "head", "score", "null")
+    return read_parquet(path, "holds no scores of detectors", names)
+
+
+def read_detector_table(path: str | Path) -> pd.DataFrame:
+    """Read a CSV of `detector_table`. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no heads by detector", COLUMNS, dtype=COLUMNS)

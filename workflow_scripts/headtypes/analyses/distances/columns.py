@@ -1,0 +1,98 @@
+"""The columns of the distance feature (Guan et al. 2020, section 3), and their resolution."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float32, Shaped
+
+from headtypes.data.tokens import SPECIAL_KINDS
+
+# The stored bins can be summed into any number of bins that divides this one, since, for example,
+# floor(floor(64 d / L) / 4) == floor(16 d / L).
+FINE_BINS = 64
+SELF_AND_SPECIAL = ("self", "cls", "sep", "comma", "period")
+COLUMNS = FINE_BINS + len(SELF_AND_SPECIAL)
+_CLS = FINE_BINS + SELF_AND_SPECIAL.index("cls")
+
+
+def head_features(
+    features: Shaped[np.ndarray, "*any 69"], distance_bins: int, first: Shaped[np.ndarray, "*any 69"] | None = None
+) -> Shaped[np.ndarray, "*any {distance_bins}+5"]:
+    """Bring stored features to a number of distance bins.
+
+    features: shares, as extraction stores them.
+    distance_bins: N, a divisor of 64.
+    first:    the part of each share that goes to the first token, where that is to count as `[CLS]`.
+    returns   in the dtype given: bins, self, cls, sep, comma, period.
+    """
+    if FINE_BINS % distance_bins:
+        raise ValueError(f"{distance_bins} distance bins do not divide the {FINE_BINS} that are stored")
+    if first is not None:
+        # Both are rounded sums, so that what remains may be a last bit below zero.
+        features = np.maximum(features - first, 0)
+        features[..., _CLS] += first.sum(-1)
+    fine = features[..., :FINE_BINS]
+    coarse = fine.reshape(*fine.shape[:-1], distance_bins, FINE_BINS // distance_bins).sum(-1)
+    return np.concatenate([coarse, features[..., FINE_BINS:]], axis=-1)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Attention of n heads, or centroids of heads, in three groups that sum to one.
+
+    near, special, far: [n] shares: to the token itself and bin 0; to `[CLS]`, `[SEP]`, comma and period;
+        to the rest.
+    """
+
+    near: np.ndarray
+    special: np.ndarray
+    far: np.ndarray
+
+
+def attention_groups(features: np.ndarray) -> Groups:
+    """Sum head features into near, special and far.
+
+    features: [n, N + 5] distance features: bins 0..N-1, self, cls, sep, comma, period. The
+        width of bin 0, and so what near covers, depends on N: compare groups only for equal N.
+    """
+    features = features.astype(float)
+    bins = features.shape[-1] - len(SPECIAL_KINDS) - 1
+    return Groups(
+        near=features[:, 0] + features[:, bins],
+        special=features[:, bins + 1 :].sum(axis=1),
+        far=features[:, 1:bins].sum(axis=1),
+    )
+
+
+def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
+    """Whether encoded samples have no `[CLS]`, so that nothing is in its bucket and the first token can take it.
+
+    Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024,
+    "attention sinks"). By the definition of Guan et al. (2020), this token counts as any other.
+
+    kinds: of the tokens of each sample, [token].
+    """
+    cls = 1 + SPECIAL_KINDS.index("cls")
+    return not any((of_sample == cls).any() for of_sample in kinds)
+
+
+def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, "sample query 69"]:
+    """The column in which the attention of each query to the first token is stored, one-hot.
+
+    kinds: of the tokens of each sample, [token]; rows of queries beyond a sample's length are zero.
+    """
+    one_hot = np.zeros((len(kinds), max(map(len, kinds)), COLUMNS), np.float32)
+    for of_sample, rows in zip(kinds, one_hot, strict=True):
+        query, length = np.arange(len(of_sample)), len(of_sample)
+        column = np.where(query > 0, query * FINE_BINS // length, FINE_BINS)
+        rows[query, FINE_BINS + of_sample[0] if of_sample[0] > 0 else column] = 1
+    return one_hot
+
+
+def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """What `distance.DistanceFeatures` read: features, and their parts that go to the first token, if these were read.
+
+    read: [..., 69], or [..., 2 x 69].
+    """
+    return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None

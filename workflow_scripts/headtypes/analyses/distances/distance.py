@@ -1,0 +1,137 @@
+"""The distance feature: how far, and at which special tokens, a head looks (Guan et al. 2020, section 3)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, first_columns
+from headtypes.analyses.distances.fused import fused_reader
+from headtypes.attention.batches import Batch
+from headtypes.attention.blocks import LEAST_ROWS, Group
+from headtypes.attention.hook import Layer
+from headtypes.attention.one_pass import Block, PerSample
+from headtypes.core.errors import InputError
+from headtypes.data.tokens import SPECIAL_KINDS
+
+# Rows of attention sum to one within this, in the precision of the forward pass.
+_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, torch.float64: 1e-4}
+
+
+class DistanceFeatures(PerSample):
+    """A reducer whose result is the distance features, [sample, layer, head, 69] float32; each row sums to one.
+
+    kinds: one array per encoded sample, kinds of its tokens [token].
+    first: whether the part of each feature that goes to the first token is wanted as well; then the result is
+        [sample, layer, head, 2 x 69], the features and after them these parts (`columns.split`).
+
+    On a GPU the fused kernel reads whole layers, where it applies and this reducer has the pass to itself.
+    """
+
+    by_head = True
+
+    def __init__(self, kinds: Sequence[np.ndarray], first: bool = False):
+        super().__init__(COLUMNS * (1 + first))
+        self._kinds, self._first = kinds, first
+
+    def start(self, batch: Batch) -> None:
+        """Forget what is known of the tokens of another batch."""
+        super().start(batch)
+        self._of_batch = [self._kinds[sample] for sample in batch.samples]
+        self._buckets: dict[int, Buckets] = {}
+        self._fused_is_known = False
+
+    def read_layer(self, number: int, layer: Layer) -> Tensor | None:
+        """Read a layer with the fused kernel, where it applies."""
+        if not self._fused_is_known:
+            self._fused, self._fused_is_known = fused_reader(self._of_batch, layer, self._first), True
+        read = self._fused and self._fused(layer)
+        if not read:
+            return None
+        outputs, self.values[:, number] = read
+        return outputs
+
+    def add(self, block: Block) -> None:
+        """Sum the rows by distance and by special token."""
+        group = block.group
+        if group.samples.start not in self._buckets:
+            self._buckets[group.samples.start] = Buckets(group, self._of_batch, block.attention.device, self._first)
+        buckets = self._buckets[group.samples.start]
+        if block.is_first:
+            self._received = torch.zeros_like(block.attention[:, :, 0])
+            self._diagonals = _Diagonals(self._received)
+            self._to_first = torch.zeros_like(self._received) if self._first else None
+        self._received += block.attention.sum(2)
+        self._diagonals.add(block.attention, buckets.ordinary, block.rows.start)
+        if self._to_first is not None:
+            self._to_first[:, :, block.rows] = block.attention[..., 0]
+        if block.is_last:
+            sums = [self._diagonals.sums() @ buckets.column, self._received @ buckets.special]
+            if self._to_first is not None:
+                sums.append(self._to_first @ buckets.first)
+            self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
+
+    def finish(self) -> None:
+        """Keep the features. Raises `InputError` where they do not sum to one, as with weights that are not finite."""
+        error = (self.values[..., :COLUMNS].sum(-1) - 1).abs()
+        # Written so that NaN fails too.
+        wrong = ~(error <= _TOLERANCE[self.about.dtype])
+        if wrong.any():
+            _, layer, head = wrong.nonzero()[0].tolist()
+            raise InputError(
+                f"{self.about.what}: the attention of head {layer + 1}-{head + 1} does not sum to one; the model's "
+                "weights are damaged, or its numbers overflow in this precision."
+            )
+        super().finish()
+
+
+class Buckets:
+    """What the reduction needs to know of the samples of a group; all float32.
+
+    ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
+    special:  [sample, key, 4] one-hot kind of the special tokens.
+    column:   [length + key - query, 65] one-hot column of an ordinary key: its fine bin, or self.
+    first:    [sample, query, 69] one-hot column of the first token, if it is wanted, else None.
+    """
+
+    def __init__(self, group: Group, kinds: list[np.ndarray], device: torch.device, first: bool):
+        self.group = group
+        tokens = torch.as_tensor(np.stack(kinds[group.samples]), device=device, dtype=torch.int64)
+        self.ordinary = (tokens == 0).float()[:, None, None]
+        self.special = one_hot(tokens, 1 + len(SPECIAL_KINDS))[..., 1:].float()
+        distance = (torch.arange(2 * group.length, device=device) - group.length).abs()
+        column = torch.where(distance > 0, distance * FINE_BINS // group.length, FINE_BINS)
+        # The first entry is for a distance of the full length, which no two tokens have.
+        self.column = one_hot(column, 1 + FINE_BINS).float()
+        self.first = torch.from_numpy(first_columns(kinds[group.samples])).to(device) if first else None
+
+
+class _Diagonals:
+    """Sums attention over all pairs of the same key - query, some query rows at a time.
+
+    like: [sample, head, key].
+    """
+
+    def __init__(self, like: Tensor):
+        samples, heads, self._keys = like.shape
+        # Blocks of rows are added on top of one another. In row i of a block, a pair stands in column
+        # keys + key - query + i, so that a diagonal has the same place in every block.
+        self._width = 2 * self._keys + LEAST_ROWS
+        self._rows = like.new_zeros(samples, heads, LEAST_ROWS, self._width)
+
+    def add(self, attention: Tensor, weight: Tensor, first: int) -> None:
+        """Add attention [sample, head, query, key] of the queries from `first` on, times a weight of each key."""
+        for start in range(0, attention.shape[2], LEAST_ROWS):
+            part = attention[:, :, start : start + LEAST_ROWS]
+            column = self._keys - first - start
+            place = self._rows[:, :, : part.shape[2], column : column + self._keys]
+            place.addcmul_(part, weight)
+
+    def sums(self) -> Tensor:
+        """[sample, head, keys + key - query]."""
+        samples, heads, rows, width = self._rows.shape
+        # Each row starts one step further than the row above, so that a diagonal becomes a column.
+        strides = (heads * rows * width, rows * width, width + 1, 1)
+        return self._rows.as_strided((samples, heads, rows, 2 * self._keys), strides).sum(2)

@@ -1,0 +1,164 @@
+"""Distance features on disk: one HDF5 file per model and task."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+from jaxtyping import Float32
+
+from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json, undamaged
+from headtypes.core.hdf5_files import new_hdf5
+
+# Samples in one chunk.
+_CHUNK_SAMPLES = 16
+_CACHE_BYTES = 1 << 24
+# The data sets of shares, named as in `Features`; the second is not in every file.
+_SHARES = ("distance", "first")
+
+
+@dataclass(frozen=True)
+class Features:
+    """The distance features of every head on every sample.
+
+    distance:   shares that sum to one; columns as in `headtypes.analyses.distances.columns`.
+    length:     [sample] int32, real tokens.
+    truncated:  [sample] bool, whether the sample was cut to the model's longest input.
+    sample_ids: of the samples, in the same order.
+    first:      the part of each share that goes to the first token, where no sample has a `[CLS]`, else None.
+    """
+
+    distance: Float32[np.ndarray, "sample layer head 69"]
+    length: np.ndarray
+    truncated: np.ndarray
+    sample_ids: list[str]
+    first: Float32[np.ndarray, "sample layer head 69"] | None = None
+
+
+def write_features(path: str | Path, features: Features, provenance: dict) -> None:
+    """Write features as a whole file, in compressed chunks with checksums, with their provenance."""
+    shares = {name: values for name in _SHARES if (values := getattr(features, name)) is not None}
+    blocks = {name: map(values.__getitem__, _blocks(len(values))) for name, values in shares.items()}
+    _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, provenance)
+
+
+def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict) -> None:
+    """Write features that were extracted in parts as one file, with one chunk of them in memory at a time.
+
+    sample_ids: of all samples, in order.
+    parts:      files of `write_features`, each with some of the samples in that order.
+    Raises `InputError` unless the parts hold each of these samples exactly once.
+    """
+    with ExitStack() as opened:
+        files = [opened.enter_context(_opened(part)) for part in parts]
+        held = [file["sample_id"].asstr()[:].tolist() for file in files]
+        part_of = {id_: number for number, ids in enumerate(held) for id_ in ids}
+        if sorted(id_ for ids in held for id_ in ids) != sorted(sample_ids):
+            raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
+        order = np.array([part_of[id_] for id_ in sample_ids])
+
+        def joined(name: str) -> Iterable[np.ndarray]:
+            """The samples' rows of a data set, block by block; each part is read from start to end."""
+            read = [0] * len(files)
+            for block in _blocks(len(order)):
+                rows = np.empty((len(order[block]), *files[0][name].shape[1:]), files[0][name].dtype)
+                for number in np.unique(order[block]):
+                    of_part = order[block] == number
+                    start, read[number] = read[number], read[number] + of_part.sum()
+                    rows[of_part] = files[number][name][start : read[number]]
+                yield rows
+
+        shape = (len(order), *files[0]["distance"].shape[1:])
+        length, truncated = (np.concatenate(list(joined(name))) for name in ("length", "truncated"))
+        shares = {name: joined(name) for name in _SHARES if name in files[0]}
+        _write(path, shape, shares, length, truncated, sample_ids, provenance)
+
+
+def _blocks(samples: int) -> list[slice]:
+    """The samples of each chunk."""
+    return [slice(start, start + _CHUNK_SAMPLES) for start in range(0, samples, _CHUNK_SAMPLES)]
+
+
+def _write(
+    path: str | Path,
+    shape: tuple[int, ...],
+    shares: Mapping[str, Iterable[np.ndarray]],
+    length: np.ndarray,
+    truncated: np.ndarray,
+    sample_ids: Sequence[str],
+    provenance: dict,
+) -> None:
+    samples = shape[0]
+    # A part may have no samples, and then no chunks. Without times of creation, equal features give equal bytes.
+    checked = {"fletcher32": True} if samples else {}
+    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, **checked} if samples else {}
+    with new_hdf5(path, track_order=True) as file:
+        chunks = (min(samples, _CHUNK_SAMPLES), *shape[1:]) if samples else None
+        for name, blocks in shares.items():
+            written = file.create_dataset(name, shape, np.float32, chunks=chunks, track_times=False, **packed)
+            for block, rows in zip(_blocks(samples), blocks, strict=True):
+                written[block] = rows
+        # Of one width, since texts of different lengths have no checksum.
+        ids = np.array([id_.encode() for id_ in sample_ids], dtype=bytes)
+        ids = ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1)))
+        for name, data in (("length", length), ("truncated", truncated), ("sample_id", ids)):
+            chunks = (samples,) if samples else None
+            file.create_dataset(name, data=data, chunks=chunks, track_times=False, **checked)
+        file.attrs["provenance"] = canonical_json(provenance)
+
+
+def read_features(path: str | Path) -> Features:
+    """Read what `write_features` wrote. Raises `InputError` that names a damaged file."""
+    with _opened(path) as file:
+        return Features(
+            distance=file["distance"][:],
+            length=file["length"][:],
+            truncated=file["truncated"][:],
+            sample_ids=file["sample_id"].asstr()[:].tolist(),
+            first=file["first"][:] if "first" in file else None,
+        )
+
+
+def has_first_token(path: str | Path) -> bool:
+    """Whether the attention to the first token is stored on its own, as it is where no sample has a `[CLS]`."""
+    with _opened(path) as file:
+        return "first" in file
+
+
+def read_distance(path: str | Path, distance_bins: int, first_token: bool = True) -> np.ndarray:
+    """Read the distance features of every sample: [sample, head, N + 5] float32, heads layer by layer.
+
+    first_token: whether the first token counts as `[CLS]` where its attention is stored on its own.
+    """
+    with _opened(path) as file:
+        distance, first = file["distance"], file["first"] if first_token and "first" in file else None
+        read = np.empty((*distance.shape[:-1], distance_bins + COLUMNS - FINE_BINS), np.float32)
+        for block in _blocks(len(distance)):
+            read[block] = head_features(distance[block], distance_bins, None if first is None else first[block])
+        return read.reshape(len(read), -1, read.shape[-1])
+
+
+def read_head_features(
+    path: str | Path, distance_bins: int, first_token: bool = True
+) -> tuple[np.ndarray, tuple[int, int]]:
+    """Read the head features, the means over the samples: [head, N + 5] float64; and (layers, heads)."""
+    with _opened(path) as file:
+        shape = file["distance"].shape[1:3]
+    return read_distance(path, distance_bins, first_token).mean(0, dtype=np.float64), shape
+
+
+@contextmanager
+def _opened(path: str | Path):
+    # Room for one chunk of a large model, so that a chunk that is read in pieces is unpacked once.
+    with undamaged(path, "is not a feature file"), h5py.File(path, "r", rdcc_nbytes=_CACHE_BYTES) as file:
+        if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
+            raise ValueError("it holds no distance features")
+        if not len(file["distance"]) == len(file["length"]) == len(file["truncated"]) == len(file["sample_id"]):
+            raise ValueError("its data sets are not of the same samples")
+        if "first" in file and file["first"].shape != file["distance"].shape:
+            raise ValueError("its data sets are not of the same heads and samples")
+        yield file

@@ -1,0 +1,117 @@
+"""Divergences between heads on disk, one HDF5 file per model and task, or per shard; and the plane of the heads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+from jaxtyping import Float64
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json, read_json, undamaged, write_json
+from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.table_files import read_csv, write_csv
+
+PLANE_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """How differently any two heads attend (Clark et al. 2019, section 6).
+
+    total: Jensen-Shannon divergence of the rows of two heads, summed over all rows, in nats; symmetric. Heads are
+        numbered layer by layer.
+    rows:  number of rows summed over: one of each token, special ones included.
+    layers: of the model.
+    sample_ids: of the samples that the rows belong to, in order.
+    """
+
+    total: Float64[np.ndarray, "head head"]
+    rows: int
+    layers: int
+    sample_ids: list[str]
+
+    @property
+    def of_a_row(self) -> Float64[np.ndarray, "head head"]:
+        """Mean divergence of a row: from 0 for heads that are the same to ln 2 for heads that share no token."""
+        return self.total / self.rows
+
+    @property
+    def layer(self) -> np.ndarray:
+        """The layer of each head, from 0: [head] int."""
+        return np.repeat(np.arange(self.layers), len(self.total) // self.layers)
+
+
+def write_divergence(path: str | Path, divergence: Divergence, provenance: dict) -> None:
+    """Write divergences as a whole file with checksums, with their provenance."""
+    # Of one width, since texts of different lengths have no checksum.
+    ids = np.array([id_.encode() for id_ in divergence.sample_ids], dtype=bytes)
+    data = {
+        "divergence": divergence.total,
+        "rows": np.array([divergence.rows], np.int64),
+        "layers": np.array([divergence.layers], np.int64),
+        "sample_id": ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1))),
+    }
+    # Without times of creation, equal divergences give equal bytes. A shard may have no samples, and then no chunks.
+    with new_hdf5(path, track_order=True) as file:
+        for name, values in data.items():
+            checked = {"chunks": values.shape, "fletcher32": True} if values.size else {}
+            file.create_dataset(name, data=values, track_times=False, **checked)
+        file.attrs["provenance"] = canonical_json(provenance)
+
+
+def read_divergence(path: str | Path) -> Divergence:
+    """Read what `write_divergence` wrote. Raises `InputError` that names a damaged file."""
+    with undamaged(path, "holds no divergences between heads"), h5py.File(path, "r") as file:
+        divergence = Divergence(
+            total=file["divergence"][:],
+            rows=int(file["rows"][0]),
+            layers=int(file["layers"][0]),
+            sample_ids=file["sample_id"].asstr()[:].tolist(),
+        )
+        heads = len(divergence.total)
+        if divergence.total.shape != (heads, heads) or heads % divergence.layers:
+            raise ValueError("its divergences are not of all pairs of heads")
+        return divergence
+
+
+def join_divergences(
+    path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict
+) -> None:
+    """Add up divergences that were measured in parts, and write them as one file.
+
+    sample_ids: of all samples, in order.
+    parts:      files of `write_divergence`, each with some of the samples.
+    Raises `InputError` unless the parts hold each of these samples exactly once.
+    """
+    read = [read_divergence(part) for part in parts]
+    if sorted(id_ for part in read for id_ in part.sample_ids) != sorted(sample_ids):
+        raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
+    total, rows = sum(part.total for part in read), sum(part.rows for part in read)
+    write_divergence(path, Divergence(total, rows, read[0].layers, list(sample_ids)), provenance)
+
+
+def write_plane(path: str | Path, places: pd.DataFrame) -> None:
+    """Write the places of the heads that `plane.project_heads` returns."""
+    write_csv(path, places)
+
+
+def read_plane(path: str | Path) -> pd.DataFrame:
+    """Read what `write_plane` wrote. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no places of heads", PLANE_COLUMNS, dtype=PLANE_COLUMNS)
+
+
+def write_plane_fit(path: str | Path, fit: dict, provenance: dict) -> None:
+    """Write how well the plane fits, as `plane.project_heads` returns it, with its provenance."""
+    write_json(path, {**fit, "provenance": provenance})
+
+
+def read_plane_fit(path: str | Path) -> dict:
+    """Read what `write_plane_fit` wrote. Raises `InputError` that names a damaged file."""
+    with undamaged(path, "does not say how well a plane fits"):
+        fit = read_json(path)
+        if not {"stress", "correlation", "layers"} <= fit.keys():
+            raise ValueError("it lacks the stress, the correlation or the layers")
+        return fit

@@ -1,0 +1,100 @@
+"""Heads in the plane by how differently they attend, and whether heads of a layer are alike (Clark et al. 2019, 6)."""
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.spatial.distance import pdist, squareform
+from sklearn.manifold import MDS
+from threadpoolctl import threadpool_limits
+
+from headtypes.analyses.divergence.divergence_files import PLANE_COLUMNS, Divergence
+
+_STARTS, _STEPS, _EPS = 5, 1000, 1e-10
+_PERMUTATIONS = 2000
+
+
+def project_heads(divergence: Divergence, *, scale: str, seed: int) -> tuple[pd.DataFrame, dict]:
+    """Lay the heads out in the plane so that distances are their divergences, and compare layers.
+
+    scale:   `plain` takes the mean divergence of a row; `root` takes its square root, which is a metric (Endres and
+        Schindelin 2003).
+    seed:    0 to 2**32 - 1; equal seeds give equal places.
+    returns  one row per head: layer, head (both from 0), x and y, in the unit of the distances; the plane may be turned
+        and mirrored. And how well it fits: rows, scale, `stress` and `correlation` as in `fit`, and `layers` as in
+        `layer_test`.
+    """
+    distances = np.sqrt(divergence.of_a_row) if scale == "root" else divergence.of_a_row
+    # One thread: more would add up numbers in an order that changes from run to run.
+    with threadpool_limits(1):
+        scaling = MDS(
+            n_components=2,
+            metric_mds=True,
+            metric="precomputed",
+            init="random",
+            n_init=_STARTS,
+            max_iter=_STEPS,
+            eps=_EPS,
+            normalized_stress=False,
+            random_state=seed,
+        )
+        places = scaling.fit_transform(distances)
+    layer = divergence.layer
+    head = np.arange(len(layer)) % (len(layer) // divergence.layers)
+    table = pd.DataFrame({"layer": layer, "head": head, "x": places[:, 0], "y": places[:, 1]}).astype(PLANE_COLUMNS)
+    summary = {
+        "rows": divergence.rows,
+        "scale": scale,
+        **fit(distances, places),
+        "layers": layer_test(divergence.of_a_row, layer, seed),
+    }
+    return table, summary
+
+
+def fit(distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "head 2"]) -> dict[str, float | None]:
+    """How well places in the plane show distances.
+
+    returns  `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (plane - distance)^2 over that of
+        plane^2; `correlation`: Pearson's, of both kinds of distances. None where it is not defined.
+    """
+    given, shown = squareform(distances, checks=False), pdist(places)
+    stress = float(np.sqrt(((shown - given) ** 2).sum() / (shown**2).sum())) if shown.any() else None
+    varied = len(given) > 1 and np.ptp(given) > 0 and np.ptp(shown) > 0
+    return {"stress": stress, "correlation": float(np.corrcoef(given, shown)[0, 1]) if varied else None}
+
+
+def layer_test(
+    divergences: Float[np.ndarray, "head head"], layer: np.ndarray, seed: int, permutations: int = _PERMUTATIONS
+) -> dict[str, float | int | None]:
+    """Whether heads of one layer are more alike than heads of different layers.
+
+    layer:   [head] the layer of each head.
+    returns  `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`;
+        `low` and `high`, the difference less the 97.5 and the 2.5 % quantile of the differences of random permutations
+        of the layers' labels, so that 0 lies outside where these would rarely give such a difference; and `p`, the
+        share of permutations, and of the labels themselves, whose difference is as low. None where no two heads are of
+        one layer, or of two.
+    """
+    pairs = np.triu_indices(len(layer), 1)
+    of_pairs = divergences[pairs]
+
+    def means(label: np.ndarray) -> tuple[float, float]:
+        same = label[pairs[0]] == label[pairs[1]]
+        return float(of_pairs[same].mean()), float(of_pairs[~same].mean())
+
+    same = layer[pairs[0]] == layer[pairs[1]]
+    if same.all() or not same.any():
+        return dict.fromkeys(("within", "between", "difference", "low", "high", "p")) | {"permutations": permutations}
+    within, between = means(layer)
+    rng = np.random.default_rng(seed)
+    drawn = np.array([np.subtract(*means(rng.permutation(layer))) for _ in range(permutations)])
+    low, high = within - between - np.quantile(drawn, [0.975, 0.025])
+    as_low = int(np.count_nonzero(drawn <= within - between))
+    return {
+        "within": within,
+        "between": between,
+        "difference": within - between,
+        "low": float(low),
+        "high": float(high),
+        "p": (1 + as_low) / (1 + permutations),
+        "permutations": permutations,
+    }

@@ -1,0 +1,56 @@
+"""The file of a model's gradients by kind of token, in the form in which it is read by others."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from headtypes.core.files import undamaged
+from headtypes.core.table_files import read_csv
+
+# Kinds of the attended token, as Clark et al. 2019 count them in Figure 3.
+ATTENDED = ("sep", "cls", "punctuation", "other", "all")
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """How much a model's loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2).
+
+    values:  [layer, head, kind of `ATTENDED`] mean of |dLoss / dA|; NaN where no sample has a token of the kind.
+    loss:    masked_words, next_token, or the kind of task that was answered; None where the weights hold no head for
+        any of these, so that all values are NaN.
+    samples: how many samples the means are over.
+    reason:  why there are no values, said of the model (`has no ...`); None where there are.
+    """
+
+    values: np.ndarray
+    loss: str | None
+    samples: int
+    reason: str | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to tell the user."""
+        return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
+
+    def table(self) -> pd.DataFrame:
+        """One row for each head: layer, head (from 0), the kinds, loss, samples, reason."""
+        layers, heads, _ = self.values.shape
+        layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+        kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
+        return pd.DataFrame(
+            {"layer": layer, "head": head, **kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}
+        )
+
+
+def read_gradients(path: str | Path) -> Gradients:
+    """Read a CSV of the table. Raises `InputError` that names a damaged file."""
+    kinds = dict.fromkeys(ATTENDED, float)
+    columns = {"layer": int, "head": int, **kinds, "loss": str, "samples": int, "reason": str}
+    otherwise = "holds no gradients by kind of token"
+    table = read_csv(path, otherwise, columns, dtype=columns).sort_values(["layer", "head"])
+    with undamaged(path, otherwise):
+        values = table[list(ATTENDED)].to_numpy().reshape(table["layer"].max() + 1, -1, len(ATTENDED))
+        loss, reason = (None if pd.isna(table[name].iloc[0]) else table[name].iloc[0] for name in ("loss", "reason"))
+        return Gradients(values, loss, int(table["samples"].iloc[0]), reason)

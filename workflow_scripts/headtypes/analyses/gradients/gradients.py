@@ -1,0 +1,181 @@
+"""How much the loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2, Figure 3)."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from transformers import PreTrainedModel
+
+from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
+from headtypes.analyses.gradients.own_loss import NOT_COUNTED, Answers, Loss, MaskedWords, NextToken
+from headtypes.attention.batches import Batch, run_model
+from headtypes.attention.gradients import AttentionGradients
+from headtypes.core.errors import InputError
+from headtypes.data.answering.examples import EXAMPLES
+from headtypes.data.encoding import encode_samples
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.records import Sample
+from headtypes.data.sampling import sample_questions
+from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
+from headtypes.data.windows import Windows, draw_part
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.language import language_head
+from headtypes.models.loading import MissingHeadError, load_model
+from headtypes.models.records import ModelRecord
+
+# The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.
+_LOSS_SCALE = {torch.float16: 2.0**10}
+
+
+def measure_text_gradients(
+    texts: list[Sample],
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    samples: int,
+    seed: int,
+    precision: str,
+    batch_tokens: int,
+    max_seq_length: int | None = None,
+) -> Gradients:
+    """The gradients of a language model's loss on texts: of masked words, or of the next token.
+
+    texts:   samples of a task of some kind, of which at most `samples` are drawn by the seed.
+    record:  the model, as `models.fetching.fetch_model` found it.
+    kind, max_seq_length: how samples are cut, as in `encoding.encode_samples`.
+    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    returns  no values where the weights hold no head for these; Transformers would make one up.
+    """
+    tokenizer, head = load_tokenizer(record), language_head(record)
+    try:
+        model = load_model(record, precision, head=head)
+    except MissingHeadError as error:
+        return _nothing(record, error.why)
+    drawn = sample_questions(texts, questions=samples, seed=seed)
+    encoded = encode_samples(drawn, tokenizer, kind, record.max_length, max_seq_length)
+    if head == "causal_lm":
+        loss = NextToken(encoded)
+    elif tokenizer.mask_token_id is None:
+        return _nothing(record, "has no mask token in its tokenizer")
+    else:
+        loss = MaskedWords(encoded, [sample.id for sample in drawn], tokenizer, seed)
+    if not len(loss.units):
+        return _nothing(record, "finds no word to predict in any text")
+    return _measured(model, loss, batch_tokens, f"{record.name} on {task}, gradients")
+
+
+def measure_answer_gradients(
+    rows: list,
+    windows: Windows,
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    samples: int,
+    seed: int,
+    precision: str,
+    batch_tokens: int,
+) -> Gradients:
+    """The gradients of the loss of a fine-tuned model's answers, which is that of `ablation.importance`.
+
+    rows, windows: questions or pairs, of which at most `samples` are drawn by the seed, and their windows.
+    The rest is as in `measure_text_gradients`.
+    """
+    what = f"{record.name} on {task}, gradients"
+    try:
+        model = load_model(record, precision, head=KINDS[kind].head)
+    except MissingHeadError as error:
+        return _nothing(record, error.why)
+    rows, windows = draw_part(rows, windows, samples, seed)
+    targets = EXAMPLES[kind].targets(rows, windows, record)
+    loss = Answers(windows, targets, token_kinds(load_tokenizer(record)), kind, what)
+    return _measured(model, loss, batch_tokens, what)
+
+
+def gradients_by_kind(
+    model: PreTrainedModel, loss: Loss, batch_tokens: int, what: str
+) -> Float[np.ndarray, "layer head kind"]:
+    """The mean over samples of each head's mean |dLoss / dA[s, t]| over all rows s and all t of a kind.
+
+    Every t counts, also one that a causal or a local layer hides from s: the attention is a free variable. A sample
+    without a token of the kind does not count for it; of a sample that consists of several inputs, those that have one
+    count as much as one another.
+
+    model:   with the head that the loss needs.
+    what:    name of the work, for the progress and for messages.
+    returns  float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.
+    Raises `InputError` where the model's heads cannot be read or a gradient is not finite.
+    """
+    # Only head outputs need gradients; without those of the weights, less has to be kept.
+    model.requires_grad_(False)
+    members = [_members(kinds) for kinds in loss.kinds]
+    found = np.zeros((len(members), model.config.num_hidden_layers, model.config.num_attention_heads, len(ATTENDED)))
+    scale = _LOSS_SCALE.get(model.dtype, 1.0)
+
+    def begin(batch: Batch) -> AttentionGradients:
+        loss.start(batch)
+        return AttentionGradients(batch, [members[place] for place in batch.samples], found.shape[1:3])
+
+    def add_gradients(batch: Batch, gradients: AttentionGradients, output: Any) -> None:
+        # A sample's attention affects no other sample's loss, so one backward pass gives the gradients of every sample.
+        torch.autograd.grad(loss.losses(output, batch).sum() * scale, gradients.anchor)
+        found[batch.samples] = gradients.means().double().cpu().numpy() / scale
+
+    with loss.attached(model):
+        run_model(
+            model,
+            loss.input_ids,
+            loss.token_types,
+            hook=begin,
+            finish=add_gradients,
+            batch_tokens=loss.batch_tokens(batch_tokens, model.config.vocab_size),
+            what=what,
+            gradients=True,
+        )
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "
+            "precision."
+        )
+    return _mean(*_mean_by_unit(found, np.stack([of_input.any(0) for of_input in members]), loss.units))
+
+
+def _measured(model: PreTrainedModel, loss: Loss, batch_tokens: int, what: str) -> Gradients:
+    return Gradients(gradients_by_kind(model, loss, batch_tokens, what), loss.name, int(loss.units.max()) + 1)
+
+
+def _nothing(record: ModelRecord, why: str) -> Gradients:
+    return Gradients(np.full((record.layers, record.heads, len(ATTENDED)), np.nan), None, 0, why)
+
+
+def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
+    """Which kinds of `ATTENDED` each token is of."""
+    number = {name: place for place, name in enumerate(SPECIAL_KINDS, start=1)}
+    of_kind = {
+        "sep": kinds == number["sep"],
+        "cls": kinds == number["cls"],
+        "punctuation": np.isin(kinds, [number["comma"], number["period"]]),
+        "other": kinds == 0,
+        "all": kinds != NOT_COUNTED,
+    }
+    return np.stack([of_kind[name] for name in ATTENDED], axis=-1)
+
+
+def _mean_by_unit(values: np.ndarray, present: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The means over the inputs of each unit that have the kind, and which units have an input that has it.
+
+    values: [input, layer, head, kind], 0 where the kind is not present; present: [input, kind] bool; units: [input].
+    """
+    number = units.max() + 1
+    sums, counts = np.zeros((number, *values.shape[1:])), np.zeros((number, present.shape[1]))
+    np.add.at(sums, units, values)
+    np.add.at(counts, units, present)
+    return sums / np.maximum(counts, 1)[:, None, None], counts > 0
+
+
+def _mean(values: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """The mean over the units that have the kind: [layer, head, kind]; NaN where none has."""
+    counts = present.sum(0)
+    return np.where(counts > 0, values.sum(0) / np.maximum(counts, 1), np.nan)

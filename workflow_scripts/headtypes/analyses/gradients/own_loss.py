@@ -1,0 +1,176 @@
+"""A model's own loss on what it reads: words that are masked, the next token, or the answers of a task.
+
+These are the losses of Clark et al. 2019, section 3.2, and their counterparts for models with other heads.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from headtypes.attention.batches import Batch, rows_of
+from headtypes.core.seeds import derive_seed
+from headtypes.data.answering.answer_loss import AnswerLoss
+from headtypes.data.answering.losses import NO_TARGET, logits_of_some, token_losses
+from headtypes.data.answering.masking import mask_words
+from headtypes.data.encoding import Encoded
+from headtypes.data.windows import Windows
+
+# Logits over the vocabulary that are computed at a time; of GPT-2's, those of 1,300 tokens.
+_LOGITS = 2**26
+# In `Loss.kinds`, a token that does not count as one that is attended to.
+NOT_COUNTED = -1
+
+
+class Loss(Protocol):
+    """The loss of a model on each of its inputs.
+
+    name:        what is asked, for the table.
+    input_ids, token_types: of each input, as `batches.run_model` takes them.
+    kinds:       [token] of each input, as in `encoding.Encoded`, or `NOT_COUNTED`.
+    units:       [input] int, the sample that each input is part of: the windows of one question count as one sample.
+    """
+
+    name: str
+    input_ids: Sequence[Sequence[int]]
+    token_types: Sequence[Sequence[int]] | None
+    kinds: list[np.ndarray]
+    units: np.ndarray
+
+    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
+        """At most so many tokens of a batch that its logits do not take more memory than its layers."""
+        return batch_tokens
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Prepare a model for runs on batches, each of which `start` announces."""
+        yield
+
+    def start(self, batch: Batch) -> None:
+        """Prepare for the run of a batch."""
+
+    def losses(self, output: Any, batch: Batch) -> Tensor:
+        """The loss on each input of a batch, from the model's output: [input]."""
+
+
+class MaskedWords(Loss):
+    """The mean cross entropy of the words that are masked in a text (`masking.mask_words`).
+
+    The words drawn do not count as attended to: the figure of the paper is of *all unmasked tokens*.
+    """
+
+    name = "masked_words"
+
+    def __init__(self, encoded: Encoded, ids: Sequence[str], tokenizer, seed: int):
+        """ids: of the samples, in their order; a sample's words are drawn by its id and the seed alone.
+
+        tokenizer: one that has a mask token.
+        """
+        chosen = [sample for sample, kinds in enumerate(encoded.kinds) if (kinds == 0).any()]
+        vocabulary = np.unique(list(tokenizer.get_vocab().values()))
+        masked = [
+            mask_words(
+                encoded.input_ids[sample],
+                encoded.kinds[sample] == 0,
+                tokenizer.mask_token_id,
+                vocabulary,
+                derive_seed(seed, ids[sample]),
+            )
+            for sample in chosen
+        ]
+        self.input_ids = [words.input_ids for words in masked]
+        self.token_types = encoded.token_types and [encoded.token_types[sample] for sample in chosen]
+        self.kinds = [
+            _without(encoded.kinds[sample], words.places) for sample, words in zip(chosen, masked, strict=True)
+        ]
+        self.units = np.arange(len(chosen))
+        self._masked = masked
+
+    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
+        """As many as there is memory for the logits of the words drawn."""
+        share = sum(len(words.places) for words in self._masked) / max(1, sum(map(len, self.input_ids)))
+        return min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3)))
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Let the last linear layer, over the vocabulary, be computed for the words drawn alone."""
+        with logits_of_some(model, lambda: self._drawn):
+            yield
+
+    def start(self, batch: Batch) -> None:
+        """Remember where the words drawn are."""
+        places = [self._masked[sample].places for sample in batch.samples]
+        owners = np.repeat(np.arange(len(places)), list(map(len, places)))
+        self._drawn = tuple(torch.as_tensor(index, device=batch.device) for index in (owners, np.concatenate(places)))
+
+    def losses(self, output: Any, batch: Batch) -> Tensor:
+        """From the logits of the words drawn; of all tokens, where a model computes its logits in a way of its own."""
+        targets = np.concatenate([self._masked[sample].targets for sample in batch.samples])
+        logits = output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
+        return token_losses(logits, torch.as_tensor(targets, device=batch.device), self._drawn[0], len(batch.samples))
+
+
+class NextToken(Loss):
+    """The mean cross entropy of each next token of a text."""
+
+    name = "next_token"
+
+    def __init__(self, encoded: Encoded):
+        chosen = [sample for sample, ids in enumerate(encoded.input_ids) if len(ids) > 1]
+        self.input_ids = [encoded.input_ids[sample] for sample in chosen]
+        self.token_types = encoded.token_types and [encoded.token_types[sample] for sample in chosen]
+        self.kinds = [encoded.kinds[sample] for sample in chosen]
+        self.units = np.arange(len(chosen))
+
+    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
+        """As many as there is memory for the logits of."""
+        return min(batch_tokens, _LOGITS // vocabulary)
+
+    def losses(self, output: Any, batch: Batch) -> Tensor:
+        """From the logits of every token but the last, which is followed by none."""
+        targets = batch.inputs["input_ids"].masked_fill(batch.inputs["attention_mask"] == 0, NO_TARGET)
+        targets = torch.nn.functional.pad(targets[:, 1:], (0, 1), value=NO_TARGET)
+        owners = torch.arange(len(targets), device=targets.device)[:, None].expand_as(targets)
+        return token_losses(output.logits.flatten(0, 1), targets.flatten(), owners.flatten(), len(targets))
+
+
+class Answers(Loss):
+    """The mean cross entropy of a task's answers, as `ablation.importance` takes it."""
+
+    def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
+        """targets: of all windows (`examples.Examples.targets`); kind_of: of each token (`tokens.token_kinds`)."""
+        self.name, self._answers = kind, AnswerLoss(windows, targets, what)
+        chosen = self._answers.windows
+        ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
+        self.input_ids = [ids[window] for window in chosen]
+        self.token_types = types and [types[window] for window in chosen]
+        self.kinds = [kind_of[ids[window]] for window in chosen]
+        _, self.units = np.unique(windows.question[chosen], return_inverse=True)
+
+    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
+        """As many as there is memory for the logits of."""
+        return self._answers.batch_tokens(batch_tokens, vocabulary)
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Compute no logits of tokens that are not predicted."""
+        with self._answers.attached(model):
+            yield
+
+    def start(self, batch: Batch) -> None:
+        """Remember which windows the batch has."""
+        self._answers.start(batch.samples)
+
+    def losses(self, output: Any, batch: Batch) -> Tensor:
+        """From the logits of the labels, of first and last tokens, or of the tokens of the answer."""
+        return self._answers.losses(output, batch.inputs["attention_mask"])
+
+
+def _without(kinds: np.ndarray, places: np.ndarray) -> np.ndarray:
+    counted = kinds.copy()
+    counted[places] = NOT_COUNTED
+    return counted

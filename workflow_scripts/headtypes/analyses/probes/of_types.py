@@ -1,0 +1,98 @@
+"""Probes that read the heads of one type alone, and those of as many random heads (joined with Guan et al. 2020)."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+
+from headtypes.analyses.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
+from headtypes.analyses.probes.names import counts
+from headtypes.analyses.probes.parsers import AttentionOfSome, ProbedSentence, Trainer, generators_of
+from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.words.settings import Pieces, Root
+from headtypes.core.errors import InputError
+from headtypes.core.progress import progress
+from headtypes.core.seeds import derive_seed
+from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+
+# Sets of random heads beside each type; each is read by one probe.
+_DRAWS = 5
+
+
+def probe_types(
+    training: Sequence[Sentence],
+    scored: Sequence[Sentence],
+    record: ModelRecord,
+    partition: Partition,
+    *,
+    task: str,
+    max_seq_length: int,
+    pieces: Pieces,
+    precision: str,
+    batch_tokens: int,
+    learning_rate: float,
+    epochs: int,
+    sentences: int | str,
+    starts: int,
+    root: Root,
+    seed: int,
+) -> dict:
+    """Train the probe `attention` on the heads of each type alone, and on five draws of as many heads of each layer.
+
+    partition: the model's heads with their types; all else as in `training.train_probes`.
+
+    returns a dictionary for JSON. `types`: by type, `heads`, their number; `right`, the number of words of each scored
+      sentence whose head the probe finds, [start][sentence]; and `random`, the same for each draw,
+      [draw][sentence]. `words`: the number of words of each sentence that count (`names.counts`).
+      `scored` and `training`: how many sentences are read, and how many left out.
+    Raises `InputError` where the partition is not that of a model of this shape.
+    """
+    if partition.shape != (record.layers, record.heads):
+        raise InputError(f"The partition is not one of {record.name}: it has other numbers of layers and heads.")
+    training = training if sentences == "all" else training[:sentences]
+    tokenizer, model = load_tokenizer(record), load_model(record, precision)
+    what, longest = f"{record.name} on {task}, types", min(max_seq_length, record.max_length)
+    learnt, parsed = (read_sentences(part, tokenizer, longest, what) for part in (training, scored))
+    sets = {name: _sets_of_heads(partition, name, starts, seed) for name in partition.types}
+    generators = [each for name, of_type in sets.items() for each in generators_of(seed, name, len(of_type))]
+    flat = torch.from_numpy(np.concatenate(list(sets.values())).reshape(len(generators), -1))
+    probe = AttentionOfSome(torch.cat([flat, flat], 1), generators, learnt.has_special_tokens)
+    trainer, right = Trainer(probe, learning_rate, root), []
+    with progress(epochs * len(learnt.sentences) + len(parsed.sentences), what, "maps") as bar:
+
+        def maps_of(part: ReadSentences) -> Iterator[tuple[Sentence, ProbedSentence]]:
+            how = {"pieces": pieces, "batch_tokens": batch_tokens, "what": what, "bar": bar}
+            no_words = torch.empty(0, 0)
+            for sentence, maps in zip(part.sentences, maps_in_both_directions(model, part.encoded, **how), strict=True):
+                yield sentence, ProbedSentence(maps, no_words)
+
+        for _ in range(epochs):
+            for sentence, maps in maps_of(learnt):
+                trainer.train(maps, torch.tensor(sentence.heads))
+        for sentence, maps in maps_of(parsed):
+            correct = trainer.guess(maps) == torch.tensor(sentence.heads)
+            right.append(correct[:, torch.tensor(counts(sentence))].sum(1).numpy())
+    of_sets = iter(np.stack(right, axis=1).tolist())
+    return {
+        "types": {
+            name: {
+                "heads": int(of_type[0].sum()),
+                "right": [next(of_sets) for _ in range(starts)],
+                "random": [next(of_sets) for _ in range(len(of_type) - starts)],
+            }
+            for name, of_type in sets.items()
+        },
+        "words": [sum(counts(sentence)) for sentence in parsed.sentences],
+        "scored": parsed.numbers,
+        "training": learnt.numbers,
+    }
+
+
+def _sets_of_heads(partition: Partition, name: str, starts: int, seed: int) -> np.ndarray:
+    """The heads that each probe of a type reads, [probe, layer, head]: its own for each start, then each draw."""
+    own = partition.type_of == name
+    rng = np.random.default_rng(derive_seed(seed, "random heads", name))
+    return np.stack([own] * starts + [rng.permuted(own, axis=1) for _ in range(_DRAWS)])

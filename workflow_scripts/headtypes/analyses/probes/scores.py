@@ -1,0 +1,98 @@
+"""How well probes parse, beside the best fixed guesses (Clark et al. 2019, Table 3)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.probes.names import PROBES, counts
+from headtypes.analyses.relations.arc_files import ArcGuesses
+from headtypes.analyses.relations.offsets import offset_guesses
+from headtypes.core.bootstrap import ratio_intervals
+from headtypes.core.errors import InputError
+from headtypes.core.files import read_json, undamaged
+from headtypes.data.kinds.treebank.records import Sentence
+
+BASELINES = ("right_branching", "best_offset", "best_head")
+
+
+def read_probes(path: str | Path) -> dict:
+    """Read what `training.train_probes` returned, from JSON. Raises `InputError` that names a damaged file."""
+    found = read_json(path)
+    with undamaged(path, "holds no probes"):
+        words = len(found["words"])
+        if any(len(of_start) != words for name in PROBES for of_start in found["right"][name]):
+            raise ValueError("its sentences are not those of all probes")
+        return found
+
+
+def measure_probes(
+    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, *, offsets: int, seed: int
+) -> pd.DataFrame:
+    """Unlabelled attachment scores of probes, right-branching, the best offset and the best head, and all differences.
+
+    probes:    as `training.train_probes` returned them.
+    sentences: the evaluated sentences of the treebank; arcs: the heads' guesses on them.
+    offsets:   largest offset, in both directions. Offset and head are the best on these sentences.
+
+    returns the columns
+      system: one of `names.PROBES` or `BASELINES`.
+      minus:  empty, or the system whose score is taken from it.
+      uas, low, high: score or difference in percent, with the interval over sentences; of a probe the mean over its
+        random starts. Punctuation does not count, the root does.
+      least, most: smallest and largest score of a start; empty for a difference.
+    """
+    right, words = right_words(probes, sentences, arcs, offsets)
+    means = {name: of_system.mean(0) for name, of_system in right.items()}
+    pairs = [(name, "") for name in means] + [(one, other) for one in means for other in means if one != other]
+    sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
+    sizes = np.repeat(words[:, None], len(pairs), axis=1).astype(float)
+    low, high = ratio_intervals(sums, sizes, seed=seed)
+    starts = [100 * right[one].sum(1) / words.sum() if not other else [np.nan] for one, other in pairs]
+    return pd.DataFrame(
+        {
+            "system": [one for one, _ in pairs],
+            "minus": [other for _, other in pairs],
+            "uas": 100 * sums.sum(0) / words.sum(),
+            "low": 100 * low,
+            "high": 100 * high,
+            "least": [min(of_system) for of_system in starts],
+            "most": [max(of_system) for of_system in starts],
+        }
+    )
+
+
+def right_words(
+    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: int
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """How many words' heads each system finds, sentence by sentence; the arguments are those of `measure_probes`.
+
+    returns the right words of each of `names.PROBES` and `BASELINES`, [start, sentence], and how many words of each
+      sentence count.
+    """
+    kept = [sentences[index] for index in arcs.sentence]
+    words = np.array([sum(counts(sentence)) for sentence in kept])
+    if words.tolist() != probes["words"]:
+        raise InputError("The probes have not parsed the sentences that the heads have guessed at; delete both.")
+    right = {name: np.array(probes["right"][name], dtype=float) for name in PROBES}
+    return right | _baselines(kept, arcs, offsets), words
+
+
+def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dict[str, np.ndarray]:
+    """The right words of each sentence by the best fixed guesses, [1, sentence]."""
+    heads = np.array([head for sentence in sentences for head in sentence.heads])
+    counted = np.array([each for sentence in sentences for each in counts(sentence)])
+    sentence = np.repeat(np.arange(len(sentences)), arcs.length)
+
+    def right(guess: np.ndarray) -> np.ndarray:
+        return np.bincount(sentence, (guess == heads) & counted, minlength=len(sentences))[None]
+
+    tried = [right(offset_guesses(sentences, offset)) for offset in range(-offsets, offsets + 1) if offset]
+    best = (arcs.guess[counted] == heads[counted, None, None, None]).mean(0).argmax()
+    found = (
+        right(offset_guesses(sentences, 1)),
+        max(tried, key=np.sum),
+        right(arcs.guess.reshape(len(heads), -1)[:, best]),
+    )
+    return dict(zip(BASELINES, found, strict=True))

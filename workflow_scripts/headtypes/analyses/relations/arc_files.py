@@ -1,0 +1,67 @@
+"""Guesses at syntactic heads on disk: one HDF5 file per model and treebank."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+from jaxtyping import Bool, Int16
+
+from headtypes.core.files import canonical_json, undamaged
+from headtypes.core.hdf5_files import new_hdf5
+
+# Words in one chunk.
+_CHUNK_WORDS = 1024
+# From the word that looks, to the word that is looked at.
+DIRECTIONS = ("dependent_to_head", "head_to_dependent")
+_FIELDS = ("sentence", "length", "guess", "visible")
+
+
+@dataclass(frozen=True)
+class ArcGuesses:
+    """What every head guesses to be the syntactic head of each word, of the sentences that a model could read.
+
+    sentence: [sentence] int32, which of the treebank's sentences these are; the others are too long, or have a word
+        without a token.
+    length:   [sentence] int32, words of each; the words of all stand one after the other below.
+    guess:    1 for the first word of the sentence, -1 for no guess; directions as in `DIRECTIONS`.
+    visible:  first and last word that each guess could be; causal and local layers hide some. -1 for none.
+    """
+
+    sentence: np.ndarray
+    length: np.ndarray
+    guess: Int16[np.ndarray, "word layer head 2"]
+    visible: Int16[np.ndarray, "word layer 2 2"]
+
+    def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
+        """Whether a guess for a word could be this head.
+
+        words: [pair] places among all words, from 0; heads: [pair] counted within the sentence, 0 for the root.
+        """
+        first, last = np.moveaxis(self.visible[words], -1, 0)
+        head = heads[:, None, None]
+        return (first > 0) & (first <= head) & (head <= last)
+
+
+def write_arcs(path: str | Path, parts: Mapping[str, ArcGuesses], provenance: dict) -> None:
+    """Write the guesses for each part of a treebank, `file` and, where there is one, `test`."""
+    # Without times of creation, equal guesses give equal bytes.
+    with new_hdf5(path, track_order=True) as file:
+        for name, part in parts.items():
+            for field in _FIELDS:
+                data = getattr(part, field)
+                chunks = (min(len(data), _CHUNK_WORDS), *data.shape[1:]) if len(data) else None
+                packed = {"compression": "gzip", "shuffle": True, "fletcher32": True} if chunks else {}
+                file.create_dataset(f"{name}/{field}", data=data, chunks=chunks, track_times=False, **packed)
+        file.attrs["provenance"] = canonical_json(provenance)
+
+
+def read_arcs(path: str | Path) -> dict[str, ArcGuesses]:
+    """Read what `write_arcs` wrote. Raises `InputError` that names a damaged file."""
+    with undamaged(path, "holds no guesses at syntactic heads"), h5py.File(path, "r") as file:
+        parts = {name: ArcGuesses(*(group[field][:] for field in _FIELDS)) for name, group in file.items()}
+        for part in parts.values():
+            if not part.length.sum() == len(part.guess) == len(part.visible):
+                raise ValueError("its data sets are not of the same words")
+        return parts

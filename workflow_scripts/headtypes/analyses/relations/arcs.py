@@ -1,0 +1,145 @@
+"""Every head's guesses at the syntactic heads of words, read while a model runs (Clark et al. 2019, section 4.2)."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headtypes.analyses.relations.arc_files import ArcGuesses
+from headtypes.analyses.words.encoding import encode_sentences
+from headtypes.analyses.words.settings import Pieces
+from headtypes.analyses.words.words import WordReducer, WordRows, check_finite
+from headtypes.attention.batches import Batch
+from headtypes.attention.one_pass import Pass, read_attention
+from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+
+
+class Guesses(WordReducer):
+    """A reducer whose result is, for each sample, what every head guesses to be the syntactic head of each word.
+
+    Two guesses at the head of word i, in the order of `arc_files.DIRECTIONS`:
+
+    dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
+    head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i. It compares weights of different
+        rows as they are.
+
+    The first word on a tie. A guess is counted as the treebank counts heads: 1 is the first word, 0 (the root) is never
+    guessed, and -1 stands for no guess: in a sentence of one word, and where the model lets no other word be seen.
+
+    Beside the guesses stand the first and the last word that a guess may be, since causal and local layers hide some.
+    """
+
+    def begin(self, about: Pass) -> None:
+        """Make room for the result."""
+        super().begin(about)
+        self._results: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def start(self, batch: Batch) -> None:
+        """Begin without guesses."""
+        super().start(batch)
+        layers, heads = self.about.layers, self.about.heads
+        words = [max(self._word_of_token[index]) + 1 for index in batch.samples]
+        self._guess = [torch.full((2, layers, heads, n), -1, device=batch.device) for n in words]
+        # The largest weight yet of the running maximum over rows.
+        self._best = [torch.full((heads, n), -torch.inf, device=batch.device) for n in words]
+        self._layer = [0] * len(words)
+        self._visible = [torch.full((2, layers, n, 2), -1, device=batch.device) for n in words]
+
+    def add_words(self, rows: WordRows) -> None:
+        """Find the largest weight of each row, and the largest yet of each column."""
+        check_finite(rows, self.about.what)
+        if self._layer[rows.sample] != rows.layer:
+            self._layer[rows.sample] = rows.layer
+            self._best[rows.sample].fill_(-torch.inf)
+        # Rows of words, without the special tokens' rows and columns.
+        skipped, n = max(0, 1 - rows.start), rows.words
+        first = rows.start + skipped  # the word of the first row, from 1
+        stop = min(rows.attention.shape[1], n + 1 - rows.start)
+        if stop <= skipped:
+            return
+        weights = rows.attention[:, skipped:stop, 1 : n + 1]
+        own = torch.arange(first, first + weights.shape[1], device=weights.device)
+        hidden = own[:, None] == torch.arange(1, n + 1, device=weights.device)
+        if rows.mask is not None:
+            hidden = hidden | ~rows.mask[skipped:stop, 1 : n + 1]
+        weights = weights.masked_fill(hidden, -torch.inf)
+        self._guess_by_row(rows, weights, own)
+        self._guess_by_column(rows, weights, first)
+        self._note_visible(rows, hidden, first)
+
+    def finish(self) -> None:
+        """Keep the guesses of the batch."""
+        for index, guess, visible in zip(self.batch.samples, self._guess, self._visible, strict=True):
+            self._results[int(index)] = (
+                guess.permute(3, 1, 2, 0).to(torch.int16).cpu().numpy(),
+                visible.permute(2, 1, 0, 3).to(torch.int16).cpu().numpy(),
+            )
+
+    def result(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each sample, in order: guess [word, layer, head, direction], visible [word, layer, direction, 2] int16."""
+        return [self._results[index] for index in map(int, self.about.samples)]
+
+    def _guess_by_row(self, rows: WordRows, weights: Tensor, own: Tensor) -> None:
+        value, word = weights.max(-1)
+        guess = self._guess[rows.sample][0, rows.layer]
+        guess[:, own - 1] = torch.where(value > -torch.inf, word + 1, -1)
+
+    def _guess_by_column(self, rows: WordRows, weights: Tensor, first: int) -> None:
+        value, row = weights.max(1)
+        best, guess = self._best[rows.sample], self._guess[rows.sample][1, rows.layer]
+        larger = value > best
+        best[:] = torch.where(larger, value, best)
+        guess[:] = torch.where(larger, row + first, guess)
+
+    def _note_visible(self, rows: WordRows, hidden: Tensor, first: int) -> None:
+        of_rows, of_columns = self._visible[rows.sample][:, rows.layer]
+        shown = ~hidden
+        some = shown.any(1)
+        ends = torch.stack([shown.int().argmax(1) + 1, shown.shape[1] - shown.flip(1).int().argmax(1)], -1)
+        of_rows[first - 1 : first - 1 + len(shown)] = torch.where(some[:, None], ends, -1)
+        some = shown.any(0)
+        ends = torch.stack([shown.int().argmax(0) + first, first + len(shown) - 1 - shown.flip(0).int().argmax(0)], -1)
+        # The first row of a column stays, and the last one moves on.
+        began = of_columns[:, 0] > 0
+        of_columns[:, 0] = torch.where(some & ~began, ends[:, 0], of_columns[:, 0])
+        of_columns[:, 1] = torch.where(some, ends[:, 1], of_columns[:, 1])
+
+
+def extract_arcs(
+    parts: Mapping[str, Sequence[Sentence]],
+    record: ModelRecord,
+    *,
+    task: str,
+    max_seq_length: int,
+    pieces: Pieces,
+    precision: str,
+    batch_tokens: int,
+) -> dict[str, ArcGuesses]:
+    """Run a model over the parts of a treebank and keep every head's guesses at the head of every word.
+
+    parts:  `file` and, where there is one, `test`.
+    record: the model, as `models.fetching.fetch_model` found it.
+    task:   name of the treebank, for progress.
+    max_seq_length: tokens of the longest sentence that is read; longer ones are left out.
+    pieces: how a word of several tokens looks at others.
+    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    Raises `InputError` where an attention is not finite, or no sentence can be read.
+    """
+    tokenizer, model = load_tokenizer(record), load_model(record, precision)
+    what, longest = f"{record.name} on {task}", min(max_seq_length, record.max_length)
+    guesses = {}
+    for name, sentences in parts.items():
+        encoded = encode_sentences([sentence.words for sentence in sentences], tokenizer, longest, what)
+        reducer = Guesses(encoded.word_of_token, pieces)
+        (found,) = read_attention(model, encoded.encoded, [reducer], batch_tokens=batch_tokens, what=what)
+        guesses[name] = ArcGuesses(
+            sentence=encoded.kept,
+            length=np.array([len(guess) for guess, _ in found], dtype=np.int32),
+            guess=np.concatenate([guess for guess, _ in found]),
+            visible=np.concatenate([visible for _, visible in found]),
+        )
+    return guesses

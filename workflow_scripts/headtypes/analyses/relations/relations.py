@@ -1,0 +1,263 @@
+"""Which head finds which dependency relation (Clark et al. 2019, section 4.2, Table 1), from stored guesses."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses
+from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses
+from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
+from headtypes.core.bootstrap import ratio_intervals
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.treebank.records import Sentence
+
+# Relations that are no row of the table.
+_LEFT_OUT = ("root", "punct")
+# What stands in the table of best heads, with an interval each, in percent.
+QUANTITIES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "forward_above_backward")
+HALVES = "halves"
+
+
+class RelationTables(NamedTuple):
+    """Both tables of `measure_relations`."""
+
+    heads: pd.DataFrame
+    best: pd.DataFrame
+
+
+class Choice(NamedTuple):
+    """The best heads of some relations, by one way of choosing them, and how they score what is scored.
+
+    rows: of each relation what is chosen and on what, as in the table `best` of `measure_relations`.
+    scores: of each row [quantity, pair], in the order of `QUANTITIES`, and behind them whether the right answer is
+        visible; what cannot be had is NaN.
+    sentences: of each row the sentence of each pair, from 0; units: number of sentences.
+    """
+
+    rows: list[dict]
+    scores: list[np.ndarray]
+    sentences: list[np.ndarray]
+    units: int
+
+    def sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """The sum over each sentence's pairs and their number, both [sentence, row x quantity]."""
+        count = len(QUANTITIES)
+        sums, sizes = np.zeros((2, self.units, len(self.scores) * count))
+        for number, (scores, sentence) in enumerate(zip(self.scores, self.sentences, strict=True)):
+            for place in range(count):
+                sums[:, number * count + place] = np.bincount(sentence, np.nan_to_num(scores[place]), self.units)
+                sizes[:, number * count + place] = np.bincount(sentence, minlength=self.units)
+        return sums, sizes
+
+
+class _Part:
+    """A part of a treebank, and what is guessed of it."""
+
+    def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: Sequence[int]):
+        kept = [sentences[index] for index in arcs.sentence]
+        if [len(sentence.words) for sentence in kept] != arcs.length.tolist():
+            raise InputError("The guesses at syntactic heads are not of these sentences; delete them and run again.")
+        self.arcs, self.pairs = arcs, all_pairs(kept)
+        self.sentence, self.sentences = sentence_of_word(kept), len(kept)
+        self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
+        self.by_offset = np.stack([offset_guesses(kept, offset) for offset in offsets], axis=1)
+
+
+class _Fold(NamedTuple):
+    """Pairs on which heads are chosen, and pairs on which the choice is scored."""
+
+    chosen_on: _Part
+    choosing: Pairs
+    scored_on: _Part
+    scoring: Pairs
+
+
+def measure_relations(
+    parts: Mapping[str, Sequence[Sentence]],
+    arcs: Mapping[str, ArcGuesses],
+    *,
+    least: int,
+    offsets: int,
+    seed: int,
+) -> RelationTables:
+    """The accuracy of every head at every relation, and the best head of each.
+
+    parts:   the sentences of `file` and, where there is one, of `test`; arcs: the guesses of each.
+    least:   words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
+    offsets: largest offset of the baseline, in both directions.
+
+    returns two tables; layers and heads count from 0, all accuracies are in percent.
+    heads: one row for each relation, part, layer, head and direction (`arc_files.DIRECTIONS`): annotation and relation
+      as `pairs.all_pairs` names them; words, the number of guesses; accuracy; visible, the number of those whose right
+      answer the head can see; visible_accuracy, over these. Where it can see none, both accuracies are NaN: in a causal
+      model, a guess at a word that stands later is impossible and not wrong.
+    best: one row for each relation and way of choosing. chosen and scored: `file` and `file`, as in the paper; and
+      `file` and `test` or, without a test file, `halves`: of the sentences with even and with odd places, each is
+      scored with what is chosen on the other. words; layer, head and direction of the best head, and its accuracy;
+      other_layer, other_head and other_accuracy of the best in the other direction; offset and offset_accuracy of the
+      best offset (the head stands so many words behind the dependent); above_offset, the difference;
+      forward_above_backward, the best from dependent to head minus the best from head to dependent; visible and
+      visible_accuracy of the best head. Each of `QUANTITIES` has an interval over sentences, {name}_low and
+      {name}_high. Where halves choose differently, layer, head, direction and offset are empty.
+    """
+    read, listed, tried = _read(parts, arcs, least, offsets)
+    best = [_with_intervals(choice, seed) for choice in _choices(read, listed, tried)]
+    rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
+    return RelationTables(pd.concat(rows, ignore_index=True), pd.concat(best, ignore_index=True))
+
+
+def best_heads(
+    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int, offsets: int
+) -> list[Choice]:
+    """What stands in the table `best` of `measure_relations`, sentence by sentence, for intervals of other values.
+
+    The arguments are those of `measure_relations`. Of two choices, the first is scored on what it was made on, as in
+    the paper, and the second on other sentences.
+    """
+    return _choices(*_read(parts, arcs, least, offsets))
+
+
+def _read(
+    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], least: int, offsets: int
+) -> tuple[dict[str, _Part], list[tuple[str, str]], list[int]]:
+    tried = [offset for offset in range(-offsets, offsets + 1) if offset]
+    read = {name: _Part(parts[name], arcs[name], tried) for name in arcs}
+    return read, list(_listed(read[FILE], least)), tried
+
+
+def _choices(read: Mapping[str, _Part], listed: list[tuple[str, str]], tried: list[int]) -> list[Choice]:
+    paper = _choice(FILE, FILE, _whole(read[FILE], read[FILE]), listed, tried)
+    if TEST in read:
+        return [paper, _choice(FILE, TEST, _whole(read[FILE], read[TEST]), listed, tried)]
+    return [paper, _choice(HALVES, HALVES, _halves(read[FILE]), listed, tried)]
+
+
+def _listed(part: _Part, least: int) -> Iterator[tuple[str, str]]:
+    for annotation, rows in part.pairs.items():
+        for relation, pairs in rows.items():
+            listed = len(pairs.words) >= least and relation.partition(":")[0] not in _LEFT_OUT
+            if listed or relation in TOTALS:
+                yield annotation, relation
+
+
+def _head_rows(name: str, part: _Part, annotation: str, relation: str) -> pd.DataFrame:
+    pairs = part.pairs[annotation].get(relation, _NONE)
+    right, can_be = _right(part, pairs), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
+    visible = np.broadcast_to(can_be.sum(0), right.shape[1:])
+    layer, head, direction = np.indices(right.shape[1:]).reshape(3, -1)
+    columns = {
+        "annotation": annotation,
+        "relation": relation,
+        "part": name,
+        "words": len(pairs.words),
+        "layer": layer,
+        "head": head,
+        "direction": np.array(DIRECTIONS)[direction],
+        "accuracy": np.where(visible > 0, _percent(right.sum(0), len(right)), np.nan).ravel(),
+        "visible": visible.ravel(),
+        "visible_accuracy": _percent(right.sum(0), visible).ravel(),
+    }
+    return pd.DataFrame(columns)
+
+
+def _whole(chosen_on: _Part, scored_on: _Part):
+    def folds(annotation: str, relation: str) -> list[_Fold]:
+        scoring = scored_on.pairs[annotation].get(relation, _NONE)
+        return [_Fold(chosen_on, chosen_on.pairs[annotation][relation], scored_on, scoring)]
+
+    return folds
+
+
+def _halves(part: _Part):
+    def folds(annotation: str, relation: str) -> list[_Fold]:
+        pairs = part.pairs[annotation][relation]
+        even, odd = pairs.within(~part.is_odd), pairs.within(part.is_odd)
+        return [_Fold(part, odd, part, even), _Fold(part, even, part, odd)]
+
+    return folds
+
+
+def _choice(chosen: str, scored: str, folds_of, listed: list[tuple[str, str]], tried: list[int]) -> Choice:
+    """The best head of each relation, of those that have words to choose by and words to score."""
+    rows, values, sentences, units = [], [], [], 0
+    for annotation, relation in listed:
+        folds = folds_of(annotation, relation)
+        if all(len(fold.choosing.words) and len(fold.scoring.words) for fold in folds):
+            found = [_best_of(fold, tried) for fold in folds]
+            names = {name: _agreed([choice[name] for choice, _ in found]) for name in found[0][0]}
+            rows.append({"annotation": annotation, "relation": relation, "chosen": chosen, "scored": scored, **names})
+            values.append(np.concatenate([scores for _, scores in found], axis=1))
+            part = folds[0].scored_on
+            sentences.append(np.concatenate([part.sentence[fold.scoring.words] for fold in folds]))
+            units = part.sentences
+    return Choice(rows, values, sentences, units)
+
+
+def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray]:
+    """What is chosen, and how each pair is scored: [quantity, pair], of `QUANTITIES` and then of whether it is visible.
+
+    Scores that cannot be had are NaN.
+    """
+    choosing, scoring = fold.choosing, fold.scoring
+    accuracy = _right(fold.chosen_on, choosing).mean(0)
+    seen = fold.chosen_on.arcs.can_be(choosing.words, choosing.heads).any(0)
+    # What cannot be guessed is no choice.
+    accuracy[~np.broadcast_to(seen[:, None], accuracy.shape)] = -1
+    layer, head, direction = np.unravel_index(accuracy.argmax(), accuracy.shape)
+    other_layer, other_head = np.unravel_index(accuracy[..., 1 - direction].argmax(), accuracy.shape[:2])
+    offset = int(choosing.right(fold.chosen_on.by_offset).mean(0).argmax())
+    guess = fold.scored_on.arcs.guess[scoring.words]
+    best = guess[:, layer, head, direction] == scoring.heads
+    other = (guess[:, other_layer, other_head, 1 - direction] == scoring.heads).astype(float)
+    by_offset = fold.scored_on.by_offset[scoring.words, offset] == scoring.heads
+    none = accuracy[other_layer, other_head, 1 - direction] < 0
+    if none:
+        other[:] = np.nan
+    sign = 1 if direction == 0 else -1
+    scores = [best, other, by_offset, best.astype(float) - by_offset, sign * (best - other)]
+    visible = fold.scored_on.arcs.can_be(scoring.words, scoring.heads)[:, layer, direction]
+    choice = {
+        "layer": int(layer),
+        "head": int(head),
+        "direction": DIRECTIONS[direction],
+        "other_layer": None if none else int(other_layer),
+        "other_head": None if none else int(other_head),
+        "offset": tried[offset],
+    }
+    return choice, np.stack([*scores, visible]).astype(float)
+
+
+def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:
+    if not choice.rows:
+        return pd.DataFrame()
+    values, count = choice.scores, len(QUANTITIES)
+    low, high = (100 * bound.reshape(-1, count) for bound in ratio_intervals(*choice.sums(), seed=seed))
+    table = pd.DataFrame(choice.rows).assign(words=[scores.shape[1] for scores in values])
+    for place, name in enumerate(QUANTITIES):
+        means = np.array([100 * scores[place].mean() for scores in values])
+        table[name] = means
+        table[f"{name}_low"] = np.where(np.isnan(means), np.nan, low[:, place])
+        table[f"{name}_high"] = np.where(np.isnan(means), np.nan, high[:, place])
+    table["visible"] = [int(scores[-1].sum()) for scores in values]
+    table["visible_accuracy"] = [_percent((scores[0] * scores[-1]).sum(), scores[-1].sum()) for scores in values]
+    whole = ["layer", "head", "other_layer", "other_head", "offset"]
+    return table.astype(dict.fromkeys(whole, "Int64"))
+
+
+_NONE = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
+
+
+def _right(part: _Part, pairs: Pairs) -> np.ndarray:
+    """Whether each guess is right, [pair, layer, head, direction] bool."""
+    return pairs.right(part.arcs.guess)
+
+
+def _percent(count: np.ndarray, of: np.ndarray) -> np.ndarray:
+    count, of = np.asarray(count, float), np.asarray(of, float)
+    return np.divide(100 * count, of, out=np.full(np.broadcast_shapes(count.shape, of.shape), np.nan), where=of > 0)
+
+
+def _agreed(values: list):
+    return values[0] if len(set(values)) == 1 else None

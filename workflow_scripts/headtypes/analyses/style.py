@@ -1,0 +1,160 @@
+"""How every figure looks: sizes of print, one colour per type, and files of equal bytes for equal figures."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+
+import matplotlib.style
+from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from headtypes.analyses.types.names import TYPES
+from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.core.files import canonical_json, replacing
+
+# Inches: the widths of a column and of a page's text in print, and the height of a page less that of a caption.
+COLUMN, PAGE, PAGE_HEIGHT = 3.3, 6.9, 9.2
+# Inches of a line of a legend.
+_LINE = 0.145
+# Points: the smallest lettering of a figure, and that of tokens, of which there are many.
+SMALL, TOKEN = 7, 5.3
+
+# Okabe and Ito 2008, without black. The first four are those of their palette that stay farthest apart
+# (CIE76 distance of 20 and more) for a reader without one of the three cones.
+PALETTE = ("#0072B2", "#D55E00", "#56B4E9", "#CC79A7", "#E69F00", "#009E73", "#F0E442")
+# A second sign beside the colour: for print in grey, and where there are more types than colours.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_HATCHES = ("", "////", "....")
+
+ATTENTION_COLOURS = "Greys"
+_SETTINGS = {
+    "font.family": "DejaVu Sans",  # Comes with Matplotlib, so that figures are the same on every machine.
+    "font.size": SMALL,
+    "axes.titlesize": 8,
+    "axes.labelsize": 7.5,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "legend.fontsize": SMALL,
+    "legend.frameon": False,
+    "hatch.linewidth": 0.5,
+    "figure.dpi": 100,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,  # Letters that can be searched and edited.
+    "svg.hashsalt": "headtypes",
+    "text.parse_math": False,  # A dollar sign in a token is a dollar sign.
+}
+_UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+_DESCRIPTION = {"pdf": "Subject", "svg": "Description", "png": "Description"}
+
+
+@dataclass(frozen=True)
+class TypeStyle:
+    """How one type is drawn."""
+
+    colour: str
+    marker: str
+    hatch: str
+
+
+def style():
+    """Context in which Matplotlib has its default settings and ours, whatever the user's are."""
+    return matplotlib.style.context(["default", _SETTINGS])
+
+
+def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Decorate a function so that it creates its figure in the common style.
+
+    Figures are saved within `style` too, since ticks are created only when a figure is drawn.
+    """
+
+    @wraps(draw)
+    def drawn(*args, **kwargs) -> Figure:
+        with style():
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
+    """The style of each type, the types in the order in which they are listed everywhere.
+
+    The paper's types and `type-1`, `type-2`, ... look the same in every figure; other names, from imported
+    partitions, take their style from their place among the types given.
+    """
+    return {name: _type_style(_place(name, place)) for place, name in enumerate(order_types(types))}
+
+
+def type_labels(partition: Partition) -> dict[str, str]:
+    """What legends call each type: a name that is doubtful is marked so."""
+    doubtful = partition.doubtful
+    return {name: f"{name} (doubtful)" if name in doubtful else name for name in partition.types}
+
+
+def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str]) -> list[Patch]:
+    """Coloured rectangles for a legend of the types."""
+    return [
+        Patch(facecolor=styles[name].colour, hatch=styles[name].hatch, edgecolor="white", label=label)
+        for name, label in labels.items()
+    ]
+
+
+def legend_height(labels: Mapping[str, str], columns: int) -> float:
+    """Inches that the lines of a legend take."""
+    return _LINE * -(-len(labels) // columns)
+
+
+def attention_scale() -> PowerNorm:
+    """The grey scale of attention, 0 to 1, the same for every head; of its square root, so that small values show."""
+    return PowerNorm(0.5, 0, 1)
+
+
+def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, float]) -> None:
+    """Draw the scale of grey into `box`: left, bottom, width and height as shares of the figure."""
+    bar = figure.colorbar(image, cax=figure.add_axes(box), orientation="horizontal", ticks=[0, 0.05, 0.2, 0.5, 1])
+    bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])
+    bar.ax.tick_params(length=2, pad=1)
+    bar.outline.set_linewidth(0.5)
+    bar.ax.text(-0.04, 0.5, "attention (root scale)", transform=bar.ax.transAxes, ha="right", va="center")
+
+
+def head_name(layer: int, head: int) -> str:
+    """A head as a person reads it, `layer-head`, both counted from 1; given from 0."""
+    return f"{layer + 1}-{head + 1}"
+
+
+def save_figure(figure: Figure, vector: str | Path, png: str | Path, provenance: dict) -> None:
+    """Write a figure as PDF or SVG, by the ending, and as PNG of 300 dots per inch; each file whole.
+
+    provenance: what made the figure (`headtypes.planning.provenance`), kept as its description.
+    Equal figures give equal bytes: the files hold no date and no random name.
+    """
+    for path in (Path(vector), Path(png)):
+        kind = path.suffix.lstrip(".").lower()
+        if kind not in _UNDATED:
+            raise ValueError(f"{path}: figures are pdf, svg or png")
+        with style(), replacing(path) as temporary:
+            figure.savefig(
+                temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(provenance)}
+            )
+
+
+def _place(name: str, place: int) -> int:
+    if name in TYPES:
+        return TYPES.index(name)
+    numbered = re.fullmatch(r"type-([1-9][0-9]*)", name)
+    return int(numbered[1]) - 1 if numbered else place
+
+
+def _type_style(place: int) -> TypeStyle:
+    hatch = _HATCHES[place // len(PALETTE) % len(_HATCHES)]
+    return TypeStyle(PALETTE[place % len(PALETTE)], _MARKERS[place % len(_MARKERS)], hatch)

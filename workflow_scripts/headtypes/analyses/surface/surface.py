@@ -1,0 +1,173 @@
+"""Surface patterns: what single heads look at, as position and kind of token tell (Clark et al. 2019, section 3)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headtypes.analyses.surface.surface_files import COLUMNS, Surface
+from headtypes.attention.batches import Batch
+from headtypes.attention.entropy import EntropySums
+from headtypes.attention.one_pass import Block, PerSample, read_attention
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
+from headtypes.data.tokens import SPECIAL_KINDS
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+
+_CLS, _SEP, _COMMA, _PERIOD = range(1, 1 + len(SPECIAL_KINDS))
+# What is summed over the rows: what the columns are made of, the number of rows that may look at the next token, and of
+# those of `[CLS]` that may look at another token.
+_SUMS = (
+    *("self", "previous", "next", "cls", "sep", "punctuation", "first", "sep_to_sep"),
+    *("entropy", "entropy_cls", "peak", "uniform", "seeing_next", "cls_seeing"),
+)
+
+
+class SurfacePatterns(PerSample):
+    """A reducer whose result is the surface patterns: [sample, layer, head, 14] float32.
+
+    kinds: one array per encoded sample, kinds of its tokens [token], numbered as in `tokens.SPECIAL_KINDS`.
+
+    The columns are those of `surface_files.COLUMNS`, and last the entropy of uniform attention. A[s, t] being the
+    attention of token s to token t and L the number of tokens, special ones included, they are:
+
+    self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
+    cls, sep, punctuation: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period together.
+    special:              the sum of these three.
+    sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all others, of the attention to `[SEP]`.
+    entropy, entropy_cls: mean over the rows of the entropy, and that of the row of `[CLS]`, in nats.
+    peak:                 mean over the rows of the largest attention.
+    first:                mean over the rows of the attention to the first token.
+
+    What is impossible is NaN: columns of a token that the sample does not have (but for punctuation, which it may
+    lack by chance), next where no token may look ahead, entropy_cls where `[CLS]` may look at itself alone.
+    """
+
+    by_head = True
+
+    def __init__(self, kinds: Sequence[np.ndarray]):
+        super().__init__(len(COLUMNS) + 1)
+        self._kinds = kinds
+        self._entropy_sums = EntropySums()
+
+    def start(self, batch: Batch) -> None:
+        """Begin with sums of nothing."""
+        super().start(batch)
+        self._tokens = {}
+        # [sample, layer, head, sum], float64.
+        self._sums = torch.zeros(*self.values.shape[:-1], len(_SUMS), dtype=torch.float64, device=batch.device)
+
+    def add(self, block: Block) -> None:
+        """Sum over the rows."""
+        group = block.group
+        if group.samples.start not in self._tokens:
+            of_group = [self._kinds[sample] for sample in self.batch.samples[group.samples]]
+            self._tokens[group.samples.start] = _Tokens(of_group, block.attention.device)
+        sums = self._tokens[group.samples.start].sums(block, self._entropy_sums)
+        self._sums[group.samples, block.layer, block.heads] += torch.stack(torch.broadcast_tensors(*sums), -1)
+
+    def finish(self) -> None:
+        """Keep the patterns. Raises `InputError` where they are not finite, as with weights that are not."""
+        sums = dict(zip(_SUMS, self._sums.unbind(-1), strict=True))
+        if not sums["peak"].isfinite().all():
+            _, layer, head = (~sums["peak"].isfinite()).nonzero()[0].tolist()
+            raise InputError(
+                f"{self.about.what}: the attention of head {layer + 1}-{head + 1} is not finite; the model's weights "
+                "are damaged, or its numbers overflow in this precision."
+            )
+        kinds = [self._kinds[sample] for sample in self.batch.samples]
+        length, cls, sep = (
+            torch.tensor(counts, dtype=torch.float64, device=self._sums.device)[:, None, None]
+            for counts in (self.batch.lengths, *([np.sum(kind == of) for kind in kinds] for of in (_CLS, _SEP)))
+        )
+        mean = {name: total / length for name, total in sums.items()}
+        columns = {**mean, "sep_to_sep": sums["sep_to_sep"] / sep, "entropy_cls": sums["entropy_cls"] / cls}
+        columns["special"] = mean["cls"] + mean["sep"] + mean["punctuation"]
+        columns["other_to_sep"] = (sums["sep"] - sums["sep_to_sep"]) / (length - sep)
+        for count, impossible in (
+            (cls, ("cls", "special")),
+            (sep, ("sep", "special", "other_to_sep")),
+            (sums["seeing_next"], ("next",)),
+            (sums["cls_seeing"], ("entropy_cls",)),
+        ):
+            columns |= {name: torch.where(count > 0, columns[name], torch.nan) for name in impossible}
+        self.values = torch.stack([columns[name] for name in (*COLUMNS, "uniform")], -1).float()
+        super().finish()
+
+
+class _Tokens:
+    """The tokens of a group's samples, and sums over some of their rows."""
+
+    def __init__(self, kinds: list[np.ndarray], device: torch.device):
+        kind = torch.as_tensor(np.stack(kinds), device=device)
+        is_cls, is_sep, is_comma, is_period = (kind == number for number in (_CLS, _SEP, _COMMA, _PERIOD))
+        is_first = (torch.arange(kind.shape[1], device=device) == 0).expand_as(kind)
+        # [sample, 1, query]
+        self._is_cls = is_cls[:, None]
+        # [sample, 1, 2, query]: weights of the rows, one for each and one for each `[SEP]`.
+        self._weights = torch.stack([torch.ones_like(is_sep), is_sep], 1)[:, None].float()
+        # [sample, 1, key, 4]: one-hot kinds of what is looked at.
+        self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
+
+    def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
+        """The sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1]."""
+        attention, rows, is_cls = block.attention, block.rows, self._is_cls[..., block.rows]
+        # [sample, head, all rows or those of `[SEP]`, looked at]
+        received = torch.matmul(self._weights[..., rows], attention) @ self._looked_at
+        entropy, peak = -entropy_sums(attention).double(), attention.amax(-1).double()
+        if block.mask is None:
+            seen = attention.new_full((1, 1, rows.stop - rows.start), attention.shape[-1])
+            seeing_next = seen.sum(-1)
+        else:
+            seen = block.mask.sum(-1)
+            seeing_next = block.mask.diagonal(rows.start + 1, -2, -1).sum(-1)
+        return [
+            *(attention.diagonal(rows.start + offset, -2, -1).sum(-1) for offset in (0, -1, 1)),
+            *received[:, :, 0].unbind(-1),
+            received[:, :, 1, 1],
+            entropy.sum(-1),
+            (entropy * is_cls).sum(-1),
+            peak.sum(-1),
+            seen.double().log().sum(-1),
+            seeing_next,
+            (is_cls & (seen > 1)).sum(-1),
+        ]
+
+
+def measure_surface(
+    samples: list[Sample],
+    record: ModelRecord,
+    *,
+    task: str,
+    kind: str,
+    segment_ids: str,
+    precision: str,
+    batch_tokens: int,
+    max_seq_length: int | None = None,
+) -> Surface:
+    """Run a model over samples and read the surface patterns of all its heads.
+
+    record:     the model, as `models.fetching.fetch_model` found it.
+    task, kind: name of the task, for progress, and how its samples are cut.
+    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    max_seq_length, segment_ids: as in `encoding.encode_samples`.
+    """
+    tokenizer = load_tokenizer(record)
+    encoded = encode_samples(samples, tokenizer, kind, record.max_length, max_seq_length, segment_ids)
+    (values,) = read_attention(
+        load_model(record, precision),
+        encoded,
+        [SurfacePatterns(encoded.kinds)],
+        batch_tokens=batch_tokens,
+        what=f"{record.name} on {task}",
+    )
+    return Surface(
+        patterns=values[..., :-1],
+        uniform=values[:, :, 0, -1],
+        length=np.array(encoded.lengths, dtype=np.int32),
+        sample_ids=[sample.id for sample in samples],
+    )

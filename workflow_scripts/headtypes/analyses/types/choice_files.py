@@ -1,0 +1,57 @@
+"""The tables from which a reader chooses the number of types and the method."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from headtypes.core.table_files import read_csv
+
+STABILITY = tuple(f"{half}_{name}" for half in ("heads", "samples", "pairs") for name in ("all_agree", "pairwise"))
+TABLE = ("method", "k", "distance_bins", "smallest", "silhouette", "gap", "gap_error", *STABILITY, "chance")
+AGREEMENT = ("method", "distance_bins", "other_method", "other_distance_bins", "k", "adjusted_rand")
+_OTHERWISE = "is not a comparison of clusterings"
+BEST = ("method", "silhouette_k", "silhouette", "gap_k", "heads_k", "heads_kappa", "samples_k", "samples_kappa")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Criteria for every way of clustering.
+
+    table: one row per way, with the columns `TABLE`: heads in the smallest cluster; mean silhouette; and, for
+        one number of distance bins, the gap statistic and its standard error, the values of
+        `stability.measure_stability`, and chance, the percent of heads to which two models would give the same
+        cluster if each drew clusters at random with the shares of this clustering. For k = 1 there is only the gap.
+        NaN if a method fails to divide the heads, halves of them, or the references into k clusters; over halves of
+        pairs for all but the `choice.PAIR_COUNTS` of k-means, since fits to so many points take long.
+    agreement: columns `AGREEMENT`: adjusted Rand index (Hubert and Arabie 1985) of two ways that differ either
+        in the method or in the distance bins; 1 for the same clusters, about 0 for unrelated ones.
+    best: columns `BEST`: for each method the k with the largest silhouette, the k that `gap_choice` finds, and
+        the ks with the largest kappa over halves of heads and of samples: pairwise agreement corrected
+        for chance, 1 for perfect, 0 for random (Cohen 1960), since uncorrected agreement rises as clusters get fewer.
+        Among equal values the largest k.
+    """
+
+    table: pd.DataFrame
+    agreement: pd.DataFrame
+    best: pd.DataFrame
+
+
+def read_choice(ways: str | Path, agreement: str | Path, best: str | Path) -> Choice:
+    """Read the three tables of a `Choice`. Raises `InputError` that names a damaged file."""
+    counted = dict.fromkeys([column for column in BEST if column.endswith("_k")], "Int64")
+    return Choice(
+        read_ways(ways),
+        read_agreement(agreement),
+        read_csv(best, _OTHERWISE, BEST, dtype=counted),
+    )
+
+
+def read_ways(path: str | Path) -> pd.DataFrame:
+    """Read the first of the three tables alone. Raises `InputError` as `read_choice` does."""
+    return read_csv(path, _OTHERWISE, TABLE)
+
+
+def read_agreement(path: str | Path) -> pd.DataFrame:
+    """Read the second of the three tables alone. Raises `InputError` as `read_choice` does."""
+    return read_csv(path, _OTHERWISE, AGREEMENT)

@@ -1,0 +1,40 @@
+"""The heads' features in the plane, where heads that look at similar things lie close to one another."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
+
+from headtypes.core.table_files import read_csv, write_csv
+
+_KINDS = {"layer": int, "head": int, "x": np.float32, "y": np.float32}
+
+
+def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.DataFrame:
+    """Lay the heads out in the plane so that neighbours stay neighbours (t-SNE, van der Maaten and Hinton 2008).
+
+    features: [layer * head, column] head features, as they were clustered.
+    shape:    number of layers, heads in a layer.
+    seed:     0 to 2**32 - 1; equal seeds give equal places.
+    returns   one row per head: layer, head (both from 0), x and y, without unit; distances between groups mean
+        nothing.
+    """
+    perplexity = min(30.0, (len(features) - 1) / 3)
+    # One thread: more would add up forces in an order that changes from run to run.
+    with threadpool_limits(1):
+        tsne = TSNE(perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed)
+        places = tsne.fit_transform(features.astype(float))
+    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    return pd.DataFrame({"layer": layer, "head": head, "x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
+
+
+def write_embedding(path: str | Path, places: pd.DataFrame) -> None:
+    """Write what `embed_heads` returns; nine digits bring every float32 back as it was."""
+    write_csv(path, places)
+
+
+def read_embedding(path: str | Path) -> pd.DataFrame:
+    """Read what `write_embedding` wrote. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no places of heads", _KINDS, dtype=_KINDS, float_precision="round_trip")

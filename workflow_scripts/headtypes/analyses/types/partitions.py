@@ -1,0 +1,121 @@
+"""Ways of dividing a model's heads into types, as CSV files: made by clustering, or imported from the user."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.distances.columns import attention_groups
+from headtypes.analyses.types.names import TYPES
+from headtypes.core.files import undamaged
+from headtypes.core.table_files import read_csv, write_csv
+
+_KINDS = {
+    **dict.fromkeys(("layer", "head", "cluster"), int),
+    "type": str,
+    **dict.fromkeys(("silhouette", "near", "special", "far"), float),
+    "doubtful": bool,
+}
+COLUMNS = list(_KINDS)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Every head of a model with its type.
+
+    table: one row per head, by layer and head (both from 0), with the columns `COLUMNS`: silhouette is NaN
+        where there is one type; near, special and far are the head's own attention and sum to one; doubtful
+        says whether the type's name is doubtful, as `naming.name_types` explains.
+    """
+
+    table: pd.DataFrame
+
+    @cached_property
+    def types(self) -> tuple[str, ...]:
+        """The types in the order in which they are listed everywhere."""
+        return order_types(self.table["type"])
+
+    @cached_property
+    def doubtful(self) -> tuple[str, ...]:
+        """The types whose name does not follow from what their heads look at."""
+        doubtful = set(self.table.loc[self.table["doubtful"].astype(bool), "type"])
+        return tuple(name for name in self.types if name in doubtful)
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Number of layers, number of heads in a layer."""
+        return int(self.table["layer"].max()) + 1, int(self.table["head"].max()) + 1
+
+    @cached_property
+    def type_of(self) -> np.ndarray:
+        """[layer, head] object, the type of each head."""
+        return self.table["type"].to_numpy(dtype=object).reshape(self.shape)
+
+    def heads_of(self, type_name: str) -> np.ndarray:
+        """[n, 2] int, layer and head of each head of a type."""
+        return np.argwhere(self.type_of == type_name)
+
+
+def order_types(names: Iterable[str]) -> tuple[str, ...]:
+    """Sort distinct type names: the paper's four in their order, then the others, numbers by value."""
+
+    def rank(name: str) -> tuple:
+        known = TYPES.index(name) if name in TYPES else len(TYPES)
+        parts = re.split(r"([0-9]+)", name)  # text, digits, text, digits, ...
+        return known, [int(part) if place % 2 else part for place, part in enumerate(parts)], name
+
+    return tuple(sorted(set(names), key=rank))
+
+
+def build_partition(
+    features: np.ndarray,
+    shape: tuple[int, int],
+    *,
+    cluster: np.ndarray,
+    types: np.ndarray,
+    silhouette: np.ndarray,
+    doubtful: np.ndarray | bool,
+) -> Partition:
+    """Put the columns of a partition together; near, special and far follow from the features.
+
+    features: [layer * head, column]; shape: number of layers, heads in a layer; cluster, types, silhouette and
+    doubtful: [layer * head].
+    """
+    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    groups = attention_groups(features)
+    table = pd.DataFrame(
+        {
+            "layer": layer,
+            "head": head,
+            "cluster": cluster,
+            "type": types,
+            "silhouette": silhouette,
+            "near": groups.near,
+            "special": groups.special,
+            "far": groups.far,
+            "doubtful": doubtful,
+        }
+    )
+    return Partition(table)
+
+
+def write_partition(path: str | Path, partition: Partition) -> None:
+    """Write a partition as CSV: equal partitions give equal bytes."""
+    write_csv(path, partition.table)
+
+
+def read_partition(path: str | Path) -> Partition:
+    """Read what `write_partition` wrote. Raises `InputError` that names a damaged file."""
+    otherwise = "is not a partition file of this workflow"
+    table = read_csv(
+        path, otherwise, COLUMNS, dtype=_KINDS, keep_default_na=False, na_values={"silhouette": [""]}
+    ).sort_values(["layer", "head"], ignore_index=True)
+    partition, heads = Partition(table[COLUMNS]), table[["layer", "head"]].to_numpy().tolist()
+    with undamaged(path, otherwise):
+        if len(heads) != np.prod(partition.shape) or heads != np.argwhere(np.ones(partition.shape)).tolist():
+            raise ValueError("it does not have every head once")
+    return partition

@@ -1,0 +1,154 @@
+"""How much the types of heads depend on which heads, samples, or pairs of both were drawn."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import pairwise_distances_argmin
+
+from headtypes.analyses.types.clustering import fit_and_predict, one_thread
+from headtypes.core.errors import InputError
+from headtypes.core.seeds import derive_seed
+
+# The methods that are fitted to pairs. The others compare every two points, of which there may be half a million.
+PAIR_METHODS = ("kmeans", "gmm")
+
+# Samples converted to float64 at once: some 4 MB at BERT-large's 384 heads and 21 columns.
+_BLOCK = 64
+
+
+def measure_stability(
+    features_by_sample: np.ndarray,
+    labels: np.ndarray,
+    *,
+    models: int,
+    seed: int,
+    method: str,
+    k: int,
+    pairs: bool = True,
+    **settings: Any,
+) -> dict:
+    """Cluster random halves and compare the clusters with those of the full fit.
+
+    features_by_sample: [sample, head, column] distance features; read in blocks of samples.
+    labels: [head] int, 0..k-1, clusters of the full fit.
+    models: number of models for each kind of half, at least 2.
+    seed: every half and every fit has its own seed, derived from this one.
+    pairs: whether halves of the pairs are clustered as well, which takes far longer than the rest.
+    method, k, settings: as in `clustering.cluster_heads`.
+
+    returns `{"models": models, "heads": {...}, "samples": {...}, "pairs": {...}}`, for models fitted on half of the
+    heads, or on the head features of half of the samples, each predicting all heads from the features of all samples;
+    or on half of the pairs of a head and a sample, each predicting all pairs (None without `pairs`, and for methods not
+    in `PAIR_METHODS`). Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is one
+    to all pairs. The values, all in percent:
+      all_agree: heads (or pairs) to which all models give the same cluster;
+      pairwise: heads (or pairs) to which two models give the same cluster, mean over all pairs of models;
+      by_head: [head], models that give the head (or its pairs, on average) the cluster of the full fit.
+
+    The idea is that of von Luxburg 2010, Clustering stability: an overview. Guan et al. 2020, section 4, use ten
+    k-means models and report "the proportion of input samples that is consistent on all models", which is all_agree,
+    but not whether heads, samples or pairs of both are such input samples; hence all three.
+    Raises `InputError` for fewer than two samples, and where half of the heads are too few for k clusters.
+    """
+    settings |= {"method": method, "k": k}
+    samples, heads = features_by_sample.shape[:2]
+    if samples < 2:
+        raise InputError(f"Stability by samples needs at least 2 samples, and there are {samples}.")
+    halves = _draw_halves(samples, models, seed, "samples")
+    features, *half_features = _weighted_means(features_by_sample, np.vstack([np.ones(samples), halves]))
+
+    def predict(train: np.ndarray, kind: str, model: int) -> np.ndarray:
+        fit_seed = derive_seed(seed, kind, "fit", model)
+        predicted = fit_and_predict(train, features, seed=fit_seed, **settings)
+        return match_labels(predicted, labels, k)
+
+    head_halves = _draw_halves(heads, models, seed, "heads")
+    by_heads = [predict(features[half], "heads", model) for model, half in enumerate(head_halves)]
+    by_samples = [predict(train, "samples", model) for model, train in enumerate(half_features)]
+    return {
+        "models": models,
+        "heads": agreement(np.stack(by_heads), labels),
+        "samples": agreement(np.stack(by_samples), labels),
+        "pairs": _pair_agreement(features_by_sample, models, seed, **settings) if pairs else None,
+    }
+
+
+def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> float:
+    """Percent of the pairs of a head and a sample that are nearest to the mean of the head's own cluster.
+
+    features_by_sample: [sample, head, column]; labels: [head] int, 0..k-1, clusters of the mean features.
+    """
+    features = features_by_sample.mean(axis=0, dtype=float)
+    centroids = np.stack([features[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
+    with one_thread():
+        nearest = pairwise_distances_argmin(_pairs(features_by_sample), centroids)
+    return 100 * float((nearest.reshape(-1, len(labels)) == labels).mean())
+
+
+def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarray:
+    """Rename clusters one-to-one so that as many heads as possible have their cluster of the reference.
+
+    labels, reference: [head] int, 0..k-1. Kuhn 1955 (the Hungarian method).
+    """
+    together = np.zeros((k, k), dtype=int)
+    np.add.at(together, (labels, reference), 1)
+    _, renamed = linear_sum_assignment(together, maximize=True)
+    return renamed[labels]
+
+
+def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
+    """The values of `measure_stability` for predicted [model, head] and the full fit's labels [head]."""
+    pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
+    return {
+        "all_agree": 100 * float((predicted == predicted[0]).all(axis=0).mean()),
+        "pairwise": 100 * float(np.mean(pairs)),
+        "by_head": (100 * (predicted == labels).mean(axis=0)).tolist(),
+    }
+
+
+def _pair_agreement(
+    features_by_sample: np.ndarray, models: int, seed: int, *, method: str, k: int, **settings: Any
+) -> dict | None:
+    """The agreement of models that are fitted on half of the pairs of a head and a sample each."""
+    if method not in PAIR_METHODS:
+        return None
+    heads = features_by_sample.shape[1]
+    pairs = _pairs(features_by_sample)
+
+    def predict(train: np.ndarray, *place: str | int) -> np.ndarray:
+        return fit_and_predict(train, pairs, method=method, k=k, seed=derive_seed(seed, "pairs", *place), **settings)
+
+    labels = predict(pairs, "full")
+    halves = _draw_halves(len(pairs), models, seed, "pairs")
+    fitted = (predict(pairs[half], "fit", model) for model, half in enumerate(halves))
+    found = agreement(np.stack([match_labels(predicted, labels, k) for predicted in fitted]), labels)
+    by_head = np.reshape(found["by_head"], (-1, heads)).mean(axis=0)
+    return {**found, "by_head": by_head.tolist()}
+
+
+def _pairs(features_by_sample: np.ndarray) -> np.ndarray:
+    """[pair, column], sample by sample."""
+    return features_by_sample.reshape(-1, features_by_sample.shape[-1]).astype(float)
+
+
+def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
+    """Draw half of the items for each model: [model, item] bool."""
+    halves = np.zeros((models, items), dtype=bool)
+    for model in range(models):
+        rng = np.random.default_rng(derive_seed(seed, kind, "half", model))
+        halves[model, rng.choice(items, size=items // 2, replace=False)] = True
+    return halves
+
+
+def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Means over samples, [row, head, column], with weights [row, sample]; reads every sample once."""
+    samples, heads, columns = features_by_sample.shape
+    sums = np.zeros((len(weights), heads * columns))
+    with one_thread():
+        for start in range(0, samples, _BLOCK):
+            block = np.asarray(features_by_sample[start : start + _BLOCK], dtype=float)
+            sums += weights[:, start : start + _BLOCK] @ block.reshape(len(block), -1)
+    means = sums / weights.sum(axis=1, keepdims=True)
+    return means.reshape(len(weights), heads, columns)

@@ -1,0 +1,169 @@
+"""From tokens to words while the model runs (Clark et al. 2019, section 4.1): to a word the sum, from a word the mean.
+
+With M[t, w] = 1 where token t is a piece of word w, and n_v pieces of word v,
+
+    W[v, w] = (1 / n_v) * sum over pieces s of v, sum over pieces t of w, A[s, t],
+
+so that the rows of W sum to one like those of A. The places of W are counted as the treebank counts heads: words from
+1, before them place 0 for the special token that begins the input ([CLS]), behind them one more for the token that ends
+it ([SEP]). A place without a token, where a tokenizer adds none, has rows and columns of zeros.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from headtypes.analyses.words.settings import Pieces
+from headtypes.attention.batches import Batch
+from headtypes.attention.one_pass import Block, Pass, Reducer
+from headtypes.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class WordRows:
+    """Some rows of one layer's word-level attention, of one sample.
+
+    layer:     the layer's number, from 0.
+    sample:    the sample's number in the batch.
+    start:     place of the first row.
+    attention: each row sums to one.
+    mask:      true where the model lets some piece of a word look at some piece of another; None where it lets
+        everything.
+    """
+
+    layer: int
+    sample: int
+    start: int
+    attention: Float[Tensor, "head row place"]
+    mask: Bool[Tensor, "row place"] | None
+
+    @property
+    def words(self) -> int:
+        """Number of words of the sample."""
+        return self.attention.shape[-1] - 2
+
+
+def places_of(word_of_token: Sequence[int]) -> np.ndarray:
+    """The place of each token: [token] int64, 0 before the words, i + 1 for word i, and one more than that behind.
+
+    word_of_token: as `encoding.encode_words` gives it, -1 for special tokens.
+    """
+    words = np.asarray(word_of_token, dtype=np.int64)
+    behind = np.arange(len(words)) > np.argmax(words)
+    return np.where(words >= 0, words + 1, np.where(behind, words.max() + 2, 0))
+
+
+class _Sample:
+    """How the tokens of a sample make words.
+
+    place:   [token] place of each token.
+    to_word: M, true where a token is part of a place.
+    from_word: weight of each token in its place's row.
+    """
+
+    def __init__(self, word_of_token: Sequence[int], pieces: Pieces, device: torch.device):
+        self.place = places_of(word_of_token)
+        member = np.zeros((len(self.place), max(word_of_token) + 3), np.float32)
+        member[np.arange(len(self.place)), self.place] = 1
+        weight = member
+        if pieces == "first":
+            weight = member * np.append(True, np.diff(self.place) > 0)[:, None]
+        weight = weight / np.maximum(weight.sum(0), 1)
+        self.to_word = torch.from_numpy(member).to(device)
+        self.from_word = torch.from_numpy(weight.T.astype(np.float32)).contiguous().to(device)
+
+
+class WordReducer(Reducer):
+    """A reducer that reads word-level attention: `add_words` gets it, in whole rows, while `add` gets that of tokens.
+
+    A word whose pieces stand in two blocks is held back until the second one.
+    """
+
+    def __init__(self, word_of_token: Sequence[Sequence[int]], pieces: Pieces):
+        """word_of_token: [sample][token] as `encoding.encode_words` gives it."""
+        self._word_of_token, self._pieces = word_of_token, pieces
+
+    def begin(self, about: Pass) -> None:
+        """Note what the pass is about."""
+        self.about = about
+
+    def start(self, batch: Batch) -> None:
+        """Prepare the words of a batch."""
+        self.batch = batch
+        self._samples = [_Sample(self._word_of_token[index], self._pieces, batch.device) for index in batch.samples]
+        self._held: tuple[Tensor, Tensor | None] | None = None
+
+    def add(self, block: Block) -> None:
+        """Sum up the pieces of each word, and hand on the rows that are whole."""
+        for number in range(block.group.samples.start, block.group.samples.stop):
+            rows = self._rows(block, number)
+            if rows.attention.shape[1]:
+                self.add_words(rows)
+
+    def add_words(self, rows: WordRows) -> None:
+        """Read some rows."""
+        raise NotImplementedError
+
+    def _rows(self, block: Block, number: int) -> WordRows:
+        sample, within = self._samples[number], number - block.group.samples.start
+        place, tokens = sample.place, block.rows
+        first, last = int(place[tokens.start]), int(place[tokens.stop - 1])
+        share = sample.from_word[first : last + 1, tokens]
+        attention = share @ (block.attention[within] @ sample.to_word)
+        mask = None
+        if block.mask is not None:
+            # A shared mask stands for all samples.
+            allowed = block.mask[within if len(block.mask) > 1 else 0, 0].to(share.dtype)
+            mask = share @ allowed @ sample.to_word > 0
+        if self._held is not None:
+            attention[:, 0] += self._held[0]
+            if mask is not None:
+                mask[0] |= self._held[1]
+            self._held = None
+        if not block.is_last and place[tokens.stop] == last:
+            self._held = attention[:, -1], None if mask is None else mask[-1]
+            attention, mask = attention[:, :-1], None if mask is None else mask[:-1]
+        return WordRows(block.layer, number, first, attention, mask)
+
+
+def check_finite(rows: WordRows, what: str) -> None:
+    """Raise `InputError` where an attention is not finite; what: the work, for the message."""
+    if not torch.isfinite(rows.attention).all():
+        raise InputError(
+            f"{what}: an attention of layer {rows.layer + 1} is not finite; the model's weights are damaged, or its "
+            "numbers overflow in this precision."
+        )
+
+
+class WordMaps(WordReducer):
+    """A reducer that keeps all word-level attention: of each sample [layer, head, place, place] float32, in order."""
+
+    def begin(self, about: Pass) -> None:
+        """Make room for the result."""
+        super().begin(about)
+        self._results: dict[int, np.ndarray] = {}
+
+    def start(self, batch: Batch) -> None:
+        """Begin with zeros."""
+        super().start(batch)
+        places = [max(self._word_of_token[index]) + 3 for index in batch.samples]
+        shape = self.about.layers, self.about.heads
+        self._maps = [torch.zeros(*shape, count, count, device=batch.device) for count in places]
+
+    def add_words(self, rows: WordRows) -> None:
+        """Keep the rows."""
+        check_finite(rows, self.about.what)
+        self._maps[rows.sample][rows.layer, :, rows.start : rows.start + rows.attention.shape[1]] = rows.attention
+
+    def finish(self) -> None:
+        """Keep the maps of the batch."""
+        for index, maps in zip(self.batch.samples, self._maps, strict=True):
+            self._results[int(index)] = maps.cpu().numpy()
+
+    def result(self) -> list[np.ndarray]:
+        """The maps."""
+        return [self._results[index] for index in map(int, self.about.samples)]

@@ -1,1 +1,0 @@
-"""Multiple choice: how likely a language model finds each answer, and which it finds likeliest."""

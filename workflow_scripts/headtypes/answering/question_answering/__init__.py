@@ -1,1 +1,0 @@
-"""Questions about contexts: their windows, the best span in these, and scores as in SQuAD v1.1."""

@@ -1,1 +1,0 @@
-"""Text: the tokens that a language model is to predict, and what its predictions cost."""

@@ -1,0 +1,220 @@
+"""Operations on the attention of heads while a model runs (Guan et al. 2020, section 5)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from headtypes.attention.blocks import LONG, Group, Scratch, equal_lengths
+from headtypes.attention.hook import Layer
+from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.core.errors import InputError
+from headtypes.models.products import product
+
+# Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
+_BLOCKS_KEPT = 64
+
+
+class Ablation:
+    """The hook of a batch: applies one operation to each head.
+
+    operations: [layer, head] names, of `operations.OPERATIONS`.
+    sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens,
+        0 for the first text (the question), from 1 for the sentences of the second (the context).
+    reading:    with `uniform_over_padding` the batch must be padded to the full window. Padding then
+        belongs to no sentence, like special tokens.
+    head_outputs: [layer, head, channel] mean output of each head (`head_outputs.measure_head_outputs`), for the
+        operations that need it.
+    """
+
+    def __init__(
+        self,
+        operations: np.ndarray,
+        sentences: list[np.ndarray],
+        reading: Reading,
+        head_outputs: np.ndarray | None = None,
+    ):
+        _check(operations, head_outputs)
+        self.reading = reading
+        self._operations = [_heads_by_operation(layer) for layer in operations]
+        self._sentences = sentences
+        self._head_outputs = None if head_outputs is None else torch.as_tensor(head_outputs)
+        self.scratch = Scratch()
+        self.pairs_left = lru_cache(_BLOCKS_KEPT)(SentencePairs.left)
+
+    def __call__(self, number: int, layer: Layer) -> Float[Tensor, "sample head query channel"]:
+        """The head outputs of a layer, ablated."""
+        groups = self.groups(number, layer)
+        operations = self._operations[number]
+        kept = [heads for name, heads in operations.items() if OPERATIONS[name].change is None]
+        if kept and layer.key.shape[2] < LONG:
+            # The changed ones are overwritten: computing the kept ones alone would hardly take less time.
+            outputs = layer.head_outputs()
+        else:
+            outputs = layer.zero_outputs()
+            for heads in _consecutive(kept):
+                outputs[:, heads] = layer.heads(heads).head_outputs()
+        means = None if self._head_outputs is None else self._head_outputs[number]
+        for name, heads in operations.items():
+            change = OPERATIONS[name].change
+            if change is not None:
+                change(Heads(self, layer, heads.to(layer.query.device), groups, outputs, means))
+        return outputs
+
+    def groups(self, number: int, layer: Layer) -> "list[SentencePairs]":
+        """The samples of the batch in groups of equal length; the same in all layers."""
+        if number == 0:
+            padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
+            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
+            self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]
+        return self._groups
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads of a layer that one operation is applied to."""
+
+    ablation: Ablation
+    layer: Layer
+    heads: Tensor
+    of_batch: "list[SentencePairs]"
+    outputs: Float[Tensor, "sample all_heads query channel"]
+    means: Float[Tensor, "all_heads channel"] | None
+
+    @property
+    def reading(self) -> Reading:
+        """How the paper's text is read."""
+        return self.ablation.reading
+
+    @property
+    def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
+        """The mean outputs of these heads. Raises `InputError` where they are those of another size."""
+        sizes = self.means.shape[-1], self.outputs.shape[-1]
+        if sizes[0] != sizes[1]:
+            raise InputError(
+                "The mean head outputs have {} numbers for a head, but a head of the model has {}; ".format(*sizes)
+                + "measure them on this model."
+            )
+        return self.means.to(self.outputs)[self.heads][:, None]
+
+    def put(self, outputs: Float[Tensor, "#sample #head #query channel"] | float) -> None:
+        """Replace the outputs of these heads for all samples."""
+        self.outputs[:, self.heads] = outputs
+
+    def groups(self) -> "Iterator[GroupHeads]":
+        """These heads on each group of samples of equal length, without padding."""
+        for pairs in self.of_batch:
+            yield GroupHeads(pairs, pairs.of(self.layer), self)
+
+    def drop(self, pairs: Literal["intra", "inter"]) -> None:
+        """Set the attention within sentences, or between them, to zero."""
+        for group in self.groups():
+            for heads, layer, rows in group.pairs.blocks_of_heads(group.layer):
+                left = self.ablation.pairs_left(group.pairs, pairs, rows.start, rows.stop)
+                attention = layer.attention(rows, self.ablation.scratch.of(layer, rows)).mul_(
+                    left.to(self.outputs.dtype)
+                )
+                if self.reading.renormalise:
+                    # A row that lost everything stays zero.
+                    attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
+                group.put(product(attention, layer.value), rows, heads)
+
+
+@dataclass(frozen=True)
+class GroupHeads:
+    """The heads that an operation is applied to, on samples of one length."""
+
+    pairs: "SentencePairs"
+    of_all_heads: Layer
+    heads: Heads
+
+    @cached_property
+    def layer(self) -> Layer:
+        """The layer with these heads and samples alone."""
+        return self.of_all_heads.heads(self.heads.heads)
+
+    @property
+    def mask(self) -> Bool[Tensor, "#sample 1 query key"] | None:
+        """As in `Layer`."""
+        return self.of_all_heads.mask
+
+    @cached_property
+    def value(self) -> Float[Tensor, "sample head key channel"]:
+        """The values of these heads."""
+        return self.of_all_heads.value.index_select(1, self.heads.heads)
+
+    def put(
+        self,
+        outputs: Float[Tensor, "#sample #head #row channel"],
+        rows: slice | None = None,
+        heads: slice | None = None,
+    ) -> None:
+        """Replace the outputs of these heads, or of some of them, for some query rows, or for all of them."""
+        rows, heads = rows or slice(0, self.pairs.length), heads or slice(None)
+        self.heads.outputs[self.pairs.samples, self.heads.heads[heads], rows] = outputs
+
+
+class SentencePairs(Group):
+    """Samples of one length, and the pairs of their tokens that are within a sentence or between sentences.
+
+    sentences: one array per sample of the batch; shorter than the group's length where padding counts.
+    """
+
+    def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
+        super().__init__(group.samples, group.length)
+        padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in sentences[self.samples]]
+        sentence = torch.as_tensor(np.stack(padded).astype(np.int64), device=device)
+        self._sentence = sentence.clamp_max(1) if reading.sentences == "segments" else sentence
+        self._special_tokens = reading.special_tokens
+
+    def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
+        """The pairs of some query rows that are not dropped; the same in all layers."""
+        query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
+        in_sentences = (query >= 0) & (key >= 0)
+        intra = (query == key) & in_sentences
+        if self._special_tokens == "neither":
+            return ~intra if dropped == "intra" else intra | ~in_sentences
+        # A token's attention to itself is always intra, even for special tokens, so that intra and inter together
+        # cover all pairs.
+        position = torch.arange(self.length, device=self._sentence.device)
+        intra |= position[start:stop, None] == position
+        if dropped == "inter":
+            return intra
+        return in_sentences & ~intra if self._special_tokens == "cut" else ~intra
+
+
+def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
+    unknown = sorted(set(operations.flat) - set(OPERATIONS))
+    if unknown:
+        raise InputError(f"There is no operation {unknown[0]!r}; operations are {', '.join(OPERATIONS)}.")
+    needing = [name for name, operation in OPERATIONS.items() if operation.needs_head_outputs]
+    for name in needing:
+        if head_outputs is None and (operations == name).any():
+            raise InputError(
+                f"The operation {name} needs the mean head outputs; measure them on the task's samples first."
+            )
+    if head_outputs is not None and head_outputs.shape[:2] != operations.shape:
+        raise InputError(
+            "The mean head outputs are those of {} layers of {} heads, but the model has {} layers of {}; ".format(
+                *head_outputs.shape[:2], *operations.shape
+            )
+            + "measure them on this model."
+        )
+
+
+def _heads_by_operation(operations: np.ndarray) -> dict[str, Tensor]:
+    """The heads [head] of one layer, by what is done to them."""
+    return {name: torch.as_tensor(np.flatnonzero(operations == name)) for name in dict.fromkeys(operations)}
+
+
+def _consecutive(heads: list[Tensor]) -> list[slice]:
+    """The slices of consecutive heads that some heads, each list of which is in order, consist of."""
+    numbers = torch.cat(heads).tolist() if heads else []
+    starts = [number for number in numbers if number - 1 not in numbers]
+    stops = [number + 1 for number in numbers if number + 1 not in numbers]
+    return [slice(start, stop) for start, stop in zip(starts, stops, strict=True)]

@@ -1,0 +1,164 @@
+"""What can be done to a head, to which heads, and how the paper's text on it is read (Guan et al. 2020, section 5)."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+from headtypes.core.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_HEAD = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How passages of the paper's section 5 that can be understood in several ways are read."""
+
+    # The configuration has these fields too, with these descriptions.
+    sentences: Literal["splitter", "segments"] = field(
+        default="splitter",
+        metadata={"doc": "Sentences of the context by a splitter, or question and context as the two sentences."},
+    )
+    special_tokens: Literal["neither", "inter", "cut"] = field(
+        default="neither",
+        metadata={
+            "doc": "Whether attention between [CLS] or [SEP] and other tokens stays, is dropped as attention between "
+            "sentences is, or is dropped (cut) whichever of the two is."
+        },
+    )
+    # This is the same as masking before the softmax, so it covers that reading too. They differ only if a row loses
+    # every token: a mask would leave it undefined, and here it becomes zero.
+    renormalise: bool = field(
+        default=False,
+        metadata={
+            "doc": "Whether rows are divided by their sum after tokens were dropped, as if they were masked before the "
+            "softmax."
+        },
+    )
+    # Padding then counts towards the L of 1 / L, and its values enter the mean, as in code that fills the matrix after
+    # the softmax. Every other operation still masks padding.
+    uniform_over_padding: bool = field(
+        default=False,
+        metadata={"doc": "Whether a uniform head attends to the padding of a full window too."},
+    )
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that can be done to heads after the softmax, without renormalising.
+
+    name:     as in the configuration.
+    table:    the table of Guan et al. 2020 in which conditions with this operation appear.
+    change:   changes the outputs of the heads that it is given (an `ablate.Heads`: some of one layer's); None where
+        nothing is done.
+    readings: the fields of `Reading` that can change what it does.
+    needs_head_outputs: whether it needs the mean head outputs of the model on the task (`Heads.mean_outputs`).
+    """
+
+    name: str
+    table: Literal[2, 3]
+    change: Callable[[Any], None] | None = None
+    readings: tuple[str, ...] = ()
+    needs_head_outputs: bool = False
+
+
+def _zero(heads) -> None:
+    """The head output is zero; the bias of the output projection stays."""
+    heads.put(0)
+
+
+def _uniform(heads) -> None:
+    """The output for every query is the mean of the values of the real tokens: A[s, t] = 1 / L.
+
+    In causal and local layers, which the paper does not have, the mean is over the tokens that the query may look at,
+    unless the reading is `uniform_over_padding`, which fills the whole matrix there too.
+    """
+    for group in heads.groups():
+        if group.mask is None or heads.reading.uniform_over_padding:
+            group.put(group.value.mean(2, keepdim=True))
+        else:
+            group.put(group.layer.uniform().head_outputs())
+
+
+def _mean(heads) -> None:
+    """The output for every query is the head's mean output."""
+    heads.put(heads.mean_outputs)
+
+
+def _drop_intra(heads) -> None:
+    """Attention within a sentence, a token's attention to itself included, becomes zero."""
+    heads.drop("intra")
+
+
+def _drop_inter(heads) -> None:
+    """Attention between sentences becomes zero."""
+    heads.drop("inter")
+
+
+_OF_DROPS = ("sentences", "special_tokens", "renormalise")
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation("keep", 2),
+        Operation("zero", 2, _zero),
+        Operation("uniform", 2, _uniform, readings=("uniform_over_padding",)),
+        Operation("mean", 2, _mean, needs_head_outputs=True),
+        Operation("drop_intra", 3, _drop_intra, readings=_OF_DROPS),
+        Operation("drop_inter", 3, _drop_inter, readings=_OF_DROPS),
+    )
+}
+
+
+def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
+    """The fields of `Reading` that can change what these operations do, in their order."""
+    matter = {name for operation in operations for name in OPERATIONS[operation].readings}
+    return tuple(field.name for field in fields(Reading) if field.name in matter)
+
+
+def need_head_outputs(operations: Iterable[str]) -> bool:
+    """Whether one of these operations needs the mean head outputs."""
+    return any(OPERATIONS[operation].needs_head_outputs for operation in operations)
+
+
+def table_of(operations: Iterable[str]) -> int:
+    """The table of Guan et al. 2020, 2 or 3, where a condition with these operations stands."""
+    return max((OPERATIONS[operation].table for operation in operations), default=2)
+
+
+def head_of(target: str) -> tuple[int, int] | None:
+    """Layer and head (from 0) of a target that names one head as `layer-head` (from 1); None for any other target."""
+    match = _HEAD.fullmatch(target)
+    return (int(match[1]) - 1, int(match[2]) - 1) if match else None
+
+
+def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], condition: str) -> "np.ndarray":
+    """The operation on each head: [layer, head] text; `keep` where none is given.
+
+    types:      [layer, head] type of each head.
+    operations: {target: operation}; a target is a type, or one head as `head_of` reads it, whose operation takes
+        precedence over that of its type.
+    condition:  its name, for messages.
+    Raises `InputError` where the model has no such head, or no head of such a type.
+    """
+    by_head = types.copy()
+    by_head[...] = "keep"
+    single = {}
+    for target, operation in operations.items():
+        of_type, head = types == target, head_of(target)
+        if of_type.any():
+            by_head[of_type] = operation
+        elif head is None:
+            raise InputError(f'conditions.{condition}: no head of the model has the type "{target}".')
+        elif not all(number < size for number, size in zip(head, types.shape, strict=True)):
+            raise InputError(
+                f"conditions.{condition}: there is no head {target}; the model has {types.shape[0]} layers of "
+                f"{types.shape[1]} heads, both counted from 1."
+            )
+        else:
+            single[head] = operation
+    for head, operation in single.items():
+        by_head[head] = operation
+    return by_head

@@ -1,1 +1,0 @@
-"""What every room needs: errors that the user can fix, files written whole, tables, seeds, progress, statistics."""

@@ -1,0 +1,1 @@
+"""Types beside random heads; models beside models."""

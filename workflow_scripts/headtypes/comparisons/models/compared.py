@@ -1,0 +1,170 @@
+"""The types of any two models side by side, and head by head where both have the same heads."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import lcm
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.comparisons.models.descent import compare_partitions, matched_clusters
+from headtypes.core.table_files import read_csv
+
+PAIRS = {
+    **dict.fromkeys(("model", "other", "relation"), str),
+    **dict.fromkeys(("same_shares", "same_layers", "same_type", "same_cluster", "adjusted_rand"), float),
+    **dict.fromkeys(("doubtful", "other_doubtful"), str),
+}
+TYPES = (
+    *("model", "other", "type", "heads", "other_heads", "share", "other_share", "difference", "same_layers"),
+    *("near", "other_near", "special", "other_special", "far", "other_far", "doubtful", "other_doubtful"),
+)
+HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster", "doubtful", "other_doubtful")
+
+
+class Pair(NamedTuple):
+    """Two models, each on one of its tasks.
+
+    relation: what the other is to the model, with which it then has its heads in common: its `parent` or an `ancestor`
+        on the same task, or the `same model` on another task; nothing for models that share no heads.
+    """
+
+    model: str
+    other: str
+    relation: str
+
+
+def list_pairs(parents: Mapping[str, str | None], models: Sequence[str]) -> list[Pair]:
+    """Every two models on their tasks.
+
+    parents: by name of a model on a task, its parent on the same task, or None; models: the model of each.
+    """
+    pairs, model_of = [], dict(zip(parents, models, strict=True))
+    for first, second in combinations(parents, 2):
+        if second in _line(first, parents):
+            first, second = second, first
+        line = _line(second, parents)
+        relation = "same model" if model_of[first] == model_of[second] else ""
+        if first in line:
+            relation = "ancestor" if line.index(first) else "parent"
+        pairs.append(Pair(second, first, relation))
+    return pairs
+
+
+def pairs_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
+    """How alike two models are: one row for each pair.
+
+    partitions: by name of a model on a task.
+    returns the columns `PAIRS`, all but the last three in percent:
+      same_shares: heads that could keep their type if the model had as many of each type as the other has;
+      same_layers: heads that could keep it if that were so at every depth as well, a layer's depth being its place
+        between the first and the last, so that models of different numbers of layers compare;
+      same_type, same_cluster, adjusted_rand: heads that have the type or the cluster that they have in the other, as
+        `descent.compare_partitions` says; NaN without a relation;
+      doubtful, other_doubtful: the types whose name is doubtful in the model and in the other.
+    Every step asks for more: same_shares >= same_layers >= same_type.
+    Raises `InputError` where related models differ in layers or heads.
+    """
+    return pd.DataFrame([_of_pair(pair, *_both(pair, partitions)) for pair in pairs], columns=list(PAIRS))
+
+
+def types_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
+    """One row, with the columns `TYPES`, for each pair and each type that either has.
+
+    returns heads, share (percent of all heads) and difference (points, model less other); same_layers, percent of a
+        type's heads that lie at the same depth, NaN where one has no such head; near, special and far, the mean shares
+        of the heads' attention, which say whether one name means the same in both; whether the name is doubtful.
+    """
+    rows = []
+    for pair in pairs:
+        both = _both(pair, partitions)
+        names = order_types([name for partition in both for name in partition.types])
+        ours, theirs = (_by_depth(partition, names, _cells(*both)) for partition in both)
+        for place, name in enumerate(names):
+            row = {"model": pair.model, "other": pair.other, "type": name}
+            for prefix, partition in zip(("", "other_"), both, strict=True):
+                heads = partition.table[partition.table["type"] == name]
+                row |= {f"{prefix}heads": len(heads), f"{prefix}share": 100 * len(heads) / len(partition.table)}
+                row |= {f"{prefix}{group}": heads[group].mean() for group in ("near", "special", "far")}
+                row[f"{prefix}doubtful"] = name in partition.doubtful
+            row["difference"] = row["share"] - row["other_share"]
+            there = row["heads"] and row["other_heads"]
+            one, other = ours[place], theirs[place]
+            row["same_layers"] = _overlap(one / one.sum(), other / other.sum()) if there else np.nan
+            rows.append(row)
+    return pd.DataFrame(rows, columns=list(TYPES))
+
+
+def heads_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
+    """One row, with the columns `HEADS`, for each head of each pair of models that have their heads in common.
+
+    Layers and heads are counted from 0; doubtful says whether the name of the head's own type is.
+    Raises `InputError` where related models differ in layers or heads.
+    """
+    tables = []
+    for pair in pairs:
+        if pair.relation:
+            model, other = _both(pair, partitions)
+            kept = matched_clusters(model, other)
+            table = model.table[["layer", "head", "type", "doubtful"]].assign(
+                model=pair.model,
+                other=pair.other,
+                other_type=other.type_of.reshape(-1),
+                same_cluster=kept.reshape(-1),
+                other_doubtful=other.table["doubtful"],
+            )
+            tables.append(table[list(HEADS)])
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(HEADS))
+
+
+def read_pairs(path: str | Path) -> pd.DataFrame:
+    """Read a table of `pairs_table` that was written as CSV. Raises `InputError` that names a damaged file."""
+    # A name may be what pandas takes for a missing value.
+    numbers = {name: [""] for name, kind in PAIRS.items() if kind is float}
+    otherwise = "is not a comparison of any two models"
+    return read_csv(path, otherwise, PAIRS, rows=0, dtype=PAIRS, keep_default_na=False, na_values=numbers)
+
+
+def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:
+    """The parent, its parent and so on."""
+    line = []
+    while (name := parents.get(name)) and name not in line:
+        line.append(name)
+    return line
+
+
+def _both(pair: Pair, partitions: Mapping[str, Partition]) -> tuple[Partition, Partition]:
+    return partitions[pair.model], partitions[pair.other]
+
+
+def _of_pair(pair: Pair, model: Partition, other: Partition) -> dict:
+    names = order_types([*model.types, *other.types])
+    ours, theirs = (_by_depth(partition, names, _cells(model, other)) for partition in (model, other))
+    row = {
+        **pair._asdict(),
+        "same_shares": _overlap(ours.sum(axis=1), theirs.sum(axis=1)),
+        "same_layers": _overlap(ours, theirs),
+        "doubtful": ", ".join(model.doubtful),
+        "other_doubtful": ", ".join(other.doubtful),
+    }
+    return row | (compare_partitions(model, other) if pair.relation else {})
+
+
+def _cells(model: Partition, other: Partition) -> int:
+    """Into how many parts depth is cut so that every layer of both is a whole number of them."""
+    return lcm(model.shape[0], other.shape[0])
+
+
+def _by_depth(partition: Partition, names: Sequence[str], cells: int) -> np.ndarray:
+    """Shares of all heads, [type, cell]; a layer's heads lie evenly in its part of the depth."""
+    layers, heads = partition.shape
+    of_layer = np.stack([(partition.type_of == name).sum(axis=1) for name in names]) / (layers * heads)
+    return np.repeat(of_layer, cells // layers, axis=1) / (cells // layers)
+
+
+def _overlap(one: np.ndarray, other: np.ndarray) -> float:
+    """What two distributions have in common, in percent."""
+    return 100 * float(np.minimum(one, other).sum())

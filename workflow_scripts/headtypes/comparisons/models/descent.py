@@ -1,0 +1,110 @@
+"""The types of one model beside those of the model that it was fine-tuned from."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_rand_score
+
+from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import read_csv
+
+COLUMNS = ["model", "parent", "same_type", "same_cluster", "adjusted_rand"]
+
+
+def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
+    """The cluster of a model's parent that each cluster of the model is matched with, by the names of their types.
+
+    Clusters are matched one-to-one so that as many heads as possible keep theirs (Kuhn 1955, the Hungarian method),
+    whatever the clusters are called: where two clusters exchanged their names between the models, they are still the
+    same clusters. Of several such matchings, the one that pairs the most clusters of equal name is taken. A cluster of
+    the model that shares no head with the one that is left for it is left out.
+
+    Raises `InputError` where the models differ in layers or heads.
+    """
+    _check_shapes(partition, parent_partition)
+    names = order_types([*partition.types, *parent_partition.types])
+    together = pd.crosstab(partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1))
+    together = together.reindex(index=names, columns=names, fill_value=0).to_numpy()
+    # Equal names break ties alone: together they count less than one head.
+    ours, theirs = linear_sum_assignment((len(names) + 1) * together + np.eye(len(names)), maximize=True)
+    return {names[one]: names[other] for one, other in zip(ours, theirs, strict=True) if together[one, other]}
+
+
+def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
+    """Which heads of a model are in the cluster that they are in in its parent: [layer, head] bool.
+
+    Clusters are matched as `match_clusters` says. Unrelated partitions agree on some heads as well, by chance; the
+    adjusted Rand index is corrected for that. Raises `InputError` where the models differ in layers or heads.
+    """
+    match = match_clusters(partition, parent_partition)
+    partner = [match.get(name) for name in partition.type_of.reshape(-1)]
+    return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of
+
+
+def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
+    """How similarly a model and its parent divide the same heads.
+
+    returns same_type, the percent of the heads whose type has the name that it has in the parent; same_cluster, the
+        percent of the heads that keep their cluster, as `matched_clusters` says; adjusted_rand, the adjusted Rand
+        index (Hubert and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
+    Raises `InputError` where the models differ in layers or heads.
+    """
+    kept = matched_clusters(partition, parent_partition)
+    ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)
+    return {
+        "same_type": 100 * float((ours == theirs).mean()),
+        "same_cluster": 100 * float(kept.mean()),
+        "adjusted_rand": float(adjusted_rand_score(theirs, ours)),
+    }
+
+
+def comparison_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
+    """One row, with the columns `COLUMNS`, for each model whose parent has a partition too.
+
+    partitions: by model, all made in one way; parents: by model, the checkpoint it was fine-tuned from, or None.
+    """
+    rows = [
+        {"model": model, "parent": parents[model], **compare_partitions(partition, partitions[parents[model]])}
+        for model, partition in partitions.items()
+        if parents.get(model) in partitions
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
+    """One row for each layer of each model.
+
+    partitions, parents: as in `comparison_table`.
+    returns model; layer, from 0; heads_{type}, how many of its heads are of each type; same_cluster, the percent of
+        its heads that keep the parent's cluster, NaN where no parent has a partition.
+    """
+    names = order_types(name for partition in partitions.values() for name in partition.types)
+    tables = []
+    for model, partition in partitions.items():
+        table = pd.DataFrame({"model": model, "layer": range(partition.shape[0])})
+        for name in names:
+            table[f"heads_{name}"] = (partition.type_of == name).sum(axis=1)
+        parent = partitions.get(parents.get(model))
+        table["same_cluster"] = 100 * matched_clusters(partition, parent).mean(axis=1) if parent else np.nan
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def read_comparison(path: str | Path) -> pd.DataFrame:
+    """Read a table of `comparison_table` that was written as CSV. Raises `InputError` that names a damaged file."""
+    # A name may be a number, or what pandas takes for a missing value.
+    kinds = {**dict.fromkeys(COLUMNS, float), "model": str, "parent": str}
+    otherwise = "is not a comparison of models with their parents"
+    return read_csv(path, otherwise, COLUMNS, rows=0, dtype=kinds, keep_default_na=False)
+
+
+def _check_shapes(partition: Partition, parent_partition: Partition) -> None:
+    if partition.shape != parent_partition.shape:
+        raise InputError(
+            "A model and its parent differ in shape ({} x {} and {} x {} layers x heads), so that their heads cannot "
+            "be compared; correct the model's parent.".format(*partition.shape, *parent_partition.shape)
+        )

@@ -1,0 +1,208 @@
+"""Types beside analyses: where a type lies among random heads of the same layers, and the types on Clark's plane."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from headtypes.analyses.style import PAGE, SMALL, styled, type_labels, type_styles
+from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.plane_figure import frame_plane, scatter_types
+from headtypes.comparisons.types.table import without_repeats
+
+# Inches: a row, what stands left of the cells, the gap between columns, a heading of a group, the types' names, the
+# legend, the side of a plane, and its title.
+_ROW, _NAMES, _GAP, _GROUP, _HEAD, _LEGEND, _PLANE, _TITLE = 0.145, 1.25, 0.2, 0.22, 0.62, 0.35, 2.1, 0.32
+# The width of a cell below which a number would not fit.
+_NARROW = 0.25
+# Orange where a type has more than random heads, blue where it has less; the darker the smaller p is.
+_SHADES = {(1, 2): "#D98032", (1, 1): "#F3C999", (0, 0): "#F2F2F2", (-1, 1): "#A9CBE6", (-1, 2): "#4A90C4"}
+_LEGENDS = {
+    (-1, 2): "less, p < .01",
+    (-1, 1): "less, p < .05",
+    (0, 0): "p ≥ .05",
+    (1, 1): "more, p < .05",
+    (1, 2): "more, p < .01",
+}
+_TITLES = {
+    "surface": "where attention goes (mean of the heads)",
+    "gradients": "gradients, in units of the layer's mean",
+    "divergence": "divergence from other heads (nats)",
+    "importance": "importance, as normalised",
+    "detectors": "detectors (mean score; heads detected)",
+    "ablation": "drop without the heads (points)",
+    "relations": "relations: best head (% correct)",
+    "coreference": "antecedents: best head (% correct)",
+    "probes": "probe of these heads alone (% correct)",
+}
+_TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
+
+
+class _Line(NamedTuple):
+    """A row of the figure: its name, and what the table says of each type."""
+
+    name: str
+    cells: Mapping[str, pd.Series]
+
+
+class _Group(NamedTuple):
+    """Rows of one analysis."""
+
+    analysis: str
+    task: str
+    lines: list[_Line]
+
+    @property
+    def title(self) -> str:
+        of_loss = self.analysis == "ablation" and all(line.name.endswith("rise of loss") for line in self.lines)
+        return _TITLE_OF_LOSS if of_loss else _TITLES[self.analysis]
+
+    @property
+    def of_language(self) -> bool:
+        return self.analysis in ("relations", "coreference", "probes")
+
+
+@styled
+def joined_figure(table: pd.DataFrame, partition: Partition, planes: Mapping[str, pd.DataFrame]) -> Figure:
+    """Draw a cell for every type and analysis, shaded by where the type lies among random heads of the same layers.
+
+    table: as `joined.table.join_types` returns it.
+    planes: by task, the places of the heads (`features.plane.project_heads`).
+    """
+    groups = [
+        _Group(analysis, task, lines)
+        for (analysis, task), rows in without_repeats(table).groupby(["analysis", "task"], sort=False)
+        if (lines := list(_lines(analysis, rows, partition)))
+    ]
+    # What is known of language stands at the right; if nothing is, and there is no plane, half of the rest.
+    columns = [[group for group in groups if group.of_language == side] for side in (False, True)]
+    if groups and not all(columns) and not planes:
+        ends = np.cumsum([_height(group) for group in groups])
+        half = 1 + int(np.searchsorted(ends, ends[-1] / 2))
+        columns = [groups[:half], groups[half:]]
+    tall = [_HEAD + sum(map(_height, column)) if column else 0.0 for column in columns]
+    below = int(np.argmin(tall))
+    tall_with_planes = [size + len(planes) * (_PLANE + _TITLE) * (side == below) for side, size in enumerate(tall)]
+    height = max(*tall_with_planes, _ROW) + _LEGEND
+    figure = Figure(figsize=(PAGE, height))
+    width = (PAGE - _GAP) / 2
+    for side, column in enumerate(columns):
+        if column:
+            left, size = side * (width + _GAP), tall[side]
+            axes = figure.add_axes((left / PAGE, 1 - size / height, width / PAGE, size / height))
+            _draw_column(axes, column, partition, width, size)
+    left = below * (width + _GAP) + 0.03
+    for place, (task, places) in enumerate(planes.items()):
+        bottom = height - tall[below] - (place + 1) * (_PLANE + _TITLE)
+        axes = figure.add_axes((left / PAGE, bottom / height, _PLANE / PAGE, _PLANE / height))
+        _mark_types(axes, places, partition, f"Clark's plane, {task}")
+    _add_legend(figure.add_axes((0, 0, 1, _LEGEND / height)))
+    return figure
+
+
+def _lines(analysis: str, rows: pd.DataFrame, partition: Partition) -> Iterator[_Line]:
+    """The rows that are shown: means, best heads and divergences."""
+    shown = rows[~rows["statistic"].isin(["smallest", "largest"])]
+    if analysis == "divergence":
+        order = ["inside", *(f"to {name}" for name in partition.types)]
+        shown = shown.sort_values("statistic", key=lambda column: column.map(order.index), kind="stable")
+    for (quantity, statistic), some in shown.groupby(["quantity", "statistic"], sort=False):
+        if some["value"].notna().any():
+            yield _Line(
+                _name(analysis, quantity, statistic), {row["type"]: row for _, row in some.iterrows() if row["draws"]}
+            )
+
+
+def _name(analysis: str, quantity: str, statistic: str) -> str:
+    if analysis == "divergence":
+        return statistic
+    if analysis == "ablation":
+        return f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}"
+    if statistic == "best head here":
+        return "number of best heads"
+    if statistic == "detected here":
+        return f"{quantity}: heads"
+    if analysis == "probes":
+        return "syntactic heads"
+    return quantity.replace(" (stanford)", "").replace(" (universal)", "").replace("_", " ")
+
+
+def _height(group: "_Group") -> float:
+    return _GROUP + _ROW * len(group.lines)
+
+
+def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, width: float, tall: float) -> None:
+    """Draw groups of rows one below the other; axes are in inches from the left and from the top."""
+    axes.set(xlim=(0, width), ylim=(tall, 0))
+    axes.axis("off")
+    # The last of the names, at an angle, needs room at the right.
+    cell = min(0.5, (width - _NAMES - 0.4) / max(len(partition.types), 1))
+    styles, labels = type_styles(partition.types), type_labels(partition)
+    centre = {name: _NAMES + (place + 0.5) * cell for place, name in enumerate(partition.types)}
+    for name, x in centre.items():
+        axes.plot([x], [_HEAD - 0.08], styles[name].marker, color=styles[name].colour, ms=4)
+        axes.text(x, _HEAD - 0.15, _short(labels[name]), rotation=30, ha="left", va="bottom")
+    y = _HEAD
+    for group in column:
+        axes.text(0, y + _GROUP - 0.04, f"{group.title}, {group.task}", weight="bold", va="bottom")
+        y += _GROUP
+        for line in group.lines:
+            axes.text(_NAMES - 0.06, y + _ROW / 2, line.name, ha="right", va="center")
+            for name, row in line.cells.items():
+                _draw_cell(axes, centre[name], y, cell, row)
+            y += _ROW
+
+
+def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> None:
+    shade = shade_of(row["value"], row["random"], row["p"])
+    axes.add_patch(
+        Rectangle(
+            (x - cell / 2, y),
+            cell,
+            _ROW,
+            facecolor=_SHADES[shade],
+            edgecolor="white",
+            lw=0.8,
+            gid=f"{shade[0]}{shade[1]}",
+        )
+    )
+    text = "" if math.isnan(row["value"]) or cell < _NARROW else _number(row)
+    axes.text(x, y + _ROW / 2, text, ha="center", va="center", fontsize=SMALL - 0.5)
+
+
+def shade_of(value: float, random: float, p: float) -> tuple[int, int]:
+    """Whether a type has more (1) or less (-1) than random heads, and how surely: 2 for p < .01, 1 for p < .05."""
+    if math.isnan(p) or p >= 0.05:
+        return 0, 0
+    return (1 if value > random else -1), (2 if p < 0.01 else 1)
+
+
+def _number(row: pd.Series) -> str:
+    value = row["value"]
+    if row["statistic"] in ("best head here", "detected here"):
+        return f"{value:.0f}"
+    return f"{value:.1f}" if abs(value) >= 9.95 else f"{value:z.2f}"
+
+
+def _mark_types(axes: Axes, places: pd.DataFrame, partition: Partition, title: str) -> None:
+    scatter_types(axes, places, partition, 16)
+    frame_plane(axes, places)
+    axes.set_title(title, loc="left")
+    handles, labels = axes.get_legend_handles_labels()
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0.1, "handletextpad": 0.2}
+    axes.legend(handles, map(_short, labels), **beside)
+
+
+def _short(label: str) -> str:
+    return label.replace(" (doubtful)", "?")
+
+
+def _add_legend(axes: Axes) -> None:
+    axes.axis("off")
+    patches = [Rectangle((0, 0), 1, 1, facecolor=_SHADES[shade], label=label) for shade, label in _LEGENDS.items()]
+    axes.legend(handles=patches, loc="center", ncols=len(patches), handlelength=1.4, columnspacing=1.2)

@@ -1,0 +1,1 @@
+"""Errors, files, tables on disk, seeds, progress, statistics: what every room needs."""

@@ -1,0 +1,343 @@
+"""How sure a mean over questions is: paired bootstrap intervals, by question or by article."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from threadpoolctl import threadpool_limits
+
+from headtypes.core.errors import InputError
+from headtypes.core.multiple import false_discovery_rates
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+# The p-values below this are those of limits that an interval at that level excludes.
+ALPHA = round(1 - LEVEL, 9)
+
+# Counts that are held at once: 8 MB.
+_BLOCK = 2**20
+
+
+class Interval(NamedTuple):
+    """A mean and its interval, in the unit of the scores."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def score_intervals(
+    scores: Mapping[str, np.ndarray],
+    *,
+    baseline: int | None,
+    articles: np.ndarray | None = None,
+    sizes: np.ndarray | None = None,
+    rising: Collection[str] = (),
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> pd.DataFrame:
+    """Each condition's mean scores and their drops from the baseline, with intervals.
+
+    scores: by metric (exact_match, f1, accuracy, ...) the score of every question under every condition,
+        [condition, question] in percent, questions in one order.
+    baseline: the row of the condition from which drops count; None where there is none.
+    articles: [question] the article of each; None where there are none.
+    rising: metrics that are better when they are lower; their drops are the condition's score minus the baseline's.
+    sizes, seed, resamples, level: as in `mean_intervals`.
+
+    returns one row per condition, in their order, and for each metric the columns
+      {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
+      {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
+      drop_{metric} and the same four: the baseline's score minus the condition's, in points;
+      drop_{metric}_p, drop_{metric}_p_by_article: p-values of a drop of zero, as `p_values` finds them, with the draws
+      of the intervals: below 0.05 exactly where the 95 % interval excludes zero;
+      drop_{metric}_fdr, drop_{metric}_fdr_by_article: the same over all conditions but the baseline, corrected by
+      `multiple.false_discovery_rates`.
+    NaN where there is no baseline, where there are no articles, and where an interval is undefined, as
+    `mean_intervals` says. The baseline's own drop is not tested.
+
+    All values are computed from the same drawn questions (or articles), so that drops are paired: whatever makes a
+    question hard for both the baseline and the condition cancels out. Koehn 2004, Statistical
+    significance tests for machine translation evaluation; Berg-Kirkpatrick et al. 2012.
+    """
+    values = np.stack([np.asarray(metric, dtype=float) for metric in scores.values()])
+    # A drop is drawn as a score of its own, so that a condition that changes no answer drops by exactly 0.
+    drops = np.zeros_like(values) if baseline is None else values[:, [baseline]] - values
+    drops[[metric in rising for metric in scores]] *= -1
+    both = np.stack([values, drops])
+    means, table = mean_over(both, sizes), {}
+    drawn = {"sizes": sizes, "baseline": baseline, "seed": seed, "resamples": resamples, "level": level}
+    found = {
+        "": _ends_and_p(both, None, **drawn),
+        "_by_article": _ends_and_p(both, articles, **drawn) if articles is not None else None,
+    }
+    for place, metric in enumerate(scores):
+        for kind, name in enumerate((metric, f"drop_{metric}")):
+            columns = {name: means[kind, place]}
+            for unit, of_unit in found.items():
+                ends = (np.nan, np.nan) if of_unit is None else (end[kind, place] for end in of_unit[:2])
+                columns |= dict(zip((f"{name}_low{unit}", f"{name}_high{unit}"), ends, strict=True))
+            for unit, of_unit in found.items() if kind == 1 else ():
+                p = np.full(values.shape[1], np.nan) if of_unit is None else of_unit[2][place]
+                columns |= {f"{name}_p{unit}": p, f"{name}_fdr{unit}": false_discovery_rates(p)}
+            known = kind == 0 or baseline is not None
+            table |= {column: value if known else np.nan for column, value in columns.items()}
+    return pd.DataFrame(table, index=range(values.shape[1]))
+
+
+def difference_interval(
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    articles: np.ndarray | None = None,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Interval | None:
+    """The difference between the means of two scores of the same questions, and its interval.
+
+    first, second: [question] scores of two conditions, or any two scores that pair by question. Given their drops,
+        the first condition costs less than the second if the interval lies below 0.
+    articles: [question] the article of each, to draw articles; None to draw questions.
+    returns None if the interval is undefined. All else is as in `mean_intervals`, which draws the same questions or
+        articles from the same seed.
+    """
+    differences = np.asarray(first, dtype=float) - second
+    low, high = mean_intervals(differences, articles, seed=seed, resamples=resamples, level=level)
+    return None if np.isnan(low) else Interval(float(differences.mean()), float(low), float(high))
+
+
+def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Means over questions, [...]; values: [..., question]; sizes: as in `mean_intervals`."""
+    return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
+
+
+def mean_intervals(
+    values: np.ndarray,
+    articles: np.ndarray | None = None,
+    *,
+    sizes: np.ndarray | None = None,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bootstrap intervals of means over questions, low and high, each [...].
+
+    values: [..., question], any scores of the same questions (or samples), all of which are drawn together.
+    articles: [question] labels. With them whole articles are drawn with replacement, and the mean is that
+        over all questions of the articles drawn: questions of one article are not independent, and the
+        interval says what other articles might have given (Davison and Hinkley 1997, section 3.8; Field and
+        Welsh 2007). Without them the questions are drawn, and the interval holds for further questions on
+        articles like a mixture of these.
+    sizes: [question] over how many items each value is a sum, such as tokens of a document; the mean is then that of an
+        item, and questions, or documents, are drawn with all of theirs. None if each value is of one item.
+    seed: equal seeds draw the same questions, however many scores there are.
+    level: share of such intervals that hold the true mean.
+
+    Both bounds are NaN if there is only one question, or only one article, which says nothing about others. If all
+    questions score the same, both bounds equal that score: the bootstrap knows only the questions it is given, so an
+    exact match of 100 % on a few questions proves little. Raises `InputError` if a value is NaN or infinite, since
+    means over different questions cannot be paired.
+
+    The bounds are expanded percentiles (Hesterberg 2015, What teachers should know about the bootstrap): quantiles
+    of the resampled means, at levels that would give Student's interval if the means were normally distributed.
+    Plain percentiles are too narrow for SQuAD dev's 48 articles, and the same as these for its 10,570 questions.
+    Articles of unequal size count as fewer equal ones, (sum of sizes)^2 / sum of sizes^2: SQuAD dev's
+    48 as 36 (Carter, Schnepel and Steigerwald 2017; the form for questions that depend little on their article).
+
+    Percentile intervals were chosen because they stay within 0 to 100, are mirrored if a difference changes its sign,
+    and reach further on the side to which a rate near 0 or 100 is skewed, where basic intervals do the opposite. BCa
+    does better for such rates, and worse for drops that come from a few questions. All of them are too narrow if fewer
+    than about ten questions are answered correctly, or answered differently, and if a few articles account for most of
+    a drop; `benchmarks/bootstrap.py` measures by how much.
+    """
+    drawn = _resampled(values, articles, sizes, seed=seed, resamples=resamples)
+    if drawn is None:
+        undefined = np.full(np.shape(values)[:-1], np.nan)
+        return undefined, undefined.copy()
+    return bounds(*drawn, level)
+
+
+def ratio_intervals(
+    sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int = RESAMPLES, level: float = LEVEL
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bootstrap intervals of means that are over different items of the same units, low and high, each [column].
+
+    sums, sizes: [unit, column] each unit's sum and over how many items it is; 0 where it has none of the column's.
+    seed, resamples, level: as in `mean_intervals`.
+
+    A column is the accuracy of one relation, say, whose words only some sentences have. All columns are of the same
+    drawn units. The bounds are those of `mean_intervals`, for each column with the units that have some item of it; NaN
+    where fewer than two have.
+    """
+    with threadpool_limits(1):
+        drawn = [(units @ sums, units @ sizes) for units in draw_units(len(sums), resamples, seed)]
+    totals, counts = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    low, high = np.full((2, sums.shape[1]), np.nan)
+    for column in np.flatnonzero((sizes > 0).sum(0) > 1):
+        # A draw without any of the units has no mean.
+        some = counts[:, column] > 0
+        means = totals[some, column] / counts[some, column]
+        low[column], high[column] = bounds(means, sizes[sizes[:, column] > 0, column], level)
+    return low, high
+
+
+def sums_by_unit(
+    values: np.ndarray, articles: np.ndarray | None, sizes: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Group questions into the units that the bootstrap draws.
+
+    values:   [question, column].
+    articles: [question] the article of each, which is its unit; None if each question is a unit of its own.
+    sizes:    [question] over how many items each value is a sum; None for one.
+    returns   the sum of the values of each unit, [unit, column], and its number of questions, or items, [unit].
+    """
+    if articles is None:
+        return values, np.ones(len(values)) if sizes is None else sizes.astype(float)
+    names, article = np.unique(articles, return_inverse=True)
+    sums = np.zeros((len(names), values.shape[1]))
+    np.add.at(sums, article, values)
+    return sums, np.bincount(article, sizes).astype(float)
+
+
+def bounds(means: np.ndarray, sizes: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+    """Low and high ends of the intervals of resampled means [resample, ...], from the units' sizes [unit]."""
+    tail = _expanded_tail(sizes, level)
+    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def p_values(means: np.ndarray, sizes: np.ndarray, limit: float = 0.0) -> np.ndarray:
+    """Two-sided p-values of the hypothesis that a true mean is the limit, [...], by inverting the intervals.
+
+    means: [resample, ...] resampled means; sizes: [unit].
+
+    The p-value is 1 less the highest level at which the interval of `bounds` excludes the limit, so that it is below
+    0.05 exactly where the 95 % interval does (Davison and Hinkley 1997, section 5.5; Efron and Tibshirani 1993, section
+    15.4). Where all resamples lie on one side of the limit, it is that of a limit which one of them more had crossed:
+    10,000 resamples cannot show less. With few units this is not very small (0.0008 with 36 effective units, 0.006 with
+    10), so that few articles cannot pass a strict correction.
+    """
+    tails = np.minimum(_share_at_most(means, limit), _share_at_most(-means, -limit))
+    return _p_of_tail(tails, sizes, len(means))
+
+
+def p_of_side(means: np.ndarray, sizes: np.ndarray, limit: float, side: str) -> np.ndarray:
+    """As `p_values`, where the mean is claimed to be `side` ("above" or "below") of the limit, and not on it.
+
+    Below 0.05 exactly where the 95 % interval lies wholly on the claimed side, or wholly not, the limit included.
+    """
+    sign = 1 if side == "above" else -1
+    share = _share_at_most(sign * means, sign * limit)
+    return _p_of_tail(np.minimum(share, 1 - share), sizes, len(means))
+
+
+def resampled_means(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int) -> np.ndarray:
+    """Means over the units drawn, [resample, column].
+
+    sums: [unit, column] each unit's sums; sizes: [unit] over how many questions they are.
+    """
+    with threadpool_limits(1):
+        return np.concatenate(
+            [(drawn @ sums) / (drawn @ sizes)[:, None] for drawn in draw_units(len(sizes), resamples, seed)]
+        )
+
+
+def draw_units(units: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """Draw as many units as there are, with replacement: how often each, float64 [resample, unit], in blocks.
+
+    The blocks' size changes nothing: every resample takes the generator's next `units` whole numbers.
+    """
+    rng = np.random.default_rng(seed)
+    rows = max(1, _BLOCK // units)
+    for start in range(0, resamples, rows):
+        counts = np.empty((min(rows, resamples - start), units))
+        for row in counts:
+            row[:] = np.bincount(rng.integers(units, size=units), minlength=units)
+        yield counts
+
+
+def _ends_and_p(
+    both: np.ndarray,
+    articles: np.ndarray | None,
+    *,
+    sizes: np.ndarray | None,
+    baseline: int | None,
+    seed: int,
+    resamples: int,
+    level: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Low and high ends of scores and drops, and the p-values of drops of zero, NaN for the baseline's own.
+
+    both: [score or drop, metric, condition, question].
+    """
+    drawn = _resampled(both, articles, sizes, seed=seed, resamples=resamples)
+    if drawn is None:
+        return None
+    means, sizes = drawn
+    p = p_values(means[:, 1], sizes)
+    if baseline is not None:
+        p[:, baseline] = np.nan
+    return *bounds(means, sizes, level), p
+
+
+def _resampled(
+    values: np.ndarray, articles: np.ndarray | None, sizes: np.ndarray | None, *, seed: int, resamples: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Resampled means, [resample, ...], as `mean_intervals` draws them, and the units' sizes; None for one unit."""
+    values = np.asarray(values, dtype=float)
+    broken = np.count_nonzero(~np.isfinite(values))
+    if broken:
+        raise InputError(
+            f"{broken} of {values.size} scores are NaN or infinite: means over different questions do not compare. "
+            "Evaluate every condition on all questions."
+        )
+    sums, of_units = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles, sizes)
+    if len(of_units) < 2:
+        return None
+    means = resampled_means(sums, of_units, seed=seed, resamples=resamples)
+    return means.reshape(len(means), *values.shape[:-1]), of_units
+
+
+def _share_at_most(means: np.ndarray, limit: float) -> np.ndarray:
+    """The highest level, 0 to 1, at which the quantile of the resampled means is at most the limit.
+
+    The inverse of `numpy.quantile`, which interpolates linearly between resamples.
+    """
+    ordered = np.sort(means, axis=0)
+    last = len(ordered) - 1
+    crossed = (ordered <= limit).sum(axis=0)
+    place = np.clip(crossed - 1, 0, last - 1)[None]
+    before, after = (np.take_along_axis(ordered, place + step, axis=0)[0] for step in (0, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        within = (limit - before) / (after - before)
+    return np.where(crossed == 0, 0.0, np.where(crossed > last, 1.0, (place[0] + within) / last))
+
+
+def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int) -> np.ndarray:
+    """The p-value at which `_expanded_tail` is the given tail, which is a share of resamples of at most 1."""
+    units = _effective_units(sizes)
+    p, least = (
+        2 * stdtr(units - 1, ndtri(np.minimum(share, 0.5)) * np.sqrt((units - 1) / units))
+        for share in (tails, 1 / (resamples + 1))
+    )
+    # The 95 % intervals of three or four units end beyond what so many resamples reach.
+    least = min(least, np.nextafter(ALPHA, 0))
+    return np.maximum(p, least)
+
+
+def _effective_units(sizes: np.ndarray) -> float:
+    return sizes.sum() ** 2 / (sizes**2).sum()
+
+
+def _expanded_tail(sizes: np.ndarray, level: float) -> float:
+    """The share of resampled means below the lower bound, from the units' sizes.
+
+    Hesterberg 2015, expanded percentile interval, with the effective number of units for their number.
+    """
+    units = _effective_units(sizes)
+    student = stdtrit(units - 1, (1 + level) / 2)
+    return float(ndtr(-student * np.sqrt(units / (units - 1))))

@@ -1,0 +1,218 @@
+"""Whole files or none: a file appears under its name only when it is complete."""
+
+import errno
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from headtypes.core.errors import InputError, one_line
+
+# Errors that the user can fix: no space, no permission, a broken disk.
+_REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+
+
+# What is asked before a file is moved into place.
+_check: ContextVar[Callable[[Path, Path], None]] = ContextVar("check", default=lambda path, temporary: None)
+
+
+@contextmanager
+def checking(check: Callable[[Path, Path], None]) -> Iterator[None]:
+    """Within the block, `replacing` calls `check` before it moves a file to a path; an error prevents that.
+
+    check: takes the path and the temporary file.
+    """
+    token = _check.set(check)
+    try:
+        yield
+    finally:
+        _check.reset(token)
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Tell in an `InputError` that names `path` where there is no room, or no right to write."""
+    try:
+        yield
+    except Exception as error:
+        why = refusal(error)
+        if why is None or isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be written: {why}; fix this and run again.") from error
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
+
+    The data reach the disk before the name does, so that after a crash `path` is either absent, old or whole.
+    Raises `InputError` where there is no room, or no right to write.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield temporary
+            with open(temporary, "rb") as written:
+                os.fsync(written.fileno())
+            _check.get()(path, temporary)
+            os.replace(temporary, path)
+    finally:
+        # It cannot be removed from a disk that has become read-only; `leftovers` finds it later.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def reach_disk(folder: str | Path) -> None:
+    """Wait until the files in a folder are on disk."""
+    for path in Path(folder).iterdir():
+        with open(path, "rb") as written:
+            os.fsync(written.fileno())
+
+
+def leftovers(path: str | Path) -> list[Path]:
+    """The temporary files that processes left beside `path` when they were killed while writing it."""
+    temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
+    # A folder belongs to another path, whose name continues with a dot and a digit.
+    return [file for file in temporary if file.is_file()]
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise `InputError` where `path` cannot be written, before anything is computed for it."""
+    folder = next(parent for parent in Path(path).absolute().parents if parent.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: {folder} is read-only; make it writable and run again.")
+
+
+def refusal(error: BaseException | None) -> str | None:
+    """The system's reason for refusing to read or write, such as `No space left on device`; None for other errors.
+
+    Compiled libraries quote this text in errors of their own.
+    """
+    while error is not None:
+        for number in _REFUSALS:
+            if getattr(error, "errno", None) == number or os.strerror(number) in str(error):
+                return os.strerror(number)
+        error = error.__cause__ or error.__context__
+    return None
+
+
+@contextmanager
+def undamaged(path: str | Path, otherwise: str) -> Iterator[None]:
+    """Wrap the reading of a result, so that any error becomes an `InputError` that names the file.
+
+    otherwise: what may be wrong with a file that is not damaged, such as `is not a feature file`.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is not there; let the workflow make it.") from error
+    except Exception as error:  # Each library has errors of its own for files it cannot parse.
+        raise InputError(f"{path} is damaged or {otherwise} ({one_line(error)}); delete it and run again.") from error
+
+
+def canonical_json(data: Any) -> str:
+    """JSON with sorted keys and no spaces: equal data give equal text. NaN is refused."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text as a whole file."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | Path, data: Any) -> None:
+    """Write JSON that a person can read, as a whole file, keys in the order given."""
+    write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file. Raises `InputError` that names the file and the line where it is broken."""
+    try:
+        # Some editors write a byte-order mark, which is not part of the data.
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}).") from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"{path} {_beyond_reading(error)}.") from error
+
+
+def _beyond_reading(error: RecursionError | ValueError) -> str:
+    """What is wrong with valid JSON that Python does not read."""
+    if isinstance(error, RecursionError):
+        return "holds lists or objects that are nested too deeply to be read"
+    return "holds a number of too many digits to be read"
+
+
+def write_json_lines(path: str | Path, rows: Iterable[dict]) -> None:
+    """Write one JSON object per line, as a whole file."""
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
+
+
+def read_json_lines(path: str | Path) -> list[dict]:
+    """Read one JSON object per line, blank lines left out.
+
+    Raises `InputError` that names a broken line, or a file without rows.
+    """
+    return [row for _, row in numbered_objects(path)]
+
+
+def numbered_objects(path: str | Path) -> Iterator[tuple[int, dict]]:
+    """The objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
+    for number, line in numbered_rows(path):
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
+        except (RecursionError, ValueError) as error:
+            raise InputError(f"{path}, line {number} {_beyond_reading(error)}.") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {number} is not a JSON object.")
+        yield number, row
+
+
+def numbered_rows(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not blank, each with its number, from 1.
+
+    Raises `InputError` for a file without such a line, once it has been read.
+    """
+    empty = True
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                empty = False
+                yield number, line
+    if empty:
+        raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
+
+
+def sha256_file(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with open(path, "rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def sha256_path(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes.
+
+    Hidden files do not count, since Snakemake puts one into every folder that a job makes.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return sha256_file(path)
+    visible = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    files = {file.relative_to(path).as_posix(): sha256_file(file) for file in visible}
+    return hashlib.sha256(canonical_json(files).encode()).hexdigest()

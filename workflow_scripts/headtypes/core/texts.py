@@ -1,0 +1,44 @@
+"""Texts of the user's that cannot be kept: those that are no Unicode, and ids that HDF5 would cut off."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from headtypes.core.errors import InputError
+
+
+def check_text(text: str, what: str) -> str:
+    """Return a text; raise `InputError` where it is no Unicode text, since JSON can name half of a character.
+
+    what: the text, for the message.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{what} is not valid Unicode text: character {error.start + 1} is half of a surrogate pair; correct it."
+        ) from error
+    return text
+
+
+def check_id(id_: str, what: str) -> str:
+    """Return an id; raise `InputError` as `check_text` does, and for a NUL, at which HDF5 cuts a text off."""
+    if "\0" in id_:
+        raise InputError(f"{what} holds a NUL character (character {id_.index(chr(0)) + 1}); take it out.")
+    return check_text(id_, what)
+
+
+def check_rows(rows: Iterable[Any], where: str) -> None:
+    """Raise `InputError` where an id or a text of a row cannot be kept.
+
+    rows:  dataclasses; their texts are fields, or tuples of texts. The field `id`, where they have one, is their id.
+    where: the file or data set that they come from, for the message, which also names the row, from 1.
+    """
+    for number, row in enumerate(rows, start=1):
+        for field in fields(row):
+            value, what = getattr(row, field.name), f"{where}: the {field.name} of row {number}"
+            if field.name == "id":
+                check_id(value, what)
+            for text in value if isinstance(value, tuple) else (value,):
+                if isinstance(text, str):
+                    check_text(text, what)

@@ -1,0 +1,85 @@
+"""Samples as a model reads them: token ids, token types, and the kinds of special tokens."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.records import Sample
+from headtypes.data.tokens import separates_texts, token_kinds
+
+_NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Encoded samples, in the order given; each list has one entry per sample.
+
+    input_ids:   token ids, special tokens included, no padding.
+    token_types: segment of each token, or None for a model without segments.
+    kinds:       [token] int8 kind of each token, numbered as in `tokens.SPECIAL_KINDS`; 0 for an ordinary one.
+    truncated:   [sample] bool, whether the sample was too long and has been cut.
+    """
+
+    input_ids: list[list[int]]
+    token_types: list[list[int]] | None
+    kinds: list[np.ndarray]
+    truncated: np.ndarray
+
+    @property
+    def lengths(self) -> list[int]:
+        """Tokens of each sample."""
+        return [len(ids) for ids in self.input_ids]
+
+
+def encode_samples(
+    samples: list[Sample],
+    tokenizer,
+    kind: str,
+    max_length: int,
+    max_seq_length: int | None = None,
+    segment_ids: Literal["pair", "zeros"] = "pair",
+) -> Encoded:
+    """Encode samples, and let the tokenizer cut those that are longer than the model, or the task, allows.
+
+    kind:           one of `kinds.KINDS`; it determines what is cut: the context but not the question, or the longer
+        of two texts; and whether the two texts of a sample become one running text, with an empty line between them,
+        where the tokenizer puts no separator between texts (`tokens.separates_texts`).
+    max_length:     tokens of the longest input that the model takes.
+    max_seq_length: most tokens of a sample, for a kind whose tasks have this key.
+    segment_ids:    the tokenizer's, or 0 for all tokens, as in the code of Clark et al. (2019).
+    Raises `InputError` that names a sample which cannot be cut to it.
+    """
+    max_length = min(max_length, max_seq_length or max_length)
+    texts = _texts(samples, joined=KINDS[kind].running and not separates_texts(tokenizer))
+    # The tokenizer's own file may specify truncation and padding, so both are always set.
+    whole = tokenizer(*texts, truncation=False, padding=False, verbose=False)
+    input_ids, token_types = whole["input_ids"], whole.get("token_type_ids")
+    truncated = np.array([len(ids) > max_length for ids in input_ids])
+    strategy = KINDS[kind].truncation
+    for index in np.flatnonzero(truncated):
+        text = [part[index] for part in texts]
+        try:
+            cut = tokenizer(*text, truncation=strategy, max_length=max_length, padding=False)
+        except Exception as error:  # The tokenizers library has no specific class for this.
+            raise InputError(_NO_ROOM.format(samples[index].id, max_length)) from error
+        if len(cut["input_ids"]) > max_length:
+            raise InputError(_NO_ROOM.format(samples[index].id, max_length))
+        input_ids[index] = cut["input_ids"]
+        if token_types is not None:
+            token_types[index] = cut["token_type_ids"]
+    if token_types is not None and segment_ids == "zeros":
+        token_types = [[0] * len(types) for types in token_types]
+    kind_of = token_kinds(tokenizer)
+    return Encoded(input_ids, token_types, [kind_of[ids] for ids in input_ids], truncated)
+
+
+def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
+    """The texts of all samples: the first and the second ones, or one of each."""
+    if any(sample.second is None for sample in samples):
+        return ([sample.first for sample in samples],)
+    if joined:
+        return ([f"{sample.first}\n\n{sample.second}" for sample in samples],)
+    return [sample.first for sample in samples], [sample.second for sample in samples]

@@ -1,0 +1,29 @@
+"""The files of a folder of data."""
+
+from pathlib import Path
+
+from headtypes.core.errors import InputError
+
+
+def files_of(folder: str, key: str) -> list[str]:
+    """The files directly in a folder, in the order of their names, without hidden ones.
+
+    key: of the folder in the configuration, for messages.
+    Raises `InputError` if the folder does not exist, holds no file, holds files of several suffixes, or a file with
+    braces in its name.
+    """
+    if not Path(folder).is_dir():
+        looked = "" if Path(folder).is_absolute() else f" in {Path.cwd()}, from which relative paths count"
+        raise InputError(f"{key}: there is no folder {folder}{looked}.")
+    for file in Path(folder).iterdir():
+        if not file.exists():
+            raise InputError(f"{key}: {file} is a link that leads nowhere; mend it or delete it.")
+    files = sorted(file for file in Path(folder).iterdir() if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise InputError(f"{key}: the folder {folder} holds no files.")
+    if braces := next((file for file in files if {"{", "}"} & set(file.name)), None):
+        raise InputError(f"{key}: Snakemake takes the braces in {braces} for wildcards; rename the file.")
+    suffixes = sorted({file.suffix.lower() or "none" for file in files})
+    if len(suffixes) > 1:
+        raise InputError(f"{key}: the files in {folder} must have one suffix; found {', '.join(suffixes)}.")
+    return list(map(str, files))

@@ -1,0 +1,109 @@
+"""Documents with mentions in the layout of CoNLL-2012, as OntoNotes and LitBank have it."""
+
+import re
+from collections.abc import Iterator
+
+from headtypes.data.kinds.coreference.marks import DocumentBuilder
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
+from headtypes.data.kinds.treebank.conllu import Line, malformed, numbered_lines
+
+_BEGIN = re.compile(r"#begin document \((.*)\); part ([0-9]{1,9})")
+_END = "#end document"
+_WORD, _XPOS, _PARSE, _SPEAKER = 3, 4, 5, 9
+# Up to the speaker, and the last one, with the mentions; between these, a column for each predicate.
+_LEAST_COLUMNS = 11
+_SEPARATOR = re.compile("[ \t]+")
+_PARSE_BIT = re.compile(r"((?:\([^()*]+)*)\*(\)*)")
+_NONE = ("-", "_")
+
+
+def read_conll2012(path: str) -> Iterator[AnnotatedDocument]:
+    """The documents of a file; each part is a document of its own, named `NAME/PART`.
+
+    Raises `InputError` with file and line if a document does not begin or end, a line has too few columns, the
+    brackets of a parse or of mentions are not balanced, or the file has no document.
+    """
+    builder, begun, number, empty = None, 0, 0, True
+    lines: list[Line] = []
+    for number, text in numbered_lines(path):
+        begins = text.startswith("#begin document")
+        if builder is None:
+            if begins:
+                builder, begun, empty = _begin(text, path, number), number, False
+            elif text.strip():
+                raise malformed(path, number, "this line is outside of #begin document ... #end document")
+        elif begins:
+            raise malformed(path, number, f"a document begins inside of that of line {begun}, which lacks {_END}")
+        elif text.startswith("#") and text.strip() != _END:
+            raise malformed(path, number, f"a line that begins with # is one of '#begin document' and '{_END}'")
+        elif text.startswith("#") or not text.strip():
+            if lines:
+                _end_sentence(builder, lines, path)
+                lines = []
+            if text.startswith("#"):
+                yield builder.finish()
+                builder = None
+        else:
+            lines.append(_columns(text, path, number))
+    if builder is not None:
+        raise malformed(path, number, f"the file ends inside of the document of line {begun}, which lacks {_END}")
+    if empty:
+        raise malformed(path, max(number, 1), "the file has no document (#begin document ... #end document)")
+
+
+def _begin(text: str, path: str, number: int) -> DocumentBuilder:
+    match = _BEGIN.fullmatch(text.strip())
+    if match is None:
+        raise malformed(path, number, "a document begins with '#begin document (NAME); part NUMBER'")
+    return DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number)
+
+
+def _columns(text: str, path: str, number: int) -> Line:
+    columns = _SEPARATOR.split(text.strip(" \t"))
+    if len(columns) < _LEAST_COLUMNS:
+        raise malformed(path, number, f"{len(columns)} columns; CoNLL-2012 has {_LEAST_COLUMNS} or more")
+    return Line(number, columns)
+
+
+def _end_sentence(builder: DocumentBuilder, lines: list[Line], path: str) -> None:
+    for place, (number, columns) in enumerate(lines):
+        for mark in columns[-1].split("|") if columns[-1] not in _NONE else ():
+            builder.mark(mark, number, place, place)
+    words = tuple(columns[_WORD] for _, columns in lines)
+    xpos, speakers = (
+        tuple("" if columns[column] in _NONE else columns[column] for _, columns in lines)
+        for column in (_XPOS, _SPEAKER)
+    )
+    nothing = ("",) * len(words)
+    builder.end_sentence(
+        AnnotatedSentence(
+            words=words,
+            heads=None,
+            relations=None,
+            upos=nothing,
+            xpos=xpos,
+            numbers=nothing,
+            parse=_parse(lines, path),
+            speakers=speakers,
+        )
+    )
+
+
+def _parse(lines: list[Line], path: str) -> tuple[str, ...] | None:
+    """The bits of a sentence's parse, checked; None if no word has one."""
+    bits = tuple(columns[_PARSE] for _, columns in lines)
+    if all(bit in _NONE for bit in bits):
+        return None
+    depth = 0
+    for (number, _), bit in zip(lines, bits, strict=True):
+        match = _PARSE_BIT.fullmatch(bit)
+        if match is None:
+            raise malformed(path, number, f"the parse bit {bit!r} cannot be read; it is such as (S(NP* or *))")
+        if depth == 0 and number != lines[0].number:
+            raise malformed(path, number, "the parse of the sentence is closed before this word")
+        depth += match[1].count("(") - len(match[2])
+        if depth < 0:
+            raise malformed(path, number, "the parse closes more brackets than are open")
+    if depth:
+        raise malformed(path, lines[-1].number, f"{depth} brackets of the parse are open at the end of the sentence")
+    return bits

@@ -1,0 +1,83 @@
+"""Documents with mentions in CoNLL-U: the key `Entity` of MISC, as in the corpora of CorefUD."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from headtypes.data.kinds.coreference.marks import DocumentBuilder
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
+from headtypes.data.kinds.treebank import conllu
+
+_NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
+
+
+def read_conllu(path: str) -> Iterator[AnnotatedDocument]:
+    """The documents of a file: each begins at `# newdoc`; without any, the file is one.
+
+    A document without an id is named by the file and, from the second on, its number there.
+    Raises `InputError` with file and line as `conllu.read_blocks`, `conllu.tree_of` and `DocumentBuilder` do.
+    """
+    builder, number = None, 0
+    for block in conllu.read_blocks(path):
+        begins = _beginning(block)
+        if builder is None or begins is not None:
+            if builder is not None:
+                yield builder.finish()
+            number += 1
+            line, name = begins or (block.words[0].number, None)
+            builder = DocumentBuilder(name or _name(path, number), path, line)
+        _check_fields(block, path)
+        nodes = [(line, place, place) for place, line in enumerate(block.words)]
+        nodes += [(line, before, before - 1) for before, line in block.empty]
+        for line, start, end in sorted(nodes):
+            _mark(builder, line, start, end)
+        builder.end_sentence(_sentence(block, path))
+    if builder is not None:
+        yield builder.finish()
+
+
+def _name(path: str, number: int) -> str:
+    return Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
+
+
+def _beginning(block: conllu.Block) -> tuple[int, str | None] | None:
+    for line, comment in block.comments:
+        if match := _NEWDOC.fullmatch(comment):
+            return line, match[1]
+    return None
+
+
+def _check_fields(block: conllu.Block, path: str) -> None:
+    """Refuse files in which the id of an entity is not the first field: all would be read as a few entities."""
+    fields = conllu.value_of(block, "global.Entity")
+    if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
+        raise conllu.malformed(
+            path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}"
+        )
+
+
+def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int) -> None:
+    for item in line.columns[conllu.MISC].split("|"):
+        key, _, value = item.partition("=")
+        if key == "Entity":
+            builder.mark(value, line.number, start, end)
+
+
+def _sentence(block: conllu.Block, path: str) -> AnnotatedSentence:
+    annotated = any(columns[conllu.HEAD] != "_" for _, columns in block.words)
+    heads, relations = conllu.tree_of(block, path) if annotated else (None, None)
+    speaker = conllu.value_of(block, "speaker")
+    return AnnotatedSentence(
+        words=conllu.forms(block),
+        heads=heads,
+        relations=relations,
+        upos=conllu.given(block, conllu.UPOS),
+        xpos=conllu.given(block, conllu.XPOS),
+        numbers=tuple(_number(columns[conllu.FEATS]) for _, columns in block.words),
+        parse=None,
+        speakers=(speaker[1] if speaker else "",) * len(block.words),
+    )
+
+
+def _number(feats: str) -> str:
+    return next((item.removeprefix("Number=") for item in feats.split("|") if item.startswith("Number=")), "")

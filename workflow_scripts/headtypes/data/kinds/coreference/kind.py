@@ -1,0 +1,53 @@
+"""Coreference as a kind of task: rows are documents with mentions of entities, of which none are drawn."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.coreference.conll2012 import read_conll2012
+from headtypes.data.kinds.coreference.conllu import read_conllu
+from headtypes.data.kinds.coreference.marks import check_ids, document
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
+from headtypes.data.kinds.protocol import Kind
+
+
+class Coreference(Kind):
+    """Documents whose coreferent mentions the heads are asked to find (Clark et al. 2019, section 4.3)."""
+
+    name = "coreference"
+    row = AnnotatedDocument
+    form = "files"
+    worlds = ("coreference",)
+    keys = ("max_seq_length",)
+    source_keys = ("folder",)
+
+    def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[AnnotatedDocument]:
+        """The documents of files in CoNLL-U or CoNLL-2012, in their order."""
+        return check_ids([(file, document) for file in data for document in _reader(file)(file)])
+
+    def of_world(self, data: Any, world: str, split: str) -> list[AnnotatedDocument]:
+        """The articles that the world makes, numbered within their split."""
+        return [
+            document(
+                f"{split}-{number:05d}", map(_sentence, sentences), [Mention(*one) for one in mentions], left_out=0
+            )
+            for number, (sentences, mentions) in enumerate(data)
+        ]
+
+
+def _sentence(columns: Mapping[str, tuple]) -> AnnotatedSentence:
+    given = {name: columns[name] for name in ("words", "heads", "relations", "upos", "xpos")}
+    nothing = ("",) * len(columns["words"])
+    return AnnotatedSentence(**given, numbers=nothing, parse=None, speakers=nothing)
+
+
+def _reader(file: str) -> Callable[[str], Iterator[AnnotatedDocument]]:
+    suffix = Path(file).suffix.lower()
+    if suffix == ".conllu":
+        return read_conllu
+    # OntoNotes' own files end in .v4_gold_conll.
+    if suffix.endswith("conll"):
+        return read_conll2012
+    found = suffix or "no suffix"
+    raise InputError(f"{file}: coreference is read from .conllu (CoNLL-U) or .conll (CoNLL-2012); found {found}.")

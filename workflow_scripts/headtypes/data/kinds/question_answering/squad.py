@@ -1,0 +1,103 @@
+"""Questions in SQuAD v1.1 form, from the official JSON or from rows of a Hugging Face dataset."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headtypes.core.errors import InputError, shortened
+from headtypes.core.files import read_json
+from headtypes.data.records import Question
+
+
+def read_squad(path: str | Path) -> list[Question]:
+    """Read a SQuAD v1.1 JSON file as questions, in the order of the file.
+
+    Raises `InputError` that names the file, the question and what to do; see `questions_from_rows`.
+    Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text".
+    """
+    return questions_of(read_json(path), path)
+
+
+def questions_of(data: Any, source: str | Path) -> list[Question]:
+    """Questions of parsed SQuAD v1.1 JSON, as `read_squad` returns them; `source` is named in messages."""
+    try:
+        rows = [
+            {
+                "id": qa["id"],
+                "title": article["title"],
+                "context": paragraph["context"],
+                "question": qa["question"],
+                "answers": {
+                    "text": [answer["text"] for answer in qa["answers"]],
+                    "answer_start": [answer["answer_start"] for answer in qa["answers"]],
+                },
+            }
+            for article in data["data"]
+            for paragraph in article["paragraphs"]
+            for qa in paragraph["qas"]
+        ]
+    except KeyError as error:
+        raise InputError(
+            f"{source} is not in the layout of SQuAD v1.1: the key {error} is missing. Its 'data' must be articles "
+            "with 'title' and 'paragraphs'; each paragraph needs 'context' and 'qas', and each of these 'id', "
+            "'question' and 'answers' (with 'text' and 'answer_start')."
+        ) from error
+    except TypeError as error:
+        raise InputError(
+            f"{source} is not in the layout of SQuAD v1.1, an object whose 'data' is a list of articles "
+            f"({error}); give the official JSON or a file laid out like it."
+        ) from error
+    return questions_from_rows(rows, source)
+
+
+def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -> list[Question]:
+    """Questions from rows as the dataset `rajpurkar/squad` has them, in their order.
+
+    rows      each with `id`, `title`, `context`, `question` and `answers`, the last a mapping of two equally
+              long lists, `text` and `answer_start` (characters into the context).
+    source    the file or dataset, for the messages.
+    returns   as `read_squad`.
+
+    Raises `InputError` if there are no questions, an id occurs twice, a column is missing or is not text, a
+    question has no answer (SQuAD v2), or an answer is empty or is not what the context has at its start. The
+    official data pass all of these.
+    """
+    questions, seen = [], set()
+    for number, row in enumerate(rows, start=1):
+        question = _question(row, number, source)
+        if question.id in seen:
+            raise InputError(f"{source} has the question id {question.id} twice; make the ids unique.")
+        seen.add(question.id)
+        questions.append(question)
+    if not questions:
+        raise InputError(f"{source} has no questions; give a SQuAD v1.1 file or split that has some.")
+    return questions
+
+
+def _question(row: Mapping[str, Any], number: int, source: str | Path) -> Question:
+    try:
+        name, article, context, text = (row[key] for key in ("id", "title", "context", "question"))
+        answers = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{source}, question {number} is not in the form of SQuAD v1.1: {type(error).__name__} {error}. "
+            "It must have id, title, context, question and answers, with as many entries in text as in answer_start."
+        ) from error
+    for key, value in {"id": name, "title": article, "context": context, "question": text}.items():
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{source}, question {number} (id {name!r}): {key} must be text, and not empty.")
+    if not answers:
+        raise InputError(
+            f"{source}: question {name} has no answers. Every question of SQuAD v1.1 has one: give the v1.1 "
+            "file instead of v2, or leave out the questions without an answer."
+        )
+    for answer, start in answers:
+        if not isinstance(answer, str) or not answer.strip():
+            raise InputError(f"{source}: question {name} has an empty answer; remove it or the question.")
+        if not isinstance(start, int) or start < 0 or not context.startswith(answer, start):
+            raise InputError(
+                f"{source}: the answer {answer!r} of question {name} is not in the context at answer_start "
+                f"{shortened(str(start))}. Offsets count characters from 0; correct them, or remove the question."
+            )
+    texts, starts = zip(*answers, strict=True)
+    return Question(name, article, text, context, texts, starts)

@@ -1,0 +1,148 @@
+"""Documents of paragraphs, from files or from a dataset of the Hub, and the segments that they consist of."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from reprlib import repr as shortened
+from typing import Any
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import numbered_objects, read_json
+from headtypes.core.texts import check_text
+from headtypes.data.records import Document, Sample
+
+
+def read_documents(files: Sequence[str], where: str) -> list[Document]:
+    """The documents in files of one form, in their order.
+
+    files: all with the suffix .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt (an empty line ends a
+        paragraph; a form feed or the end of the file ends a document).
+    where: the file or the folder, for messages.
+    Raises `InputError` that names the file and the line or row, if a file cannot be read as text, an id occurs twice,
+    or nothing in the files can be read as a segment.
+    """
+    suffix = Path(files[0]).suffix.lower()
+    if suffix not in _READERS:
+        raise InputError(f"{files[0]}: a text must be one of {', '.join(_READERS)}; found {suffix or 'no suffix'}.")
+    places: dict[str, str] = {}
+    documents = []
+    for file in files:
+        for place, document in _READERS[suffix](file):
+            if document.id in places:
+                raise InputError(
+                    f"{place}: the id {document.id!r} is also that of the document in {places[document.id]}."
+                )
+            places[document.id] = place
+            documents.append(document)
+    return _with_segments(documents, where)
+
+
+def documents_of_columns(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
+    """The documents of rows that have the title of an article and one of its paragraphs, in `context`.
+
+    Rows with one title are one document, in the order of the first of each; a paragraph that is repeated counts once.
+    Raises `InputError` that names the row, as `read_documents` does.
+    """
+    return _with_segments(_by_title(rows, where), where)
+
+
+def segments_of(document: Document) -> list[Sample]:
+    """Paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3).
+
+    A paragraph that is left over makes no segment, and neither do two of which one would give no token.
+    """
+    pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
+    return [
+        Sample(f"{document.id}-{number}", *pair) for number, pair in enumerate(pairs) if all(map(_gives_tokens, pair))
+    ]
+
+
+def _gives_tokens(paragraph: str) -> bool:
+    """Whether there is a letter, digit, mark of punctuation or symbol; tokenizers may drop all other characters."""
+    # BERT also drops the replacement character, which Unicode counts among the symbols.
+    return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
+
+
+def _read_squad(file: str) -> Iterator[tuple[str, Document]]:
+    data = read_json(file)
+    try:
+        rows = [
+            {"title": article["title"], "context": paragraph["context"]}
+            for article in data["data"]
+            for paragraph in article["paragraphs"]
+        ]
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{file} is not in the layout of SQuAD v1.1 ({type(error).__name__}: {error}). Its 'data' must be articles "
+            "with 'title' and 'paragraphs', each of these with 'context'."
+        ) from error
+    return ((file, document) for document in _by_title(rows, file))
+
+
+def _read_json_lines(file: str) -> Iterator[tuple[str, Document]]:
+    for number, row in numbered_objects(file):
+        where = f"{file}, line {number}"
+        for key in ("id", "paragraphs"):
+            if key not in row:
+                raise InputError(f"{where} has no {key}; a document is " + '{"id": ..., "paragraphs": [...]}.')
+        name, paragraphs = row["id"], row["paragraphs"]
+        if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+            raise InputError(f"{where}: the id is {shortened(name)}; text or a whole number is needed.")
+        if not isinstance(paragraphs, list) or not paragraphs:
+            raise InputError(f"{where}: paragraphs must be a list of texts, and not empty.")
+        for place, paragraph in enumerate(paragraphs, start=1):
+            _check_text(paragraph, f"{where}: paragraph {place}")
+        yield where, Document(_check_text(str(name), f"{where}: the id"), tuple(paragraphs))
+
+
+def _read_plain(file: str) -> Iterator[tuple[str, Document]]:
+    try:
+        # Some editors write a byte-order mark, which is not part of the text.
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{file}, line {line} is not UTF-8 text.") from error
+    documents = [paragraphs for part in text.split("\f") if (paragraphs := _paragraphs(part))]
+    if not documents:
+        raise InputError(f"{file} has no text; give one that has some, or delete it.")
+    name = _check_text(Path(file).stem, f"{file}: its name")
+    return ((file, Document(f"{name}-{number}", paragraphs)) for number, paragraphs in enumerate(documents))
+
+
+def _paragraphs(text: str) -> tuple[str, ...]:
+    """The paragraphs between empty lines, with the lines of each joined by spaces."""
+    lines = map(str.strip, text.split("\n"))
+    return tuple(" ".join(paragraph) for has_text, paragraph in groupby(lines, key=bool) if has_text)
+
+
+# Each yields documents, with the place where they stand, for messages.
+_READERS = {".json": _read_squad, ".jsonl": _read_json_lines, ".txt": _read_plain}
+
+
+def _by_title(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
+    contexts: dict[str, dict[str, None]] = {}
+    for number, row in enumerate(rows, start=1):
+        for key in ("title", "context"):
+            if key not in row:
+                raise InputError(f"{where} has no column {key}; documents are made of the columns title and context.")
+            _check_text(row[key], f"{where}: the {key} of paragraph {number}")
+        if not row["title"].strip():
+            raise InputError(f"{where}: paragraph {number} has no title, which says which document it belongs to.")
+        contexts.setdefault(row["title"], {})[row["context"]] = None
+    return [Document(title, tuple(paragraphs)) for title, paragraphs in contexts.items()]
+
+
+def _with_segments(documents: list[Document], where: str) -> list[Document]:
+    if not any(map(segments_of, documents)):
+        raise InputError(
+            f"{where} gives no segment, which takes a document with two paragraphs of text; in plain text, an empty "
+            "line ends a paragraph."
+        )
+    return documents
+
+
+def _check_text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{what} is not text, but {shortened(value)}.")
+    return check_text(value, what)

@@ -1,0 +1,176 @@
+"""CoNLL-U: sentences and their dependency trees, one word on a line of ten columns separated by tabs.
+
+Only a line whose id is a whole number is a word. Lines of ranges (`1-2`) and empty nodes (`1.1`) are skipped; the
+latter are kept for readers of MISC.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from headtypes.core.errors import InputError, shortened
+from headtypes.data.kinds.treebank.records import Sentence
+
+FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = 1, 2, 3, 4, 5, 6, 7, 9
+_COLUMNS = 10
+_NUMBER = re.compile("[0-9]{1,9}")
+_NO_WORD = re.compile(r"[0-9]+([-.])[0-9]+")
+
+
+class Line(NamedTuple):
+    """A line of a file: its number, from 1, and its columns."""
+
+    number: int
+    columns: list[str]
+
+
+@dataclass(slots=True)
+class Block:
+    """The lines of one sentence.
+
+    comments: without `#`, each with the number of its line.
+    words:    a line for each word.
+    empty:    lines of empty nodes, each with the number of words before it.
+    """
+
+    comments: list[tuple[int, str]] = field(default_factory=list)
+    words: list[Line] = field(default_factory=list)
+    empty: list[tuple[int, Line]] = field(default_factory=list)
+
+
+def malformed(path: str, line: int, problem: str) -> InputError:
+    """The error for a line of a file, counted from 1."""
+    return InputError(f"{path}, line {line}: {shortened(problem)}.")
+
+
+def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file without their ends, each with its number; raises `InputError` for other bytes."""
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                # Some editors write a byte-order mark, which is not part of the data.
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise malformed(path, number, "this is not UTF-8 text") from error
+            yield number, text.rstrip("\r\n")
+
+
+def read_blocks(path: str) -> Iterator[Block]:
+    """The sentences of a CoNLL-U file as blocks of lines.
+
+    Raises `InputError` with file and line if a line has not ten columns, a word has no form, ids are not 1, 2, 3 ...,
+    comments stand elsewhere than before a sentence, or the file has no sentence.
+    """
+    block, last, empty = Block(), 1, True
+    # An empty line ends the last sentence, whether the file has it or not.
+    for number, text in chain(numbered_lines(path), [(None, "")]):
+        last = number or last
+        if text.startswith("#"):
+            if block.words or block.empty:
+                raise malformed(path, number, "a comment stands inside a sentence; an empty line ends a sentence")
+            block.comments.append((number, text[1:].strip()))
+        elif text:
+            _add(block, Line(number, text.split("\t")), path)
+        elif block.words:
+            yield block
+            block, empty = Block(), False
+        elif block.comments or block.empty:
+            raise malformed(path, last, "the sentence that ends here has no words")
+    if empty:
+        raise malformed(path, last, "the file has no sentence")
+
+
+def _add(block: Block, line: Line, path: str) -> None:
+    if len(line.columns) != _COLUMNS:
+        problem = f"{len(line.columns)} columns; CoNLL-U has {_COLUMNS}, separated by single tabs"
+        raise malformed(path, line.number, problem)
+    id_, expected = line.columns[0], len(block.words) + 1
+    if _NUMBER.fullmatch(id_):
+        if id_ != str(expected):
+            raise malformed(path, line.number, f"the id is {id_} where {expected} is expected")
+        if not line.columns[FORM]:
+            raise malformed(path, line.number, "the word has no form")
+        block.words.append(line)
+    elif not (match := _NO_WORD.fullmatch(id_)):
+        raise malformed(path, line.number, f"the id {id_!r} is not that of a word (1), a range (1-2) or a node (1.1)")
+    elif match[1] == ".":
+        block.empty.append((len(block.words), line))
+
+
+def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Heads (from 1, 0 for the root) and relations of the words of a block.
+
+    Raises `InputError` with file and line if a head is not in the sentence, there is not exactly one root, heads form
+    a cycle, or a relation is missing.
+    """
+    heads, root = [], None
+    for number, columns in block.words:
+        head = columns[HEAD]
+        if not _NUMBER.fullmatch(head):
+            raise malformed(path, number, f"the head {head!r} is not a whole number")
+        if int(head) > len(block.words):
+            raise malformed(path, number, f"the head {head} is outside of the sentence of {len(block.words)} words")
+        if columns[DEPREL] in ("", "_"):
+            raise malformed(path, number, "the word has no relation to its head")
+        if int(head) == 0:
+            if root is not None:
+                raise malformed(path, number, f"a second root; the word on line {root} is one already")
+            root = number
+        heads.append(int(head))
+    if root is None:
+        raise malformed(path, block.words[0].number, "no word of the sentence that begins here is the root (head 0)")
+    if (word := _in_cycle(heads)) is not None:
+        raise malformed(path, block.words[word].number, "the heads that follow from this word form a cycle")
+    return tuple(heads), tuple(columns[DEPREL] for _, columns in block.words)
+
+
+def _in_cycle(heads: list[int]) -> int | None:
+    """The place of the first word from which heads never lead to the root; None if there is none."""
+    reaches = {0}
+    for start in range(1, len(heads) + 1):
+        path, word = set(), start
+        while word not in reaches:
+            if word in path:
+                return start - 1
+            path.add(word)
+            word = heads[word - 1]
+        reaches |= path
+    return None
+
+
+def given(block: Block, column: int) -> tuple[str, ...]:
+    """One column of all words, empty where it is `_`."""
+    return tuple("" if columns[column] == "_" else columns[column] for _, columns in block.words)
+
+
+def forms(block: Block) -> tuple[str, ...]:
+    """The words as they are written; `_` is an underscore."""
+    return tuple(columns[FORM] for _, columns in block.words)
+
+
+def value_of(block: Block, key: str) -> tuple[int, str] | None:
+    """The number of the line and the value of a comment `# key = value`; None if there is none."""
+    for number, comment in block.comments:
+        name, _, value = comment.partition("=")
+        if name.strip() == key:
+            return number, value.strip()
+    return None
+
+
+def read_sentences(path: str) -> list[Sentence]:
+    """The sentences of a CoNLL-U file.
+
+    A sentence without `# sent_id` is named by its number in the file, from 1.
+    Raises `InputError` as `read_blocks` and `tree_of` do, and if two sentences have one id.
+    """
+    sentences, lines = [], {}
+    for place, block in enumerate(read_blocks(path), start=1):
+        line, name = value_of(block, "sent_id") or (block.words[0].number, str(place))
+        if name in lines:
+            raise malformed(path, line, f"the id {name} is also that of the sentence on line {lines[name]}")
+        lines[name] = line
+        columns = (given(block, column) for column in (UPOS, XPOS, LEMMA))
+        sentences.append(Sentence(name, forms(block), *tree_of(block, path), *columns))
+    return sentences

@@ -1,0 +1,120 @@
+"""The rows of a task's data and the samples drawn of them, and the JSON Lines that hold them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import numbered_rows, write_json_lines
+
+
+class Strict:
+    """A record that is read only if it has all fields, of the right types, and no others."""
+
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+
+Record = TypeVar("Record", bound=Strict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Strict):
+    """One input of a model: one text, or two texts that it reads together."""
+
+    id: str
+    first: str
+    second: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Strict):
+    """A question about a context, with reference answers and the character of the context at which each starts.
+
+    article: the title of the article that the context is part of.
+    """
+
+    id: str
+    article: str
+    question: str
+    context: str
+    answers: tuple[str, ...]
+    answer_starts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(Strict):
+    """Two sentences, or longer texts, and their label; None if the data have no labels."""
+
+    id: str
+    first: str
+    second: str
+    label: bool | int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceQuestion(Strict):
+    """A question, or the beginning of a text, with the answers that it may have and the place of the right one."""
+
+    id: str
+    question: str
+    choices: tuple[str, ...]
+    answer: int
+
+    def text(self, choice: int) -> str:
+        """The question and one of its choices, as a model reads them."""
+        return f"{self.question} {self.choices[choice]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Document(Strict):
+    """A text of paragraphs, in their order."""
+
+    id: str
+    paragraphs: tuple[str, ...]
+
+
+def write_records(path: str | Path, records: Sequence[Strict]) -> None:
+    """Write records of one class as JSON Lines, with their fields in order."""
+    write_json_lines(path, (_adapter(type(record)).dump_python(record) for record in records))
+
+
+def read_records(path: str | Path, record: type[Record]) -> list[Record]:
+    """Read what `write_records` wrote.
+
+    record: the class of the records.
+    Raises `InputError` that names the line and the field that are damaged, or a file without rows.
+    """
+    adapter, records = _adapter(record), []
+    for number, line in numbered_rows(path):
+        try:
+            records.append(adapter.validate_json(line))
+        except ValidationError as error:
+            what = f"{path}, line {number} is not a valid {record.__name__.lower()}"
+            raise InputError(f"{what}: {_problem(error, line)}; delete the file and run again.") from error
+    return records
+
+
+@cache
+def _adapter(record: type[Record]) -> TypeAdapter[Record]:
+    return TypeAdapter(record)
+
+
+def _problem(error: ValidationError, line: bytes) -> str:
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
+        return "it is not valid JSON" if _is_text(line) else "it is not UTF-8 text"
+    place = ".".join(map(str, first["loc"][:1])) or "it"
+    return f"{place} is missing" if first["type"] == "missing" else f"{place}: {first['msg'].lower()}"
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,26 @@
+"""Random samples of a task's rows: inputs for the features, and questions for evaluation."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.records import Sample
+
+
+def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
+    """Draw inputs for the features without replacement, and keep the order of the data.
+
+    rows, kind: of one of `kinds.KINDS`.
+    samples:    how many; all of them if there are fewer.
+    """
+    return KINDS[kind].samples(rows, lambda inputs: _draw(inputs, samples, seed))
+
+
+def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
+    """Draw questions, or pairs, for evaluation without replacement, and keep their order; or take "all"."""
+    return rows if questions == "all" else [rows[place] for place in _draw(len(rows), questions, seed)]
+
+
+def _draw(inputs: int, wanted: int, seed: int) -> np.ndarray:
+    return np.sort(np.random.default_rng(seed).permutation(inputs)[:wanted])

@@ -1,0 +1,65 @@
+"""Reading a task's data from local files."""
+
+import hashlib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from headtypes.core.errors import InputError, one_line
+from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file
+from headtypes.data.files import files_of
+
+
+def _delimited(path: str, **form) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        # Without this and index_col, a surplus field in every line would shift the columns, or be dropped.
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False, **form)
+
+
+_TABLES = {
+    # Quotes are part of the sentences in the GLUE files, which are separated by tabs alone.
+    ".tsv": lambda path: _delimited(path, sep="\t", quoting=3),
+    ".csv": _delimited,
+    ".jsonl": lambda path: pd.DataFrame(read_json_lines(path), dtype=object),
+    ".parquet": pd.read_parquet,
+}
+
+
+def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
+    """Read a file of data.
+
+    form: `json`; or `table`: TSV, CSV, JSONL or Parquet, depending on the suffix, as a DataFrame; or `files`, which
+        are not read here: a list of the path alone.
+    key:  of the file in the configuration, for messages.
+    returns the data, and their origin: file, sha256, revision (None).
+    Raises `InputError` if the file does not exist or cannot be read.
+    """
+    if not Path(path).is_file():
+        raise InputError(f"{key}: there is no file {path}.")
+    origin = {"file": path, "sha256": sha256_file(path), "revision": None}
+    return {"json": read_json, "table": _read_table, "files": lambda path: [path]}[form](path), origin
+
+
+def find_files(folder: str, key: str) -> tuple[list[str], dict]:
+    """Find the files of a folder, for a kind that reads them itself.
+
+    returns their paths, as `files.files_of` lists them, and their origin: folder, sha256, revision (None).
+    Raises `InputError` as `files.files_of` does.
+    """
+    files = files_of(folder, key)
+    digests = {Path(file).name: sha256_file(file) for file in files}
+    sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
+    return files, {"folder": folder, "sha256": sha256, "revision": None}
+
+
+def _read_table(path: str) -> pd.DataFrame:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _TABLES:
+        raise InputError(f"{path}: a table must be one of {', '.join(_TABLES)}; found {suffix or 'no suffix'}.")
+    try:
+        return _TABLES[suffix](path)
+    except (ValueError, TypeError, AttributeError, OSError, pd.errors.ParserWarning) as error:
+        raise InputError(f"{path} cannot be read as {suffix[1:]} ({one_line(error)}).") from error

@@ -1,0 +1,125 @@
+"""Windows of encoded questions and pairs, with the sentence and the character offsets of each token."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json, undamaged
+from headtypes.core.hdf5_files import new_hdf5
+
+TOKEN_ARRAYS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
+_OF_TOKENS = (*TOKEN_ARRAYS, "targets")
+_CHUNK = 2**16
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of all questions, by question, then by position. A sentence pair counts as a question with one window.
+
+    So does a document of a text, whose windows are its segments.
+
+    Window `w` has the tokens offsets[w]:offsets[w + 1].
+
+    input_ids       int32 [token]
+    token_type_ids  int8 [token], or None for a model without segments
+    sentence        int32 [token]: -1 special token, 0 question, from 1 the sentences of the whole context; of a text,
+                    from 0 the sentences of the segment
+    char_start      int32 [token], into the context; -1 where the token is not of the context
+    char_end        int32 [token], likewise, exclusive
+    offsets         int64 [window + 1]
+    question        int32 [window], index into `question_ids`
+    question_ids    the questions' ids, in their order
+    targets         int32 [token]: the token that a language model is to predict at this place; -1 for none. None for a
+                    task whose answers are others
+    """
+
+    input_ids: np.ndarray
+    token_type_ids: np.ndarray | None
+    sentence: np.ndarray
+    char_start: np.ndarray
+    char_end: np.ndarray
+    offsets: np.ndarray
+    question: np.ndarray
+    question_ids: list[str]
+    targets: np.ndarray | None = None
+
+    def tokens(self, window: int) -> slice:
+        """Where a window's tokens are in the arrays of tokens."""
+        return slice(self.offsets[window], self.offsets[window + 1])
+
+    def __len__(self) -> int:
+        """Return the number of windows."""
+        return len(self.question)
+
+    def of_questions(self, questions: np.ndarray) -> "Windows":
+        """The windows of some questions, given by their places in `question_ids`, [question] in rising order."""
+        chosen = np.flatnonzero(np.isin(self.question, questions))
+        ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
+        tokens = np.concatenate([np.empty(0, np.int64), *ranges])
+        arrays = {name: getattr(self, name) for name in _OF_TOKENS}
+        return Windows(
+            **{name: None if array is None else array[tokens] for name, array in arrays.items()},
+            offsets=np.concatenate([[0], np.cumsum(np.diff(self.offsets)[chosen])]),
+            question=np.searchsorted(questions, self.question[chosen]).astype(np.int32),
+            question_ids=[self.question_ids[place] for place in questions],
+        )
+
+
+def without_space(text: str, start: int, end: int) -> tuple[int, int]:
+    """Start and end in `text` of a token, without the space that some tokenizers include in a word's first token.
+
+    With the space, the token would belong to the preceding sentence, and answers would start with it.
+    """
+    piece = text[start:end]
+    if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
+        return start, end
+    return end - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
+    """Draw some of the questions with their windows, in their order; all of them for "all", or if there are no more."""
+    if questions == "all" or questions >= len(rows):
+        return rows, windows
+    drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
+    return [rows[place] for place in drawn], windows.of_questions(drawn)
+
+
+def check_same(rows: Sequence, windows: Windows) -> None:
+    """Raise `InputError` if the windows were built from other questions or pairs than these."""
+    if [row.id for row in rows] != windows.question_ids:
+        raise InputError("The windows were built from other questions or pairs than these; build them again.")
+
+
+def write_windows(path: str | Path, windows: Windows, provenance: dict) -> None:
+    """Write windows and their provenance as HDF5: one compressed data set with checksums for each array."""
+    arrays = {name: getattr(windows, name) for name in (*_OF_TOKENS, "offsets", "question")}
+    arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
+    # The format of HDF5 1.10 also has checksums of its own structures.
+    with new_hdf5(path, libver=("v110", "v110")) as file:
+        file.attrs["provenance"] = canonical_json(provenance)
+        for name, array in arrays.items():
+            if array is not None:
+                chunk = (min(len(array), _CHUNK),)
+                file.create_dataset(name, data=array, chunks=chunk, compression="gzip", shuffle=True, fletcher32=True)
+
+
+def read_windows(path: str | Path) -> Windows:
+    """Read what `write_windows` wrote.
+
+    Raises `InputError` if the file is damaged or contains no windows.
+    """
+    with undamaged(path, "is not a file of windows"):
+        with h5py.File(path) as file:
+            arrays = {name: data[:] for name, data in file.items()}
+        question_ids = np.char.decode(arrays.pop("question_ids"), "utf-8").tolist()
+        windows = Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids)
+        of_tokens = [getattr(windows, name) for name in _OF_TOKENS]
+        if {len(array) for array in of_tokens if array is not None} != {windows.offsets[-1]}:
+            raise ValueError("its arrays are not of the same tokens")
+        if len(windows.offsets) != len(windows.question) + 1:
+            raise ValueError("its arrays are not of the same windows")
+        return windows

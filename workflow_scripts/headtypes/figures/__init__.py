@@ -1,1 +1,0 @@
-"""How figures look, and the figures that belong to no paper."""

@@ -1,0 +1,140 @@
+"""What the atlas of a model shows, gathered from the results that there are."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
+from headtypes.analyses.distances.feature_files import has_first_token, read_head_features
+from headtypes.analyses.divergence.divergence_files import read_divergence
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.attention.map_files import AttentionMaps
+from headtypes.models.records import ModelRecord
+from headtypes.pages.atlas.data_columns import (
+    Column,
+    confidence_columns,
+    coreference_columns,
+    detector_columns,
+    gradient_columns,
+    importance_columns,
+    relation_columns,
+    rounded,
+    surface_columns,
+    type_column,
+)
+from headtypes.pages.atlas.data_costs import best_heads, costs_of
+from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_maps
+
+# Base64 characters that all maps of a page may take together; a page has some 12 MB then.
+LARGEST = 11_300_000
+# How many samples a page shows.
+SAMPLES = 8
+
+# For each kind of result, the names (tasks or partitions) and files of those that there are.
+Found = Mapping[str, Sequence[tuple[str, str | Path]]]
+
+
+def gather(
+    model: ModelRecord,
+    maps: Sequence[tuple[str, Sequence[AttentionMaps]]],
+    found: Found,
+    *,
+    distance_bins: int,
+    conditions: Mapping[str, Mapping[str, str]],
+    first_token: bool = True,
+) -> dict:
+    """What is known of a model's heads, as JSON can hold it; heads are listed layer by layer.
+
+    maps:  the attention maps of each task's samples, the most important task first. Of each task, as many are kept as
+        of any other, up to `SAMPLES` in all and as long as the page stays small.
+    found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
+        parents (partitions of the model's parent; the name of each begins with that of the model's own), confidence,
+        surfaces, gradients, divergences, relations, best_heads, coreference, importance, detectors, intervals. Any of
+        them may be absent.
+    conditions: what each condition of the intervals does: {type or head: operation}.
+    distance_bins, first_token: as in `feature_files.read_distance`.
+    Raises `InputError` that names a damaged file.
+    """
+    samples, packed = _samples(maps)
+    columns = _columns(found)
+    data = {
+        "title": f"Heads of {model.name}",
+        "model": {
+            "name": model.name,
+            "layers": model.layers,
+            "heads": model.heads,
+            "kind": model.model_type,
+            "from": _origin(model),
+        },
+        "main": next((name for name, _ in found.get("partitions", ())), None),
+        "columns": [column.as_dict() for column in columns],
+        "features": None,
+        "divergences": [],
+        "samples": samples,
+        "costs": [cost for name, path in found.get("intervals", ()) for cost in costs_of(path, name, conditions)],
+        "names": best_heads(found, model.heads),
+        "packed": packed,
+    }
+    for task, path in found.get("features", ()):
+        values, _ = read_head_features(path, distance_bins, first_token)
+        data["features"] = numbers_on(task, values, distance_bins, first_token and has_first_token(path))
+    for task, path in found.get("divergences", ()):
+        divergence = read_divergence(path)
+        text, largest = pack_divergence(divergence.of_a_row)
+        data["divergences"].append({"task": task, "packed": len(packed), "largest": largest})
+        packed.append(text)
+    return data
+
+
+def _columns(found: Found) -> list[Column]:
+    return [
+        *(type_column(name, read_partition(path)) for name, path in found.get("partitions", ())),
+        *(type_column(name, read_partition(path), of_parent=True) for name, path in found.get("parents", ())),
+        *(column for name, path in found.get("confidence", ()) for column in confidence_columns(name, path)),
+        *(column for task, path in found.get("importance", ()) for column in importance_columns(task, path)),
+        *(column for task, path in found.get("detectors", ()) for column in detector_columns(task, path)),
+        *(column for task, path in found.get("surfaces", ()) for column in surface_columns(task, path)),
+        *(column for task, path in found.get("gradients", ()) for column in gradient_columns(task, path)),
+        *(
+            column
+            for (task, path), (_, best) in zip(found.get("relations", ()), found.get("best_heads", ()), strict=True)
+            for column in relation_columns(task, path, best)
+        ),
+        *(column for task, path in found.get("coreference", ()) for column in coreference_columns(task, path)),
+    ]
+
+
+def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[dict], list[str]]:
+    """What is said of each sample, and its packed maps: of every task in turn, until there are enough."""
+    turns = max((len(of_task) for _, of_task in maps), default=0)
+    ahead = [(task, of_task[turn]) for turn in range(turns) for task, of_task in maps if turn < len(of_task)]
+    kept, size = [], 0
+    for task, sample in ahead[:SAMPLES]:
+        text = pack(pack_maps(sample.attention))
+        size += len(text)
+        if kept and size > LARGEST:
+            break
+        kept.append((task, sample, text))
+    tasks = [task for task, _ in maps]
+    kept.sort(key=lambda entry: tasks.index(entry[0]))
+    about = [
+        {"task": task, "id": sample.sample_id, "tokens": sample.tokens, "cut": sample.truncated, "packed": place}
+        for place, (task, sample, _) in enumerate(kept)
+    ]
+    return about, [text for _, _, text in kept]
+
+
+def numbers_on(task: str, features: np.ndarray, distance_bins: int, first_token: bool) -> dict:
+    """The distance features of every head, [head, distance_bins + 5], and what each is called.
+
+    first_token: whether the bucket of `[CLS]` holds the attention to the first token.
+    """
+    others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
+    labels = [*map(str, range(1, distance_bins + 1)), *others]
+    return {"task": task, "labels": labels, "values": rounded(features)}
+
+
+def _origin(model: ModelRecord) -> str:
+    """Where the model comes from, where it was fetched from somewhere."""
+    return " ".join(filter(None, (model.hub or model.package, model.revision)))

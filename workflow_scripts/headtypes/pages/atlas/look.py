@@ -1,0 +1,44 @@
+"""The atlas of a model on a text that somebody has typed."""
+
+from headtypes.analyses.distances.columns import head_features, lacks_cls, split
+from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.attention.map_files import AttentionMaps
+from headtypes.attention.maps import Maps, readable
+from headtypes.attention.one_pass import read_attention
+from headtypes.data.encoding import encode_samples
+from headtypes.data.kinds.sentence_pair.kind import SentencePair
+from headtypes.data.records import Sample
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+from headtypes.pages.atlas.data import Found, gather, numbers_on
+
+# Tokens of the longest text; a longer one is cut.
+LONGEST = 128
+
+
+def look_at(
+    record: ModelRecord, sample: Sample, found: Found, *, precision: str, distance_bins: int, first_token: bool = True
+) -> dict:
+    """What is known of a model's heads, as `data.gather` returns it, with their attention on one text or pair.
+
+    sample: its id stands for a task's name; the distance features shown are those on this text alone.
+    found:  results of the model, as in `data.gather`; there may be none.
+    distance_bins, first_token: as in `feature_files.read_distance`.
+    Raises `InputError` where a head's attention is not finite, or does not sum to one.
+    """
+    tokenizer = load_tokenizer(record)
+    encoded = encode_samples([sample], tokenizer, SentencePair.name, min(record.max_length, LONGEST))
+    reducers = [Maps(), DistanceFeatures(encoded.kinds, first_token and lacks_cls(encoded.kinds))]
+    model = load_model(record, precision)
+    attention, (read,) = read_attention(model, encoded, reducers, batch_tokens=1, what=record.name)
+    tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
+    maps = AttentionMaps(attention, tokens, sample.id, bool(encoded.truncated[0]))
+    data = gather(record, [(sample.id, [maps])], found, distance_bins=distance_bins, conditions={})
+    distance, first = split(read)
+    values = head_features(distance, distance_bins, first).reshape(record.layers * record.heads, -1)
+    return {
+        **data,
+        "title": f"A text of yours in {record.name}",
+        "features": numbers_on(sample.id, values, distance_bins, first is not None),
+    }

@@ -1,0 +1,147 @@
+"""What the results say, in a sentence each, with the numbers."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from headtypes.analyses.ablation.metrics import METRICS
+from headtypes.analyses.types.partitions import Partition
+from headtypes.comparisons.types.table import without_repeats
+from headtypes.pages.summary.verdicts import Count, Judged
+from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
+
+# The level below which a type is said to differ from random heads.
+_LEVEL = 0.01
+_QUANTITIES = {
+    ("gradients", "mean"): "gradient for attention to {quantity} tokens",
+    ("importance", "mean"): "mean importance",
+    ("divergence", "inside"): "mean divergence from one another",
+    ("relations", "best head"): "accuracy at {quantity} of the best head",
+    ("coreference", "best head"): "accuracy at {quantity} of the best head",
+}
+_UNITS = {"relations": " %", "coreference": " %", "divergence": " nats"}
+_METRICS = ("exact_match", "accuracy")
+
+
+def verdict_sentence(paper: str, judged: Judged) -> str:
+    """How many of the claims that a paper states hold."""
+    count = judged.stated()
+    parts = [
+        f"{count.of[HOLDS]} {_verb(count.of[HOLDS], 'hold')}",
+        f"{count.of[FAILS]} {_verb(count.of[FAILS], 'fail')}",
+    ]
+    parts += [f"{count.of[OPEN]} {_verb(count.of[OPEN], 'are')} open"] if count.of[OPEN] else []
+    parts += [f"{count.of[NO_VERDICT]} cannot be judged"] if count.of[NO_VERDICT] else []
+    return f"Of the {_of(count)} that {paper} state, {join(parts)} for {judged.model} ({judged.other})."
+
+
+def types_sentence(model: str, partition: Partition) -> str:
+    """How many heads of a model are of which type, the most frequent first."""
+    counts = partition.table["type"].value_counts(sort=True)
+    named = [
+        f"{count} {'are ' if place == 0 else ''}{name}{' (a doubtful name)' if name in partition.doubtful else ''}"
+        for place, (name, count) in enumerate(counts.items())
+    ]
+    return f"Of the {len(partition.table)} heads of {model}, {join(named)}."
+
+
+def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
+    """Which type costs most and which least when it is left out, beside random heads.
+
+    table: Guan's Table 2 as CSV; types: those of the partition.
+    None where fewer than two types have been left out by themselves.
+    """
+    rows = table[(table["model"] == model) & (table["partition"] == partition)]
+    operations = rows[[column for column in rows if column.startswith("operation_")]]
+    # A partition that nothing was done to may have types that the table has not.
+    is_left_out = operations.reindex(columns=[f"operation_{name}" for name in types]) == "zero"
+    alone = rows[is_left_out.any(axis=1) & (operations.notna().sum(axis=1) == 1)]
+    metric = next((name for name in (*_METRICS, "loss") if name in alone and alone[f"drop_{name}"].notna().any()), None)
+    if metric is None or len(alone) < 2:
+        return None
+    of = is_left_out.loc[alone.index].idxmax(axis=1).str.removeprefix("operation_")
+    is_every_type = set(of) == set(types)
+    drops = alone[f"drop_{metric}"]
+    most, least = drops.idxmax(), drops.idxmin()
+    low, high = alone.loc[most, [f"drop_{metric}_low", f"drop_{metric}_high"]]
+    digits = METRICS[metric].decimals - 1
+    within = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f})"
+    measured, row, random = METRICS[metric], alone.loc[most], ""
+    if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
+        draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
+        random = (
+            f"; on {row['control_questions']:.0f} inputs {own:z.{digits}f}, where as many random heads of the same "
+            f"layers cost {cost:z.{digits}f} on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
+            f"{row[f'own_rank_p_{metric}']:.2f})"
+        )
+    if measured.better == "higher":
+        compared = "any type" if is_every_type else "the types left out"
+        return (
+            f"Without its {of[most]} heads {model} loses {drops[most]:z.1f} points of {measured.words}{within}, the "
+            f"largest drop of {compared}{random}. Without its {of[least]} heads it loses {drops[least]:z.1f}, the "
+            "smallest."
+        )
+    compared = "any other type" if is_every_type else "the other types left out"
+    return (
+        f"Without its {of[most]} heads the {measured.words} of {model} rises by {drops[most]:z.2f} {measured.unit}"
+        f"{within}, more than without {compared}{random}. Without its {of[least]} heads it rises by "
+        f"{drops[least]:z.2f}, the least."
+    )
+
+
+def sink_sentence(comparison: pd.DataFrame, judged: Judged) -> str | None:
+    """The kind of token that gets the most attention in some layer; comparison: Clark's, as CSV."""
+    rows = comparison[(comparison["model"] == judged.model) & (comparison["task"] == judged.other)]
+    sinks = rows[rows["id"].astype(str).str.match(r"sink\.\d+$")]
+    if sinks.empty:
+        return None
+    row = sinks.loc[sinks["ours"].idxmax()]
+    token = row["quantity"].removeprefix("attention to ").partition(", in layer")[0]
+    layer = row["id"].partition(".")[2]
+    layers = int((sinks["quantity"].str.startswith(f"attention to {token},")).sum())
+    return (
+        f"The token that heads of {judged.model} fall back on is {token}: it gets {row['ours']:.0%} of the attention "
+        f"in layer {layer}, and in {layers} of {len(sinks)} layers more than any other special token, period or comma."
+    )
+
+
+def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
+    """What sets a type apart most from random heads, and how often types differ from them.
+
+    joined: as `joined.table.join_types` makes it. Where heads look does not count: types are defined by it. None where
+        nothing else stands beside random heads.
+    """
+    rows = without_repeats(joined[~joined["analysis"].isin(["surface", "detectors"])])
+    tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])]
+    if tested.empty:
+        return None
+    apart = tested[tested["p"] < _LEVEL]
+    often = (
+        f"in {len(apart)} of {len(tested)} comparisons the types of {model} differ from as many random heads of the "
+        f"same layers (p < {_LEVEL:g}, uncorrected)"
+    )
+    # By how far beyond the random heads they are, in widths of the interval of these; one at 100 % is narrow.
+    width = (apart["random_high"] - apart["random_low"]).where(lambda it: it > 0)
+    width = width.clip(lower=width.groupby(apart["analysis"]).transform("median"))
+    beyond = (apart["value"] - apart["random"]).abs() / width
+    if beyond.notna().sum() == 0:
+        return f"{often[0].upper()}{often[1:]}."
+    row = apart.loc[beyond.idxmax()]
+    doubtful = " (a doubtful name)" if row["doubtful"] else ""
+    what = " ".join(
+        _QUANTITIES.get((row["analysis"], row["statistic"]), "{statistic} {quantity}").format(**row).split()
+    )
+    return (
+        f"What sets a type of {model} apart most is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
+        f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
+        f"{row['random']:.2f} "
+        f"({row['random_low']:.2f} to {row['random_high']:.2f}); {often}."
+    )
+
+
+def _verb(count: int, plural: str) -> str:
+    return {"hold": "holds", "fail": "fails", "are": "is"}[plural] if count == 1 else plural
+
+
+def _of(count: Count) -> str:
+    return "1 claim" if count.total == 1 else f"{count.total} claims"

@@ -1,0 +1,58 @@
+"""Figures and their captions as a page holds them."""
+
+import base64
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+from PIL import Image
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import undamaged
+
+# Pixels: twice the width at which the page shows a figure.
+_WIDTH = 1400
+# Of colours, figures have few; with this many, nothing is lost that an eye would see.
+_COLOURS = 128
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: its name, what it shows, and the PNG itself as a data URI; file: the PDF, relative to the page."""
+
+    title: str
+    caption: list[str]
+    data: str
+    width: int
+    height: int
+    file: str
+
+
+def picture_of(title: str, png: str | Path, caption: list[str], file: str) -> Picture:
+    """Read a PNG and make it as wide as the page needs. Raises `InputError` that names a damaged file."""
+    with undamaged(png, "is no PNG"), Image.open(png) as image:
+        flat = Image.new("RGB", image.size, "white")
+        flat.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
+        if flat.width > _WIDTH:
+            flat = flat.resize((_WIDTH, round(flat.height * _WIDTH / flat.width)), Image.Resampling.LANCZOS)
+        packed = io.BytesIO()
+        flat.quantize(_COLOURS, dither=Image.Dither.NONE).save(packed, "PNG", optimize=True)
+    data = base64.b64encode(packed.getvalue()).decode()
+    return Picture(title, caption, f"data:image/png;base64,{data}", flat.width, flat.height, file)
+
+
+def caption_of(path: str | Path, wildcards: dict[str, str]) -> list[str]:
+    """The paragraphs of a caption of Snakemake's report, as plain text.
+
+    Raises `InputError` where it needs more than wildcards.
+    """
+    template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
+    try:
+        text = template.render(snakemake={"wildcards": wildcards})
+    except Exception as error:
+        raise InputError(f"{path} cannot be a caption here: {error}.") from error
+    paragraphs = re.split(r"\n\s*\n", text.strip())
+    # Emphasis, which plain text does not have.
+    return [re.sub(r"\*+([^*]+)\*+", r"\1", " ".join(paragraph.split())) for paragraph in paragraphs]

@@ -1,0 +1,215 @@
+"""Results on disk, from which the summary is made."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.comparisons.models.compared import read_pairs
+from headtypes.comparisons.types.table import read_joined
+from headtypes.core.table_files import read_csv
+from headtypes.pages.summary import findings
+from headtypes.pages.summary.cells import Shown
+from headtypes.pages.summary.made import facts
+from headtypes.pages.summary.page import Paper, Summary
+from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
+from headtypes.pages.summary.tables import ablation_tables, compared_table, types_table
+from headtypes.pages.summary.tables_clark import coreference_tables, probe_tables, relation_tables
+from headtypes.pages.summary.verdicts import Judged, judged_subjects
+from headtypes.papers.claims import join
+from headtypes.papers.comparison import COLUMNS
+from headtypes.papers.keys import NAMED
+
+Paths = Sequence[str]
+
+
+class Figure(NamedTuple):
+    """A figure of the summary: the name of its files among the inputs, its title, and the name of its caption."""
+
+    name: str
+    title: str
+    caption: str
+
+
+_GUAN = (
+    Figure("heads", "Figure 1. Typical heads of each type", "figure1"),
+    Figure("projection", "Figure 2. Heads in the plane", "figure2"),
+    Figure("layers", "Figure 3. Types by layer", "figure3"),
+    Figure("models", "Figure 4. Types of all models", "figure4"),
+    Figure("maps", "Figure 5. The attention of every head", "figure5"),
+    Figure("confidence", "How certain each head's type is", "confidence"),
+    Figure("controls", "What types cost, beside random heads", "controls"),
+    Figure("curves", "Heads left out in growing sets", "curves"),
+    Figure("choice", "How many types there are", "choice"),
+)
+_CLARK = (
+    Figure("examples", "Clark's Figure 1. Examples of patterns", "clark_figure1"),
+    Figure("surface_2", "Clark's Figure 2. Attention to special tokens and neighbours", "clark_figure2"),
+    Figure("gradients", "Clark's Figure 3. Gradients by kind of token", "clark_figure3"),
+    Figure("surface_4", "Clark's Figure 4. Entropy of attention", "clark_figure4"),
+    Figure("sentences", "Clark's Figure 5. Heads that find relations or antecedents", "clark_figure5"),
+    Figure("plane", "Clark's Figure 6. Heads by their distances", "clark_figure6"),
+)
+_JOINED = Figure("joined_figures", "Types beside random heads", "joined")
+_ALL = (*_GUAN, *_CLARK, _JOINED)
+_CLARK_TABLES = {"relations": relation_tables, "coreference": coreference_tables, "probes": probe_tables}
+_COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm")]
+
+
+def collect_summary(
+    inputs: Mapping[str, Paths],
+    captions: Paths,
+    *,
+    page: str,
+    models: Sequence[str],
+    tasks: Sequence[str],
+    atlases: Sequence[str],
+    partitions: int,
+    published: Sequence[str],
+    shown: Mapping[str, Sequence[Mapping[str, str]]],
+    seed: int,
+    provenance: dict,
+) -> Summary:
+    """Read what the summary shows.
+
+    inputs:  files by name: guan and clark (comparisons), types, ablations (Tables 2 and 3), compared (any two
+        models), relations, coreference and probes (Clark's Tables 1 to 3), partition, joined, and those of the
+        figures; each at most as many as there are.
+    captions: of the figures, as reStructuredText.
+    page:    where the page will lie.
+    models, tasks, partitions: what was run; atlases: the models that have a page of every head; published: those beside
+        which the first paper's values stand.
+    shown:   wildcards of the figures and of the models compared, by their name among the inputs.
+    Raises `InputError` that names a damaged file.
+    """
+    folder = Path(page).parent
+    by_stem = {Path(path).stem: path for path in captions}
+
+    def pictures(figures: Iterable[Figure]) -> list[Picture]:
+        return [
+            picture_of(
+                _titled(figure, wildcards),
+                png,
+                caption_of(by_stem[figure.caption], dict(wildcards)),
+                _relative(Path(png).with_suffix(".pdf"), folder),
+            )
+            for figure in figures
+            for png, wildcards in zip(inputs[figure.name], shown[figure.name], strict=True)
+        ]
+
+    _, of_guan = _compared(inputs["guan"], "partition", folder)
+    clark, of_clark = _compared(inputs["clark"], "task", folder)
+    tables, costs = _guan_tables(inputs, set(published))
+    for path, wildcards in zip(inputs["compared"], shown["compared"], strict=True):
+        if len(pairs := read_pairs(path)):
+            tables.append(compared_table(pairs, wildcards["clustering"], _relative(path, folder)))
+    papers = [
+        Paper("guan", "Guan et al.", "Guan et al. 2020: How Far Does BERT Look At", of_guan, tables, pictures(_GUAN)),
+        Paper(
+            "clark",
+            "Clark et al.",
+            "Clark et al. 2019: What Does BERT Look At?",
+            of_clark,
+            [
+                shown
+                for name, tables in _CLARK_TABLES.items()
+                for path in inputs[name]
+                for shown in tables(
+                    read_csv(path, "is no such table", ["model", "task"], rows=0, **NAMED), _relative(path, folder)
+                )
+            ],
+            pictures(_CLARK),
+            # Its claims are about texts, a treebank and documents: tasks of one model.
+            headline=sum(judged.model == of_clark[0].model for judged in of_clark),
+        ),
+    ]
+    return Summary(
+        title=_title(models),
+        run=f"{join(models)} on {join(tasks)}; heads divided into types {_times(partitions)}.",
+        findings=list(_findings(inputs, shown, costs, of_guan, of_clark, clark)),
+        papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
+        both=pictures([_JOINED]),
+        atlases=[(model, f"atlas/{model}.html") for model in atlases],
+        files=list(_files(inputs, folder)),
+        made=facts(provenance, folder, seed),
+    )
+
+
+def names_of_inputs() -> tuple[str, ...]:
+    """The names of the figures among the inputs."""
+    return tuple(figure.name for figure in _ALL)
+
+
+def _titled(figure: Figure, wildcards: Mapping[str, str]) -> str:
+    of = ", ".join(wildcards[name] for name in ("model", "partition", "task", "clustering") if name in wildcards)
+    return f"{figure.title}: {of}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _title(models: Sequence[str]) -> str:
+    return f"The attention heads of {models[0]}" if len(models) == 1 else f"The attention heads of {len(models)} models"
+
+
+def _compared(paths: Paths, key: str, folder: Path) -> tuple[pd.DataFrame | None, list[Judged]]:
+    if not paths:
+        return None, []
+    table = read_csv(paths[0], "compares nothing with a paper", ["model", key, *_COMPARED], rows=0, **NAMED)
+    return table, judged_subjects(table, key, _relative(paths[0], folder))
+
+
+def _guan_tables(inputs: Mapping[str, Paths], published: set[str]) -> tuple[list[Shown], pd.DataFrame | None]:
+    costs = None
+    tables = []
+    for path in inputs["types"]:
+        table = read_csv(path, "is no Table 1", ["model", "partition"], rows=0, **NAMED)
+        tables.append(types_table(table, published))
+    for number, path in enumerate(inputs["ablations"], start=2):
+        columns = ["model", "partition", "condition", "exact_match"]
+        table = read_csv(path, f"is no Table {number}", columns, rows=0, **NAMED)
+        tables += ablation_tables(table, number, published)
+        costs = table if number == 2 else costs
+    return tables, costs
+
+
+def _findings(inputs, shown, costs, of_guan, of_clark, clark) -> Iterable[str]:
+    for path, wildcards in zip(inputs["partition"], shown["heads"], strict=True):
+        model, name, partition = wildcards["model"], wildcards["partition"], read_partition(path)
+        if costs is not None and (sentence := findings.costs_sentence(costs, model, name, partition.types)):
+            yield sentence
+        yield findings.types_sentence(model, partition)
+    if of_guan:
+        yield findings.verdict_sentence("Guan et al.", of_guan[0])
+    for judged in of_clark:
+        if judged.model == of_clark[0].model:
+            yield findings.verdict_sentence("Clark et al.", judged)
+            if sentence := findings.sink_sentence(clark, judged):
+                yield sentence
+    for path, wildcards in zip(inputs["joined"], shown["joined_figures"], strict=True):
+        if sentence := findings.joined_sentence(read_joined(path), wildcards["model"]):
+            yield sentence
+
+
+def _files(inputs: Mapping[str, Paths], folder: Path) -> Iterable[tuple[str, list[str]]]:
+    named = {
+        "Values and claims of the papers beside ours": ("guan", "clark"),
+        "Guan's tables": ("types", "ablations"),
+        "Clark's tables": tuple(_CLARK_TABLES),
+        "Any two models": ("compared",),
+        "Types of heads": ("partition",),
+        "Types beside random heads": ("joined",),
+    }
+    for about, names in named.items():
+        if files := [_relative(path, folder) for name in names for path in inputs[name]]:
+            yield about, files
+    yield "All tables and figures (snakemake --report)", ["report.html"]
+    yield "The configuration, and what made each result", ["provenance/config.json", "provenance/"]
+
+
+def _relative(path: str | Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()

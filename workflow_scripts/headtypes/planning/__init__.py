@@ -1,0 +1,1 @@
+"""What rules and commands need: configuration, plan, stages, digest, provenance, resources, locks."""

@@ -1,0 +1,385 @@
+"""Checks that the entries of a configuration fit together; where they do not, one line names the key.
+
+Every function raises `InputError`.
+"""
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from headtypes.analyses.types.names import ALL, TYPE_NAME, TYPES
+from headtypes.attention.operations import OPERATIONS, head_of
+from headtypes.core.errors import InputError, nearest, one_line
+from headtypes.data.files import files_of
+from headtypes.data.kinds.registry import KINDS
+from headtypes.models.files import package_folder, place_of
+from headtypes.models.gguf_files import check_gguf
+from headtypes.planning.config.schema import Ablation, Config
+from headtypes.planning.config.sources import Finetuned
+
+
+def check_selection(config: Config) -> None:
+    """Everything selected exists, and so do the models that are exported or tested."""
+    for registry in ("tasks", "models", "conditions"):
+        for name in getattr(config.select, registry) or ():
+            check_entry(config, registry, f"select.{registry}", name)
+    for name in config.export.full_attention:
+        check_entry(config, "models", "export.full_attention", name)
+    for name in config.detectors.models:
+        check_entry(config, "models", "detectors.models", name)
+
+
+def check_names(config: Config) -> None:
+    """No file about one entry has the name of a file about another, or of the folder of results."""
+    for registry in ("models", "tasks", "partitions", "conditions"):
+        names = getattr(config, registry)
+        if "results" in names:
+            raise InputError(f"config: {registry}.results: the folder of results has this name; rename the entry.")
+        for name in names:
+            for other in names:
+                if name.startswith(f"{other}."):
+                    raise InputError(
+                        f"config: {registry}.{name}: a file about {other} may have this name; rename one of the two."
+                    )
+    for name in config.conditions:
+        if name.startswith("intervals."):
+            raise InputError(f"config: conditions.{name}: the file of all intervals lies beside it; rename it.")
+
+
+def check_models(config: Config) -> None:
+    """Models name tasks and models that exist, do not descend from themselves, and can learn and answer their tasks."""
+    for name, model in config.models.items():
+        for task in model.tasks:
+            check_entry(config, "tasks", f"models.{name}.tasks", task)
+        _check_descent(config, name)
+        if model.source.finetuned is not None:
+            _check_finetuning(config, name, model.source.finetuned)
+        if model.evaluate is not None:
+            key = f"models.{name}.evaluate"
+            check_entry(config, "tasks", key, model.evaluate)
+            learned = model.source.finetuned and config.tasks[model.source.finetuned.task]
+            _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
+            if learned and KINDS[learned.kind].head != KINDS[config.tasks[model.evaluate].kind].head:
+                raise InputError(
+                    f"config: {key}: {name} is fine-tuned on {model.source.finetuned.task} ({learned.kind}) and "
+                    f"cannot answer {model.evaluate}; name a task of that kind."
+                )
+            _check_reading(config, key, model.evaluate)
+            if model.evaluate not in model.tasks:
+                raise InputError(
+                    f"config: {key}: heads are ablated by their types on {model.evaluate}; "
+                    f"add it to models.{name}.tasks."
+                )
+
+
+def check_partitions(config: Config) -> None:
+    """The user's partitions have names of their own, and features; and the selection leaves what it names.
+
+    The models have been checked.
+    """
+    read = [(name, task) for name, model in config.models.items() for task in model.tasks]
+    made = [(*it, name) for it in read if _has_features(config, it[1]) for name in clusterings(config, it[1])]
+    clustered = {name for _, _, name in made}
+    for name, entry in config.partitions.items():
+        if name in clustered:
+            raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
+        check_entry(config, "models", f"partitions.{name}.model", entry.model)
+        check_entry(config, "tasks", f"partitions.{name}.task", entry.task)
+        if not _has_features(config, entry.task):
+            raise InputError(
+                f"config: partitions.{name}.task: {entry.task} is of kind {config.tasks[entry.task].kind}, on which "
+                "types have no features; name another task."
+            )
+        if entry.task not in config.models[entry.model].tasks:
+            raise InputError(
+                f"config: partitions.{name}.task: models.{entry.model} has no features on {entry.task}; "
+                f"add it to models.{entry.model}.tasks."
+            )
+    for name in config.select.partitions or ():
+        _check_not_removed(config, "partitions", "select.partitions", name)
+        check_known("select.partitions", name, clustered | set(config.partitions))
+    _check_left(config, read, [*made, *((entry.model, entry.task, name) for name, entry in config.partitions.items())])
+
+
+def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
+    """Models are compared only with rows that the paper has."""
+    for name, model in config.models.items():
+        if paper in model.published:
+            check_known(f"models.{name}.published.{paper}", model.published[paper], rows)
+
+
+def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -> None:
+    """The local files, folders and packages of these models and tasks exist."""
+    models = dict.fromkeys([*models, *(base for name in models for base in _bases(config, name))])
+    finetuned = [config.models[name].source.finetuned for name in models]
+    for name in models:
+        source = config.models[name].source
+        key = f"models.{name}.source"
+        if source.folder is not None:
+            _variables_set(f"{key}.folder", source.folder)
+            if not os.path.isfile(os.path.join(source.folder, "config.json")):
+                raise InputError(
+                    f"config: {key}.folder: {source.folder} holds no config.json{_looked_in(source.folder)}; name a "
+                    "folder that save_pretrained has written."
+                )
+        if source.package is not None and package_folder(source.package) is None:
+            raise InputError(
+                f"config: {key}.package: there is no installed package {source.package}; install it with pip."
+            )
+        if source.gguf is not None:
+            _variables_set(f"{key}.gguf", source.gguf)
+            file = Path(*place_of(source.model_dump()))
+            # What a package holds is told by the job that fetches the model.
+            if source.package is None or os.path.isfile(file):
+                check_gguf(f"config: {key}.gguf", file)
+    for name in tasks:
+        source, key = config.tasks[name].source, f"tasks.{name}.source"
+        # A kind that no model answers is not fine-tuned on: its training data are for probes.
+        probed = ("training_file",) if KINDS[config.tasks[name].kind].head is None else ()
+        files = {part: file for part in ("file", "test_file", *probed) if (file := getattr(source, part)) is not None}
+        for part, file in files.items():
+            check_file(f"{key}.{part}", file)
+        for one, other in combinations(files, 2):
+            if os.path.realpath(files[one]) == os.path.realpath(files[other]):
+                raise InputError(
+                    f"config: {key}.{other}: this is the file of {key}.{one} too, so that what is learnt or chosen on "
+                    "its sentences would be scored on them; name another file, or leave this key out."
+                )
+        if source.folder is not None:
+            _variables_set(f"{key}.folder", source.folder)
+            files_of(source.folder, f"config: {key}.folder")
+    for name in [settings.task for settings in finetuned if settings is not None]:
+        if (file := config.tasks[name].source.training_file) is not None:
+            check_file(f"tasks.{name}.source.training_file", file)
+
+
+def check_readings(config: Config) -> None:
+    """No reading has the name of another column of the table of readings."""
+    for name in config.readings:
+        if name in ("ablation", "place", "claim"):
+            raise InputError(f"config: readings.{name}: the table of readings has a column of this name; rename it.")
+
+
+def check_baseline(config: Config) -> None:
+    """One condition leaves all heads as they are."""
+    if config.conditions and not any(map(changes_nothing, config.conditions.values())):
+        raise InputError(
+            "config: conditions: each of them changes heads, so that no drop can be measured; add one that changes "
+            "none (baseline: {}), or give one that does something another name than baseline."
+        )
+
+
+def check_baselines(config: Config, conditions: Iterable[str], kinds: Iterable[Iterable[str]]) -> None:
+    """Wherever one of these conditions changes heads, another applies that leaves all of them as they are.
+
+    kinds: the types of each partition that some condition is evaluated on.
+    """
+    for types in kinds:
+        applying = [name for name in conditions if set(types_of(config.conditions[name])) <= set(types)]
+        changing = [name for name in applying if not changes_nothing(config.conditions[name])]
+        if changing and len(changing) == len(applying):
+            raise InputError(
+                f"config: conditions.{changing[0]}: no drop can be measured for a partition into {', '.join(types)}, "
+                "since each condition that changes nothing names other types; add one that names none (baseline: {})."
+            )
+
+
+def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> list[str]:
+    """For each of these conditions, at least one partition has all the types that it names.
+
+    kinds: the types of each partition.
+    returns the conditions to be left out instead: those that name types of k = 4, where clustering has another k, and
+        that nobody selects by name.
+    """
+    possible = {type_ for types in kinds for type_ in types}
+    left_out = []
+    for name in conditions:
+        types = types_of(config.conditions[name])
+        missing = set(types) - possible
+        if missing and missing <= set(TYPES) and config.select.conditions is None:
+            left_out.append(name)
+            continue
+        for type_ in types:
+            if type_ not in possible:
+                meant = " A head is layer-head, both counted from 1." if re.fullmatch(r"\d+-\d+", type_) else ""
+                raise InputError(
+                    f'config: conditions.{name}: no partition has the type "{type_}".'
+                    f"{meant or nearest(type_, possible)} Types: {', '.join(sorted(possible))}. "
+                    "Name another, or leave the condition out with select.conditions."
+                )
+        if not any(set(types) <= set(kind) for kind in kinds):
+            raise InputError(f"config: conditions.{name}: no one partition has all of {', '.join(types)}.")
+    return left_out
+
+
+def clusterings(config: Config, task: str) -> dict[str, tuple[str, int]]:
+    """Name of each partition that clustering makes on a task: its method and k."""
+    clustering = config.clustering
+    return {f"{task}-{method}-k{k}": (method, k) for method in clustering.methods for k in clustering.k}
+
+
+def parent_of(config: Config, model: str) -> str | None:
+    """The model that this one was fine-tuned from."""
+    finetuned = config.models[model].source.finetuned
+    return finetuned.base if finetuned else config.models[model].parent
+
+
+def changes_nothing(condition: Mapping[str, str]) -> bool:
+    """Whether a condition keeps all heads."""
+    return all(OPERATIONS[operation].change is None for operation in condition.values())
+
+
+def types_of(condition: Iterable[str]) -> list[str]:
+    """The types among the targets of a condition; the others are heads."""
+    return [target for target in condition if head_of(target) is None]
+
+
+def check_known(key: str, name: str, registry: Iterable[str]) -> None:
+    """Refuse a name that its registry does not have."""
+    if name not in registry:
+        raise InputError(
+            f'config: {key}: there is no "{name}".{nearest(name, registry)} Known: {", ".join(sorted(registry))}.'
+        )
+
+
+def check_entry(config: Config, registry: str, key: str, name: str) -> None:
+    """Refuse the name of an entry that a registry does not have; where `null` took it away, name that key too."""
+    _check_not_removed(config, registry, key, name)
+    check_known(key, name, getattr(config, registry))
+
+
+def _check_not_removed(config: Config, registry: str, key: str, name: str) -> None:
+    if by := config.removed(registry).get(name):
+        raise InputError(
+            f'config: {key} names "{name}", which {by}: null takes away; name another there, or take the entry that '
+            "names it away as well."
+        )
+
+
+def _check_left(config: Config, read: list[tuple[str, str]], partitions: list[tuple[str, str, str]]) -> None:
+    """The selection leaves something to do.
+
+    read: every model with each of its tasks; partitions: model, task and name of every one.
+    """
+    chosen = config.select
+    models, tasks = chosen.models or config.models, chosen.tasks or config.tasks
+    left = {(model, task) for model, task in read if model in models and task in tasks}
+    if not left and not set(config.detectors.models) & set(models):
+        raise InputError(
+            "config: select.tasks: no selected model has one of these tasks; select other models or tasks."
+        )
+    wanted = [(model, task) for model, task, name in partitions if name in (chosen.partitions or [name])]
+    parted = left.intersection(wanted)
+    if chosen.partitions and not parted:
+        raise InputError(
+            "config: select.partitions: no selected model has one of these on a selected task; select other models, "
+            "tasks or partitions."
+        )
+    if chosen.conditions and not any(config.models[model].evaluate == task for model, task in parted):
+        raise InputError(
+            "config: select.conditions: no selected model with a selected partition is evaluated on its task; select "
+            "other models, tasks or partitions, or no condition ([])."
+        )
+
+
+def _has_features(config: Config, task: str) -> bool:
+    return "samples" in KINDS[config.tasks[task].kind].keys
+
+
+def _check_descent(config: Config, name: str) -> None:
+    seen = [name]
+    while (parent := parent_of(config, seen[-1])) is not None:
+        finetuned = config.models[seen[-1]].source.finetuned
+        key = f"models.{seen[-1]}.{'source.finetuned.base' if finetuned else 'parent'}"
+        check_entry(config, "models", key, parent)
+        if parent in seen:
+            raise InputError(f"config: {key}: {' -> '.join([*seen, parent])} is circular.")
+        seen.append(parent)
+
+
+def _check_finetuning(config: Config, name: str, finetuned: Finetuned) -> None:
+    key = f"models.{name}"
+    if config.models[name].parent not in (None, finetuned.base):
+        raise InputError(f"config: {key}.parent: it is fine-tuned from {finetuned.base}; leave parent out.")
+    check_entry(config, "tasks", f"{key}.source.finetuned.task", finetuned.task)
+    task = config.tasks[finetuned.task]
+    if task.source.file is not None and task.source.training_file is None:
+        raise InputError(
+            f"config: {key}.source.finetuned.task: {finetuned.task} has no training data; "
+            f"name them in tasks.{finetuned.task}.source.training_file."
+        )
+    _check_answerable(config, f"{key}.source.finetuned.task: {finetuned.task}", finetuned.task)
+    if "training_file" not in KINDS[task.kind].source_keys:
+        raise InputError(
+            f"config: {key}.source.finetuned.task: {finetuned.task} is of kind {task.kind}, on which no model is "
+            "fine-tuned; name another task."
+        )
+
+
+def _check_reading(config: Config, key: str, name: str) -> None:
+    """The reading of `ablation` means something on a task; a further reading that does not is left out there."""
+    for field in KINDS[config.tasks[name].kind].without_reading:
+        if getattr(config.ablation, field) != Ablation.model_fields[field].default:
+            raise InputError(
+                f"config: ablation.{field}: it means nothing on {name}, which {key} names and which is of kind "
+                f"{config.tasks[name].kind}; leave it out, or make it one of the readings."
+            )
+
+
+def _check_answerable(config: Config, what: str, name: str) -> None:
+    task = config.tasks[name]
+    kind = KINDS[task.kind]
+    if kind.head is None:
+        raise InputError(f"config: {what} is of kind {kind.name}, which no model answers; name another task.")
+    if kind.labels_in_columns and task.source.world is None and task.columns.label is None:
+        raise InputError(f"config: {what} has no labels; name their column in tasks.{name}.columns.label.")
+
+
+def _bases(config: Config, model: str) -> list[str]:
+    """The models that this one is fine-tuned from, the nearest first."""
+    finetuned = config.models[model].source.finetuned
+    return [finetuned.base, *_bases(config, finetuned.base)] if finetuned else []
+
+
+def _variables_set(key: str, path: str) -> None:
+    unset = re.search(r"\$(\w+|\{\w+\})", path)
+    if unset:
+        raise InputError(f"config: {key}: the environment variable {unset[1].strip('{}')} is not set.")
+
+
+def check_file(key: str, file: str) -> None:
+    """Refuse a file that does not exist, and say where a relative path was looked for."""
+    _variables_set(key, file)
+    if not os.path.isfile(file):
+        raise InputError(f"config: {key}: there is no file {file}{_looked_in(file)}.")
+
+
+def _looked_in(path: str) -> str:
+    """Where a relative path was looked for, for messages."""
+    return "" if os.path.isabs(path) else f" in {os.getcwd()}, from which relative paths count"
+
+
+def types_in(key: str, file: str) -> tuple[str, ...]:
+    """The types in a file of a partition, sorted."""
+    check_file(key, file)
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as rows:
+            lines = [[cell.strip() for cell in row] for row in csv.reader(rows, skipinitialspace=True) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(f"config: {key}: {file} cannot be read as CSV ({one_line(error)}).") from error
+    if not lines or "type" not in lines[0]:
+        raise InputError(f"config: {key}: {file} has no column type; it needs layer, head and type.")
+    column = lines[0].index("type")
+    types = {line[column] for line in lines[1:] if len(line) > column}
+    for name in sorted(types):
+        if not re.fullmatch(TYPE_NAME, name):
+            raise InputError(f"config: {key}: {file} has the type {name!r}; a type has letters, digits, _ and -.")
+        if head_of(name) or name == ALL:
+            what = "heads of every type" if name == ALL else "one head"
+            raise InputError(f"config: {key}: {file} has the type {name!r}, which stands for {what}; rename it.")
+    if not types:
+        raise InputError(f"config: {key}: {file} names no type.")
+    return tuple(sorted(types))

@@ -1,0 +1,143 @@
+"""The files of a configuration: what `null` takes away, no key twice, and entries in the order of the files."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_origin
+
+import yaml
+
+from headtypes.core.errors import InputError, nearest, one_line
+from headtypes.planning.config.schema import Config
+
+# The parts of a configuration whose keys are names of entries.
+REGISTRIES = tuple(name for name, field in Config.model_fields.items() if get_origin(field.annotation) is dict)
+# The keys of a mapping by name; {} for a value that is no mapping, None for a `null` that is written out.
+Keys = dict[str, "Keys | None"]
+
+
+@dataclass(frozen=True)
+class LaidOver:
+    """A configuration whose files are laid over one another.
+
+    values:  its keys and values.
+    removed: by registry, each entry that was taken away, with the key whose `null` did it.
+    lowest:  keys whose values come from the lowest file, a.b, where something is laid over it.
+    """
+
+    values: dict[str, Any]
+    removed: dict[str, dict[str, str]]
+    lowest: frozenset[str]
+
+
+def laid_over(
+    config: Mapping[str, Any], files: Iterable[str | Path], given: Mapping[str, Any] | None = None
+) -> LaidOver:
+    """Take away what `null` takes away, and put the keys of every mapping into the order of the files.
+
+    In every file but the lowest, a `null` that is written out takes an entry of a registry, or a whole registry or
+    section, away from what lies below. Snakemake keeps it as a value instead, and puts the keys of the last file first,
+    so that naming an existing entry there would move its rows in every table.
+
+    config: as Snakemake merged it; keys that are in no file come last.
+    files:  the lowest first.
+    given:  what --config says, which lies over all files.
+    Raises `InputError` as `read_keys` does, and where `null` stands for an entry that is not there.
+    """
+    layers = [(str(file), read_keys(file)) for file in files] + [("--config", _keys_of(given or {}))]
+    everything: Keys = {}
+    kept: Keys = {}
+    removed: dict[str, dict[str, str]] = {}
+    for height, (where, keys) in enumerate(layers):
+        _add(everything, keys)
+        _add(kept, _without_null(keys, kept, removed, where) if height else keys)
+    over = {leaf for _, keys in layers[1:] for leaf in _leaves(keys)}
+    return LaidOver(
+        values=_ordered(config, kept, everything),
+        removed={
+            registry: {name: key for name, key in names.items() if name not in kept.get(registry, {})}
+            for registry, names in removed.items()
+        },
+        lowest=frozenset(set(_leaves(layers[0][1])) & set(_leaves(kept)) - over if over else ()),
+    )
+
+
+def read_keys(file: str | Path) -> Keys:
+    """Read the keys of a YAML or JSON file, nested as they stand there, without its values.
+
+    Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence, and where JSON is no
+    YAML, as with tabs.
+    """
+    with open(file, encoding="utf-8") as text:
+        try:
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+        except yaml.YAMLError as error:
+            raise InputError(f"{file}: write JSON that is YAML, too, without tabs ({one_line(error)}).") from None
+    return _keys(node, Path(file), "") or {}
+
+
+def _keys(node: yaml.Node | None, file: Path, where: str) -> Keys | None:
+    # A key with nothing behind it is null in YAML, too, but more likely a mistake.
+    if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null" and node.value:
+        return None
+    if not isinstance(node, yaml.MappingNode):
+        return {}
+    keys, lines = {}, {}
+    for key, value in node.value:
+        name, line = str(key.value), key.start_mark.line + 1
+        path = f"{where}.{name}" if where else name
+        if name in keys:
+            raise InputError(f"{file}, line {line}: the key {path} stands there twice, first in line {lines[name]}.")
+        keys[name], lines[name] = _keys(value, file, path), line
+    return keys
+
+
+def _keys_of(values: Any) -> Keys | None:
+    if isinstance(values, Mapping):
+        return {str(key): _keys_of(value) for key, value in values.items()}
+    return None if values is None else {}
+
+
+def _without_null(keys: Keys, kept: Keys, removed: dict[str, dict[str, str]], where: str) -> Keys:
+    """The keys of a file without those whose `null` takes something away, which is done to what is kept."""
+    left: Keys = {}
+    for name, below in keys.items():
+        if below is None and name in Config.model_fields:
+            entries = kept.pop(name, {})
+            if name in REGISTRIES:
+                removed.setdefault(name, {}).update(dict.fromkeys(entries, name))
+        elif below is not None and name in REGISTRIES:
+            for entry in [entry for entry, of_entry in below.items() if of_entry is None]:
+                entries = kept.setdefault(name, {})
+                if entry not in entries:
+                    raise InputError(
+                        f"{where}: {name}.{entry}: null takes an entry away from what lies below, and there is none of "
+                        f"this name.{nearest(entry, entries)}"
+                    )
+                del entries[entry]
+                removed.setdefault(name, {})[entry] = f"{name}.{entry}"
+            left[name] = {entry: of_entry for entry, of_entry in below.items() if of_entry is not None}
+        else:
+            left[name] = below
+    return left
+
+
+def _add(tree: Keys, keys: Keys | None) -> None:
+    for name, below in (keys or {}).items():
+        _add(tree.setdefault(name, {}), below)
+
+
+def _leaves(keys: Keys | None, path: str = "") -> Iterator[str]:
+    for name, below in (keys or {}).items():
+        yield from _leaves(below, f"{path}{name}.") if below else [f"{path}{name}"]
+
+
+def _ordered(values: Mapping[str, Any], kept: Keys, everything: Keys) -> dict[str, Any]:
+    """The values whose keys are kept, in their order, then those that are in no file."""
+    names = [*(name for name in kept if name in values), *(name for name in values if name not in everything)]
+    return {
+        name: _ordered(values[name], kept.get(name, {}), everything.get(name, {}))
+        if isinstance(values[name], Mapping)
+        else values[name]
+        for name in names
+    }

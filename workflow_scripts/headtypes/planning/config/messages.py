@@ -1,0 +1,115 @@
+"""One line about an invalid configuration: the key, what is allowed there, what was probably meant."""
+
+import re
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from headtypes.core.errors import nearest
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
+SHA256 = r"^[0-9a-f]{64}$"
+_IN_WORDS = {
+    NAME: "a name consists of letters, digits and, after the first character, also _ . + -",
+    SHA256: "64 hexadecimal digits in lower case are needed",
+}
+_UNKNOWN = ("extra_forbidden", "invalid_key")
+_UNQUOTED = "; write it without quotes; if it was given by --config, put it into a file for --configfile instead"
+# What to do where the value is text.
+_FOR_TEXT = {
+    # YAML reads 1e-4 as text.
+    "float_type": "; write a decimal point, as in 1.0e-4",
+    # Snakemake reads everything in a mapping given by --config as text.
+    "int_type": _UNQUOTED,
+    "bool_type": _UNQUOTED,
+}
+# Snakemake reads null on the command line as text, too.
+_NULL = "; with --config, null is text and takes nothing away: put it into a file for --configfile instead"
+_SHOWN = 80  # characters of a wrong value
+
+
+def sentence(error: ValidationError, root: type[BaseModel]) -> str:
+    """Return one line about the first wrong key, and how many others there are.
+
+    root: the model that was validated, to list the keys that it allows.
+    """
+    by_key: dict[tuple, list[dict]] = {}
+    # An unknown key comes first: it may be a misspelling of a key that another problem says is missing.
+    for problem in sorted(error.errors(include_url=False), key=lambda problem: problem["type"] not in _UNKNOWN):
+        by_key.setdefault(_keys(problem, root)[0], []).append(problem)
+    problems, others = next(iter(by_key.values())), len(by_key) - 1
+    # A key that may hold one of several kinds of value has a problem for each.
+    text = _explain(problems[0], root)
+    for problem in problems[1:]:
+        text = f"{text.rstrip('.')}; or {_lower(problem['msg'])}."
+    return text + (f" ({others} more wrong {'key' if others == 1 else 'keys'}.)" if others else "")
+
+
+def _explain(problem: dict, root: type[BaseModel]) -> str:
+    keys, holder = _keys(problem, root)
+    key, parent = ".".join(keys) or "the whole", ".".join(keys[:-1])
+    kind, value, found = problem["type"], problem["input"], _shown(problem["input"])
+    if kind in _UNKNOWN:
+        allowed = sorted(holder.model_fields)
+        where = f"in {parent}" if parent else "at the top"
+        return f'unknown key "{keys[-1]}" {where}.{nearest(keys[-1], allowed)} Allowed: {", ".join(allowed)}.'
+    if kind == "missing":
+        return f'{parent or "the config"} needs the key "{keys[-1]}".'
+    if kind == "value_error":
+        return f"{key}: {problem['ctx']['error']}."
+    if kind == "literal_error":
+        allowed = problem["ctx"]["expected"]
+        close = nearest(str(value), re.findall(r"'([^']+)'", allowed))
+        return f"{key}: {found} is not allowed here.{close} Allowed: {allowed}."
+    if "[key]" in problem["loc"]:
+        if kind == "string_type":
+            return f'{parent}: the name {found} is not text; put it in quotes: "{value}".'
+        return f"{parent}: the name {found} cannot be used; {_wanted(problem)}."
+    if kind == "string_pattern_mismatch":
+        return f"{key}: {found} cannot be used; {_wanted(problem)}."
+    advice = _NULL if value == "null" else _FOR_TEXT.get(kind, "") if isinstance(value, str) else ""
+    if kind in ("model_type", "dict_type"):
+        return f"{key}: a mapping of keys is needed; found {found}{advice}."
+    return f"{key}: {_lower(problem['msg'])}; found {found}{advice}."
+
+
+def _keys(problem: dict, root: type[BaseModel]) -> tuple[tuple[str, ...], Any]:
+    """The keys that lead to a problem, and the model or mapping that holds the last of them.
+
+    The marks that pydantic adds for branches of a union and for problems of a key itself are left out.
+    """
+    keys, holder, current = [], None, root
+    for part in problem["loc"]:
+        if part == "[key]" and problem["type"] not in _UNKNOWN:
+            continue
+        if get_origin(current) is dict:
+            below = get_args(current)[1]
+        elif isinstance(current, type) and issubclass(current, BaseModel):
+            field = current.model_fields.get(part)
+            below = _without_none(field.annotation) if field else None
+        elif isinstance(part, int):
+            below = None
+        else:
+            continue
+        keys.append(str(part) if str(part).isprintable() else repr(part))
+        holder, current = current, below
+    return tuple(keys), holder
+
+
+def _without_none(annotation: Any) -> Any:
+    kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
+    return kinds[0] if get_origin(annotation) is UnionType and len(kinds) == 1 else annotation
+
+
+def _wanted(problem: dict) -> str:
+    return _IN_WORDS.get(problem.get("ctx", {}).get("pattern"), _lower(problem["msg"]))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _lower(message: str) -> str:
+    return message[0].lower() + message[1:]

@@ -1,0 +1,368 @@
+"""The configuration: its keys, what each may hold, and one clear line that reports anything else.
+
+`schemas/config.schema.json` is generated from these models (`python -m headtypes.planning.config.schema`), for editors.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, PrivateAttr, ValidationError, create_model, model_validator
+
+from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.words.settings import DocumentReading, Pieces, Root
+from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.protocol import Kind
+from headtypes.data.kinds.registry import KINDS, kinds_with
+from headtypes.papers.names import Paper
+from headtypes.planning.config.messages import sentence
+from headtypes.planning.config.sources import (
+    Columns,
+    LocalPath,
+    ModelSource,
+    Name,
+    Strict,
+    TaskKind,
+    TaskSource,
+    Text,
+)
+
+Operation = Literal[*OPERATIONS]
+Method = Literal[*METHODS]
+
+
+class Task(Strict):
+    """A data set, and how much of it is used."""
+
+    kind: TaskKind = "question_answering"
+    source: TaskSource
+    columns: Columns = Columns()
+    labels: dict[Text, Text | int] = {}
+    """What the models call a label of the data, by what stands there: a name of theirs or, where a model has only the
+    names LABEL_0 and so on, its number."""
+    samples: Annotated[int, Field(ge=2)] = 1000
+    """Inputs drawn for the distance features (the paper: 1,000)."""
+    max_seq_length: Annotated[int, Field(ge=16)] = 128
+    """Most tokens of a sample of text, a sentence of a treebank or a part of a document, special tokens included (Clark
+    et al. 2019: 128)."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
+    """Questions, pairs or documents of a text on which each ablation is evaluated."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        parts = (self, self.source, self.columns)
+        given = [key for part in parts for key in type(part).model_fields if key in part.model_fields_set]
+        for key in given:
+            if self.kind not in (having := kinds_with(key)):
+                raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
+        if self.labels and self.columns.label is None:
+            raise ValueError("the key labels needs columns.label, which says where the data's labels are")
+        if self.source.world is not None and self.source.world not in KINDS[self.kind].worlds:
+            raise ValueError(f"the kind {self.kind} does not fit the world's {self.source.world}")
+        if self.source.hub is not None and type(KINDS[self.kind]).of_hub is Kind.of_hub:
+            raise ValueError(f"a task of kind {self.kind} cannot be read from the Hub; give a local file")
+        return self
+
+
+class Model(Strict):
+    """A Transformer, the tasks whose inputs it reads, and the task that it can answer."""
+
+    source: ModelSource
+    parent: Name | None = None
+    """Model that this one was fine-tuned from; only such relatives are compared head by head."""
+    tasks: Annotated[list[Name], Field(min_length=1)]
+    """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
+    documents with mentions."""
+    evaluate: Name | None = None
+    """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
+    there."""
+    published: dict[Paper, Name] = {}
+    """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1; clark2019:
+    base, the only one)."""
+
+
+class Clustering(Strict):
+    """How heads are divided into types (Guan et al., section 4)."""
+
+    methods: Annotated[list[Method], Field(min_length=1)] = ["kmeans"]
+    k: Annotated[list[Annotated[int, Field(ge=2, le=64)]], Field(min_length=1)] = [4]
+    distance_bins: Literal[1, 2, 4, 8, 16, 32, 64] = 16
+    """Distance bins of the feature; any divisor of 64, without a new extraction."""
+    scale: bool = False
+    """Whether each column is scaled to unit variance first."""
+    restarts: Annotated[int, Field(ge=1)] = 50
+    """Initialisations of which the best is kept."""
+    first_token: bool = True
+    """Whether the first token of a sample counts as `[CLS]` for models whose tokenizer adds none, without a new
+    extraction."""
+
+    @property
+    def features(self) -> dict:
+        """How stored features are read: arguments of `feature_files.read_distance`, without those that are default."""
+        return {"distance_bins": self.distance_bins, **({} if self.first_token else {"first_token": False})}
+
+
+class Stability(Strict):
+    """How much the types depend on which heads and samples are used (von Luxburg 2010)."""
+
+    models: Annotated[int, Field(ge=2)] = 10
+    """Clusterings, each fitted on a random half."""
+
+
+class Partition(Strict):
+    """A division of heads into types, read from a file of the user's."""
+
+    file: LocalPath
+    """CSV with the columns layer, head (both from 0) and type."""
+    model: Name
+    task: Name
+    """Task whose features describe the types, and which the conditions are evaluated on."""
+
+
+class Windows(Strict):
+    """How a question and its context become inputs (the original run_squad)."""
+
+    max_seq_length: Annotated[int, Field(ge=16)] = 384
+    doc_stride: Annotated[int, Field(ge=1)] = 128
+    """Tokens between the starts of two windows."""
+    max_query_length: Annotated[int, Field(ge=1)] = 64
+    max_answer_length: Annotated[int, Field(ge=1)] = 30
+
+    @model_validator(mode="after")
+    def _check(self):
+        # Three special tokens are the most that BERT adds to a pair, four RoBERTa.
+        if self.max_seq_length < self.max_query_length + 4 + self.doc_stride:
+            raise ValueError(
+                "max_seq_length must hold the question, four special tokens and the doc_stride: "
+                f"{self.max_seq_length} < {self.max_query_length} + 4 + {self.doc_stride}"
+            )
+        return self
+
+
+# The fields and their descriptions are written once, in `Reading`.
+Ablation = create_model(
+    "Ablation",
+    __base__=Strict,
+    __module__=__name__,
+    __doc__=Reading.__doc__,
+    **{
+        field.name: (Annotated[field.type, Field(description=field.metadata["doc"])], field.default)
+        for field in fields(Reading)
+    },
+)
+
+
+class Controls(Strict):
+    """The conditions of Table 2 on as many random heads of each layer, to tell the type's effect from the number's."""
+
+    draws: Annotated[int, Field(ge=0)] = 20
+    """Random draws of each condition; 0 for none. With fewer than 19, no condition can be told from them at 5 %."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
+    """How many of the task's questions, pairs or documents."""
+
+
+class Curves(Strict):
+    """Heads of each type removed in growing sets, by importance (Michel et al. 2019) and at random."""
+
+    orders: Annotated[int, Field(ge=0)] = 3
+    """Random orders in addition to the order of importance; 0 for no curves at all."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
+    """How many of the task's questions, pairs or documents."""
+
+
+class Words(Strict):
+    """How the attention of tokens becomes that of words (Clark et al. 2019, section 4.1)."""
+
+    pieces: Literal[*get_args(Pieces)] = "mean"
+    """A word of several tokens looks at others as the mean of its tokens does, or as the first, as the released code
+    has it; what it is looked at is the sum over its tokens."""
+
+
+class Relations(Strict):
+    """How heads are measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
+
+    least: Annotated[int, Field(ge=1)] = 100
+    """Words that a relation needs to be listed."""
+    offsets: Annotated[int, Field(ge=1, le=20)] = 3
+    """Largest offset of the baselines that guess the word at a fixed distance, in both directions."""
+
+
+class Coreference(Strict):
+    """How heads are measured on documents with mentions (Clark et al. 2019, section 4.3)."""
+
+    documents: Literal[*get_args(DocumentReading)] = "first"
+    """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
+
+
+class Vectors(Strict):
+    """Where the word vectors of probes come from: a file, or the model's own embeddings."""
+
+    file: LocalPath | None = None
+    """GloVe's text format: a word and its numbers on each line, separated by single spaces."""
+    embeddings: bool = False
+    """Whether they are the mean of the model's own input embeddings of a word's tokens."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        if (self.file is None) != self.embeddings:
+            raise ValueError("needs a file of word vectors, or embeddings: true")
+        return self
+
+
+class Probes(Strict):
+    """Parsers that read the attention of all heads, trained on a treebank (Clark et al. 2019, section 5)."""
+
+    vectors: Vectors = Vectors(embeddings=True)
+    learning_rate: Annotated[float, Field(gt=0)] = 0.002
+    epochs: Annotated[int, Field(ge=1)] = 1
+    sentences: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
+    """How many of the first training sentences the probes learn from."""
+    seeds: Annotated[int, Field(ge=0)] = 3
+    """Random starts of each probe; 0 for no probes."""
+    root: Literal[*get_args(Root)] = "first"
+    """Where the root stands among the words' vectors; `released` as in the released code, which gives every candidate
+    the vector of the next word and lets a word be its own head."""
+
+
+class Surface(Strict):
+    """What single heads look at, as position and kind of token tell (Clark et al. 2019, sections 3.1 to 3.3)."""
+
+    segment_ids: Literal["pair", "zeros"] = "pair"
+    """Segment ids of the two paragraphs of a segment: the tokenizer's, or zeros, as in the paper's code. They apply to
+    the distances between heads as well."""
+
+
+class Divergence(Strict):
+    """How differently heads attend (Clark et al. 2019, section 6)."""
+
+    smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.001
+    """Share of each row of attention that is spread evenly over the tokens before rows are compared."""
+    scale: Literal["plain", "root"] = "plain"
+    """Distances that the plane shows: mean divergences of a row, or their square roots, which are a metric."""
+
+
+class Gradients(Strict):
+    """How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
+
+    samples: Annotated[int, Field(ge=0)] = 200
+    """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
+
+
+class Detectors(Strict):
+    """Which heads attend by position, or to tokens that have stood before (Olsson et al. 2022)."""
+
+    models: list[Name] = []
+    """Models whose heads are tested on random tokens."""
+    sequences: Annotated[int, Field(ge=2)] = 32
+    """Sequences that are drawn; with too few, no head can be told from chance."""
+    length: Annotated[int, Field(ge=4)] = 32
+    """Tokens of half a sequence; the other half has the same ones."""
+    least: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Share of its attention by which a head that is detected exceeds the null."""
+
+
+class Export(Strict):
+    """What is written for programs that shorten the cache of some heads (Xiao et al. 2024, DuoAttention)."""
+
+    full_attention: list[Name] = []
+    """Decoders whose key-value heads are scored by how much they attend beyond sinks and recent tokens."""
+    sink_size: Annotated[int, Field(ge=0)] = 4
+    """First tokens of a text that every head keeps."""
+    recent_size: Annotated[int, Field(ge=1)] = 64
+    """Last tokens that every head keeps, that of the query included."""
+
+
+class Compute(Strict):
+    """What determines the arithmetic of a forward pass."""
+
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    batch_tokens: Annotated[int, Field(ge=512)] = 4096
+    """Padded tokens of one batch."""
+
+
+class Jobs(Strict):
+    """How work is divided into jobs; no result depends on it."""
+
+    shards: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Jobs that share one extraction, comparison of heads or evaluation, so that one that is killed loses no more than
+    its share."""
+
+
+class Select(Strict):
+    """Which models, tasks, partitions and conditions are used; without a list, all of them.
+
+    The baseline is added to any conditions; an empty list of these leaves evaluation out.
+    """
+
+    models: Annotated[list[Name], Field(min_length=1)] | None = None
+    tasks: Annotated[list[Name], Field(min_length=1)] | None = None
+    partitions: Annotated[list[Name], Field(min_length=1)] | None = None
+    conditions: list[Name] | None = None
+
+
+class Config(Strict):
+    """The whole configuration."""
+
+    seed: Annotated[int, Field(ge=0)] = 2020
+    """The seed of every random choice is derived from this, the stage, and what the choice is for."""
+    tasks: Annotated[dict[Name, Task], Field(min_length=1)]
+    models: Annotated[dict[Name, Model], Field(min_length=1)]
+    clustering: Clustering = Clustering()
+    stability: Stability = Stability()
+    partitions: dict[Name, Partition] = {}
+    windows: Windows = Windows()
+    ablation: Ablation = Ablation()
+    readings: dict[Name, Ablation] = {}
+    """Further readings, each laid over `ablation`: a condition that a reading changes is evaluated under it as well."""
+    conditions: dict[Name, dict[Name, Operation]] = {}
+    """Name of a condition: what is done to the heads of each type, or to one head (layer-head, both counted from 1);
+    heads not named are kept."""
+    controls: Controls = Controls()
+    curves: Curves = Curves()
+    words: Words = Words()
+    relations: Relations = Relations()
+    coreference: Coreference = Coreference()
+    probes: Probes = Probes()
+    surface: Surface = Surface()
+    divergence: Divergence = Divergence()
+    gradients: Gradients = Gradients()
+    detectors: Detectors = Detectors()
+    export: Export = Export()
+    compute: Compute = Compute()
+    jobs: Jobs = Jobs()
+    select: Select = Select()
+
+    _removed: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)
+
+    def removed(self, registry: str) -> Mapping[str, str]:
+        """Entries that a file takes away from the registry of one below it, with the key whose `null` does."""
+        return self._removed.get(registry, {})
+
+
+def read_config(raw: dict[str, Any], removed: dict[str, dict[str, str]] | None = None) -> Config:
+    """Turn a parsed YAML mapping into a `Config`.
+
+    removed: entries that were taken away, for messages (`config.files.LaidOver`).
+    Raises `InputError` with one line that names the first wrong key, says what is allowed there and, for a
+    name that comes close to an allowed one, which was probably meant.
+    """
+    for registry in removed or {}:
+        if Config.model_fields[registry].is_required() and registry not in raw:
+            raise InputError(f"config: {registry}: null takes away every entry that lies below, and no file adds one.")
+    try:
+        config = Config.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(f"config: {sentence(error, Config)}") from None
+    config._removed = removed or {}
+    return config
+
+
+def json_schema() -> str:
+    """The JSON schema of the configuration, as the repository keeps it for editors."""
+    return json.dumps(Config.model_json_schema(), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    print(json_schema(), end="")

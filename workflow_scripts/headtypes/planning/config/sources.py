@@ -1,0 +1,168 @@
+"""The base of every part of the configuration, and where models and data come from."""
+
+import os
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from headtypes.data.kinds.registry import KINDS, WORLDS
+from headtypes.planning.config.messages import NAME, SHA256
+from headtypes.training.settings import Learning
+
+TaskKind = Literal[*KINDS]
+
+# Names become file names: no separator and no leading dot, so that none can leave the results folder.
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
+Text = Annotated[str, StringConstraints(min_length=1)]
+# The limit of Linux.
+_LONGEST_PATH = 4096
+Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
+
+
+def _expand(path: str) -> str:
+    # A variable that is not set stays as it is: only selected entries need theirs, and the plan checks them.
+    expanded = os.path.expanduser(os.path.expandvars(path))
+    if expanded.splitlines() != [expanded] or "\0" in expanded:
+        raise ValueError("a path is one line of text")
+    if len(expanded) > _LONGEST_PATH:
+        raise ValueError(f"a path has at most {_LONGEST_PATH} characters")
+    if re.search("[{}]", re.sub(r"\$\{\w+\}", "", expanded)):
+        raise ValueError("Snakemake takes braces in a path for wildcards; rename the file or folder, or link to it")
+    return expanded
+
+
+def _module(package: str) -> str:
+    if not package.isidentifier():
+        raise ValueError(f"{package!r} is not a name that Python can import; such names have letters, digits and _")
+    return package
+
+
+LocalPath = Annotated[Text, AfterValidator(_expand)]
+
+
+class Strict(BaseModel):
+    """A part of the configuration: unknown keys are refused, values are not changed afterwards."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+def _exactly_one(part: Strict, *keys: str) -> None:
+    given = [key for key in keys if getattr(part, key) is not None]
+    if len(given) != 1:
+        raise ValueError(f"needs exactly one of {', '.join(keys)}; found {' and '.join(given) or 'none'}")
+
+
+def _only_with(part: Strict, origin: str, *keys: str) -> None:
+    for key in keys:
+        if key in part.model_fields_set and getattr(part, origin) is None:
+            raise ValueError(f"the key {key} belongs to a source with {origin}")
+
+
+class Finetuned(Strict, Learning):
+    """A model that the workflow fine-tunes; the defaults are those of Devlin et al. 2019 for SQuAD."""
+
+    base: Name
+    """Model that is fine-tuned."""
+    task: Name
+    """Task whose training data it learns."""
+
+
+class ModelSource(Strict):
+    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`."""
+
+    hub: Text | None = None
+    """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
+    revision: Text | None = None
+    """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
+    folder: LocalPath | None = None
+    """Local folder as `save_pretrained` writes it; `~` and environment variables are expanded."""
+    package: Annotated[Text, AfterValidator(_module)] | None = None
+    """Installed Python package that contains the model's files, by its import name."""
+    subfolder: Text = "."
+    """Folder of the model's files inside the package."""
+    gguf: LocalPath | None = None
+    """File in GGUF, the format of llama.cpp, which holds the weights and the tokenizer; with `package`, its name in the
+    package."""
+    sha256: Sha256 | None = None
+    """Expected SHA-256 of model.safetensors, of pytorch_model.bin, or of the file in GGUF."""
+    pickle: bool = False
+    """Whether the weights may be a pickle (pytorch_model.bin) where there are no safetensors; a pickle can run code."""
+    finetuned: Finetuned | None = None
+    """Fine-tuned by the workflow from another model."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        in_package = self.package is not None and self.gguf is not None
+        _exactly_one(self, "hub", "folder", "package", *(() if in_package else ("gguf",)), "finetuned")
+        _only_with(self, "hub", "revision")
+        _only_with(self, "package", "subfolder")
+        if self.gguf is not None and not self.gguf.endswith(".gguf"):
+            raise ValueError("the name of a file in GGUF ends with .gguf")
+        if in_package and os.path.basename(self.gguf) != self.gguf:
+            raise ValueError("with package, gguf is the name of a file; its folder in the package is subfolder")
+        if self.gguf is not None and self.pickle:
+            raise ValueError("the key pickle belongs to other files; a file in GGUF is none")
+        if self.finetuned is not None and self.pickle:
+            raise ValueError("the key pickle belongs to a source with files; fine-tuning writes safetensors")
+        if self.finetuned is not None and self.sha256:
+            raise ValueError("the key sha256 belongs to a source with files; fine-tuned weights are recorded when made")
+        return self
+
+
+class Columns(Strict):
+    """Names of the columns of sentence pairs, or of questions with choices."""
+
+    first: Text = "sentence1"
+    second: Text = "sentence2"
+    label: Text | None = None
+    question: Text = "question"
+    choices: Text = "choices"
+    """Column of the list of answers from which one is chosen."""
+    answer: Text = "answer"
+    """Column of the right answer's place in the list, from 0."""
+    id: Text | None = None
+    """Column of the sample's id; without it, the row number."""
+
+
+class TaskSource(Strict):
+    """Where a task's data come from: exactly one of `hub`, `file`, `folder`, `world`."""
+
+    hub: Text | None = None
+    """Hugging Face Hub data set, such as rajpurkar/squad."""
+    name: Text | None = None
+    """Configuration of the Hub data set, such as mrpc."""
+    revision: Text | None = None
+    """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
+    split: Text = "validation"
+    """Split of the Hub data set that samples and questions are drawn from."""
+    training_split: Text = "train"
+    """Split of the Hub data set that models are fine-tuned on."""
+    file: LocalPath | None = None
+    """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs; JSONL or Parquet for
+    multiple choice; plain text, JSONL or SQuAD v1.1 JSON for text; CoNLL-U for treebanks; CoNLL-U or CoNLL-2012 for
+    coreference."""
+    training_file: LocalPath | None = None
+    """File of the same kind that models are fine-tuned on, or that probes learn from."""
+    test_file: LocalPath | None = None
+    """CoNLL-U file on which the heads and offsets that are chosen on `file` are scored; without it, each half of the
+    sentences of `file` is scored with the choices of the other."""
+    folder: LocalPath | None = None
+    """Folder of text files, or of files with coreference, of one suffix, read in the order of their names."""
+    world: Literal[*WORLDS] | None = None
+    """Generated world of fictional people, places, works and events."""
+    size: Annotated[int, Field(ge=1)] = 1000
+    """Held-out questions, pairs, documents of text or of coreference, or sentences of a treebank, of the generated
+    world."""
+    training_size: Annotated[int, Field(ge=1)] = 4000
+    """Questions or pairs of the generated world that models are fine-tuned on, or sentences that probes learn from."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        _exactly_one(self, "hub", "file", "folder", "world")
+        _only_with(self, "hub", "name", "revision", "split", "training_split")
+        _only_with(self, "file", "training_file", "test_file")
+        _only_with(self, "world", "size", "training_size")
+        return self

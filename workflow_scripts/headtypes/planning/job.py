@@ -1,0 +1,124 @@
+"""From a Snakemake job to plain values: the only place that knows what a job object looks like."""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import check_writable, checking, refusal
+from headtypes.planning.locks import work_for_run
+from headtypes.planning.provenance import (
+    check_alone,
+    check_shards,
+    forget,
+    is_shard,
+    provenance_of,
+    record,
+    results_folder,
+    verified,
+)
+
+
+def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        print("stopped.", file=sys.stderr)
+    else:
+        otherwise(kind, error, trace)
+
+
+# Scripts import this module first: Ctrl-C reaches every job, most of them while they load libraries.
+sys.excepthook = _say_stopped
+
+
+class _Tee:
+    """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
+
+    def __init__(self, stream: TextIO, log: BinaryIO):
+        self._stream, self._log = stream, log
+
+    def write(self, text: str) -> int:
+        self._stream.write(text)
+        self._stream.flush()
+        # Where the disk is full, the text has at least been shown.
+        with suppress(OSError):
+            self._log.write(text.encode())
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+@contextmanager
+def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
+    """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
+
+    spec: also holds the `demands` of a job that checks some, which change no result: they come as a resource, since
+        Snakemake runs a job again when a parameter changes.
+    provenance: what makes the outputs, for formats that can hold it (`headtypes.planning.provenance`); it is recorded
+        for all of them when the job has ended well.
+    An `InputError` ends the job with its message alone, and so does a refusal of the system to read or write; any other
+    error leaves its traceback in the log.
+    """
+    inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
+    title, wildcards = _title(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
+    work_for_run(title)
+    with ExitStack() as opened:
+        try:
+            log = opened.enter_context(_log(snakemake.log[0]))
+        except OSError as error:
+            sys.exit(f"{title}: {snakemake.log[0]} cannot be written: {error.strerror}; fix this and run again.")
+        opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
+        opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
+        try:
+            for path in outputs:
+                check_writable(path)
+            forget(outputs)
+            opened.enter_context(checking(partial(check_alone, outputs=outputs, start=os.fstat(log.fileno()).st_mtime)))
+            results = results_folder(outputs[0])
+            read = verified(inputs, results)
+            if any(map(is_shard, read)):
+                check_shards(spec, read, snakemake.params.code_of_shards)
+            provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
+            demands = getattr(snakemake.resources, "demands", None)
+            checked = {"demands": json.loads(demands)} if demands else {}
+            # A copy, since scripts take keys out of it.
+            yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
+            record(provenance, read, outputs, snakemake.threads)
+        except InputError as error:
+            print(f"{title}: {error}", file=sys.stderr)
+            sys.exit(1)
+        except KeyboardInterrupt:
+            print(f"{title}: stopped; run again.", file=sys.stderr)
+            sys.exit(130)
+        except Exception as error:
+            if why := refusal(error):
+                path = getattr(error, "filename", None) or " or ".join(outputs)
+                print(f"{title}: {path} cannot be read or written: {why}; fix this and run again.", file=sys.stderr)
+            else:
+                traceback.print_exc()
+            sys.exit(1)
+
+
+def _log(path: str) -> BinaryIO:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    # Unbuffered: nothing is left over to fail when the log is closed.
+    return open(path, "wb", buffering=0)
+
+
+def warn(provenance: dict, sentences: Iterable[str]) -> None:
+    """Show the user what to keep in mind when reading the result of a job; provenance: as `job` yields it."""
+    for sentence in sentences:
+        print(f"warning: {_title(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
+
+
+def _title(rule: str, wildcards: Iterable) -> str:
+    return " ".join([rule, *map(str, wildcards)])

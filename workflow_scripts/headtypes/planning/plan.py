@@ -1,0 +1,359 @@
+"""What a configuration asks for: models, features, partitions and ablations that fit together."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from headtypes.analyses.types.names import type_names
+from headtypes.attention.operations import head_of, need_head_outputs, reading_matters, table_of
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.text.kind import Text
+from headtypes.data.kinds.treebank.kind import Treebank
+from headtypes.planning.config.checks import (
+    changes_nothing,
+    check_baseline,
+    check_baselines,
+    check_conditions,
+    check_file,
+    check_models,
+    check_names,
+    check_partitions,
+    check_published,
+    check_readings,
+    check_selection,
+    check_sources,
+    clusterings,
+    parent_of,
+    types_in,
+    types_of,
+)
+from headtypes.planning.config.schema import Ablation, Config
+from headtypes.planning.config.sources import Finetuned
+from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
+from headtypes.planning.user_files import UserFiles
+
+
+class Plan:
+    """The selected entries of the configuration and what follows from them.
+
+    Raises `InputError` where entries do not fit together: one line that names the key.
+    """
+
+    def __init__(self, config: Config):
+        self.config = config
+        self.files = UserFiles(config)
+        check_names(config)
+        check_selection(config)
+        self.models = _selected(config.models, config.select.models)
+        self.tasks = _selected(config.tasks, config.select.tasks)
+        check_baseline(config)
+        self.conditions = _with_baseline(config)
+        self.readings = list(config.readings)
+        check_models(config)
+        check_partitions(config)
+        check_readings(config)
+        check_sources(config, self.models, self.tasks)
+        if self.probed and (vectors := config.probes.vectors.file):
+            check_file("probes.vectors.file", vectors)
+        kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
+        check_baselines(config, self.conditions, [partition.types for partition in self.ablated])
+        self.left_out_conditions: list[str] = []
+        if len(self.imported) == len(config.partitions):  # The types of a partition that is not selected are unknown.
+            self.left_out_conditions = check_conditions(config, self.conditions, kinds)
+
+    def check_published(self, paper: str, rows: Iterable[str]) -> None:
+        """Refuse a model that is to be compared with a row that the paper does not have.
+
+        The rows are passed in, since every job makes a plan and would otherwise have to read the paper's data.
+        """
+        check_published(self.config, paper, rows)
+
+    @cached_property
+    def features(self) -> list[FeaturePlan]:
+        """Every extraction of distance features: of each model, on each of its tasks from which samples are drawn."""
+        return [entry for entry in self.inputs if "samples" in KINDS[self.config.tasks[entry.task].kind].keys]
+
+    def inputs_of(self, kind: str) -> list[FeaturePlan]:
+        """Each model with each of its tasks of one kind."""
+        return [entry for entry in self.inputs if self.config.tasks[entry.task].kind == kind]
+
+    def tasks_of(self, kind: str) -> list[str]:
+        """The tasks of one kind that some model reads."""
+        return list(dict.fromkeys(entry.task for entry in self.inputs_of(kind)))
+
+    @cached_property
+    def inputs(self) -> list[FeaturePlan]:
+        """Each model with each of its tasks."""
+        return [
+            FeaturePlan(model, task)
+            for model in self.models
+            for task in dict.fromkeys(self.config.models[model].tasks)
+            if task in self.tasks
+        ]
+
+    @cached_property
+    def partitions(self) -> dict[tuple[str, str], PartitionPlan]:
+        """Every partition, by model and name."""
+        planned = [
+            PartitionPlan(model, name, task, type_names(k), method, k)
+            for model, task in self.features
+            for name, (method, k) in clusterings(self.config, task).items()
+            if self._wanted(name)
+        ]
+        for name, entry in self.config.partitions.items():
+            if entry.model in self.models and entry.task in self.tasks and self._wanted(name):
+                types = types_in(f"partitions.{name}.file", entry.file)
+                planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
+        return {(partition.model, partition.name): partition for partition in planned}
+
+    @cached_property
+    def clustered(self) -> list[PartitionPlan]:
+        """The partitions that clustering makes."""
+        return [partition for partition in self.partitions.values() if partition.method is not None]
+
+    @cached_property
+    def imported(self) -> list[PartitionPlan]:
+        """The partitions that are read from a file of the user's."""
+        return [partition for partition in self.partitions.values() if partition.method is None]
+
+    @cached_property
+    def ablations(self) -> list[AblationPlan]:
+        """Every evaluation: a condition applies to the partitions that have all the types it names.
+
+        A condition that names no type (the baseline) goes with each partition that another condition applies to. One
+        that a further reading can change is evaluated under that reading as well.
+        """
+        return [
+            AblationPlan(partition.model, partition.name, condition, partition.task, reading)
+            for partition in self.partitions.values()
+            if self.config.models[partition.model].evaluate == partition.task
+            for condition in self._applicable(partition)
+            for reading in (None, *self._readings(condition, partition.task))
+        ]
+
+    @cached_property
+    def ablated(self) -> list[PartitionPlan]:
+        """The partitions that some condition is evaluated on."""
+        names = dict.fromkeys((ablation.model, ablation.partition) for ablation in self.ablations)
+        return [self.partitions[name] for name in names]
+
+    @cached_property
+    def tabulated(self) -> list[AblationPlan]:
+        """The evaluations of Tables 2 and 3: those under the reading of `ablation`."""
+        return [ablation for ablation in self.ablations if ablation.reading is None]
+
+    @cached_property
+    def controlled(self) -> list[AblationPlan]:
+        """The evaluations that have random heads as a control: those of Table 2."""
+        return [
+            ablation
+            for ablation in self.tabulated
+            if self.config.controls.draws
+            and self._is_of_table_2(ablation.condition)
+            and self.baseline(ablation.model, ablation.partition)
+        ]
+
+    def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
+        """Those of one model under one partition."""
+        return [ablation for ablation in self.controlled if (ablation.model, ablation.partition) == (model, partition)]
+
+    @cached_property
+    def beside_random_heads(self) -> list[PartitionPlan]:
+        """The partitions that some condition with random heads as a control is evaluated on."""
+        return [partition for partition in self.ablated if self.controlled_of(partition.model, partition.name)]
+
+    @cached_property
+    def curved(self) -> list[PartitionPlan]:
+        """The partitions whose types are removed in growing sets."""
+        return self.ablated if self.config.curves.orders else []
+
+    @cached_property
+    def gradients(self) -> list[FeaturePlan]:
+        """Every measurement of gradients: of a language model's loss on texts, and of a fine-tuned model's on its task.
+
+        Whether the weights hold the head for it is unknown here; a job that finds none writes a file without values.
+        """
+        return [
+            entry
+            for entry in self.features
+            if self.config.gradients.samples
+            and (self.is_text(entry.task) or self.config.models[entry.model].evaluate == entry.task)
+        ]
+
+    @cached_property
+    def texts(self) -> list[FeaturePlan]:
+        """Every model on each of its tasks of text."""
+        return [entry for entry in self.features if self.is_text(entry.task)]
+
+    @cached_property
+    def cached(self) -> list[PartitionPlan]:
+        """The partitions of decoders whose key-value heads are exported."""
+        return [entry for entry in self.partitions.values() if entry.model in self.config.export.full_attention]
+
+    @cached_property
+    def detected(self) -> list[FeaturePlan]:
+        """Every model whose heads are tested on random tokens, which stand for a task."""
+        return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
+
+    def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
+        """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
+        partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]
+        return next((it for it in partitions if len(it.types) == 4), next(iter(partitions), None))
+
+    def analyses_of(self, model: str) -> dict[str, list[FeaturePlan]]:
+        """What is measured of a model's heads, besides types: by analysis, the model on each of its tasks."""
+        planned = {
+            "surfaces": self.texts,
+            "gradients": self.gradients,
+            "divergences": self.texts,
+            "relations": self.inputs_of("treebank"),
+            "coreference": self.inputs_of("coreference"),
+            "importance": dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.curved),
+            **({"detectors": self.detected} if model in self.config.detectors.models else {}),
+        }
+        return {name: [entry for entry in entries if entry.model == model] for name, entries in planned.items()}
+
+    def left_out(self, model: str, partition: str) -> list[AblationPlan]:
+        """The evaluations with random heads in which something is done to the heads of one type, and to no others."""
+        return [
+            ablation
+            for ablation in self.controlled
+            if (ablation.model, ablation.partition) == (model, partition)
+            and len(targets := list(self.operations(ablation.condition))) == 1
+            and head_of(targets[0]) is None
+        ]
+
+    @cached_property
+    def joined(self) -> list[PartitionPlan]:
+        """The partitions of models of whose heads more is measured than their types."""
+        return [it for it in self.partitions.values() if any(self.analyses_of(it.model).values())]
+
+    def is_text(self, task: str) -> bool:
+        """Whether a task consists of texts, about which nothing is asked."""
+        return self.config.tasks[task].kind == Text.name
+
+    def is_treebank(self, task: str) -> bool:
+        """Whether a task consists of sentences with dependency trees."""
+        return self.config.tasks[task].kind == Treebank.name
+
+    def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
+        """The evaluations on one model under one partition."""
+        return [ablation for ablation in self.ablations if (ablation.model, ablation.partition) == (model, partition)]
+
+    def baseline(self, model: str, partition: str) -> AblationPlan | None:
+        """The evaluation that does nothing to a partition's heads, where there is one."""
+        return self._baselines.get((model, partition))
+
+    @cached_property
+    def _baselines(self) -> dict[tuple[str, str], AblationPlan]:
+        baselines: dict[tuple[str, str], AblationPlan] = {}
+        for ablation in self.ablations:
+            if not self.operations(ablation.condition):
+                baselines.setdefault((ablation.model, ablation.partition), ablation)
+        return baselines
+
+    def operations(self, condition: str) -> dict[str, str]:
+        """What a condition does: {type or head: operation}, without types and heads that would be kept anyway.
+
+        A single head with `keep` stays in if the condition changes some type, since that may be the head's own.
+        """
+        named = self.config.conditions[condition]
+        spared = any(named[type_] != "keep" for type_ in types_of(named))
+        return {
+            target: operation
+            for target, operation in named.items()
+            if operation != "keep" or (spared and head_of(target) is not None)
+        }
+
+    def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
+        """The condition that an evaluation's name contains, and the fields of its reading that can affect it there."""
+        condition, _, further = condition.partition(UNDER)
+        without = KINDS[self.config.tasks[task].kind].without_reading if task else ()
+        ablation = self.config.ablation
+        fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
+        matter = reading_matters(self.operations(condition).values())
+        return condition, {name: getattr(fields, name) for name in matter if name not in without}
+
+    def needs_head_outputs(self, condition: str) -> bool:
+        """Whether a condition needs the mean outputs of the model's heads."""
+        return need_head_outputs(self.operations(condition).values())
+
+    @property
+    def shards(self) -> int:
+        """The number of jobs that share the work on a new result; no result depends on it, so it is in no spec."""
+        return self.config.jobs.shards
+
+    @cached_property
+    def clusterings(self) -> list[str]:
+        """Name of each way of clustering, whatever the task."""
+        return list(dict.fromkeys(f"{partition.method}-k{partition.k}" for partition in self.clustered))
+
+    def clustered_by(self, clustering: str) -> list[PartitionPlan]:
+        """The partitions of all models that one way of clustering makes."""
+        return [partition for partition in self.clustered if f"{partition.method}-k{partition.k}" == clustering]
+
+    def finetuned(self, model: str) -> Finetuned | None:
+        """How the workflow makes a model; None where it does not."""
+        return self.config.models[model].source.finetuned
+
+    def parent(self, model: str) -> str | None:
+        """The model that this one was fine-tuned from."""
+        return parent_of(self.config, model)
+
+    @cached_property
+    def probed(self) -> list[FeaturePlan]:
+        """Each model with each of its treebanks that probes can learn from."""
+        if not self.config.probes.seeds:
+            return []
+        sources = self.config.tasks
+        return [
+            entry
+            for entry in self.inputs_of("treebank")
+            if sources[entry.task].source.world is not None or self.files.of_training(entry.task)
+        ]
+
+    @cached_property
+    def probed_types(self) -> list[TypeProbesPlan]:
+        """Each partition of a model with each of its treebanks that probes can learn from."""
+        return [
+            TypeProbesPlan(entry.model, entry.task, partition.name)
+            for entry in self.probed
+            for partition in self.partitions.values()
+            if partition.model == entry.model
+        ]
+
+    def probed_types_of(self, model: str, partition: str) -> list[TypeProbesPlan]:
+        """Those of one partition."""
+        return [entry for entry in self.probed_types if (entry.model, entry.partition) == (model, partition)]
+
+    def _wanted(self, partition: str) -> bool:
+        return self.config.select.partitions is None or partition in self.config.select.partitions
+
+    def _readings(self, condition: str, task: str) -> list[str]:
+        own = self.reading(condition, task)
+        return [name for name in self.readings if self.reading(f"{condition}{UNDER}{name}", task) != own]
+
+    def _is_of_table_2(self, condition: str) -> bool:
+        operations = self.operations(condition).values()
+        return bool(operations) and table_of(operations) == 2
+
+    def _applicable(self, partition: PartitionPlan) -> list[str]:
+        conditions = self.config.conditions
+        fitting = [name for name in conditions if set(types_of(conditions[name])) <= set(partition.types)]
+        ablated = any(conditions[name] for name in fitting) or not any(conditions.values())
+        return [name for name in self.conditions if name in fitting] if ablated else []
+
+
+def _laid_over(ablation: Ablation, reading: Ablation) -> Ablation:
+    return ablation.model_copy(update=reading.model_dump(exclude_unset=True))
+
+
+def _selected(registry: Iterable[str], selection: list[str] | None) -> list[str]:
+    return [name for name in registry if selection is None or name in selection]
+
+
+def _with_baseline(config: Config) -> list[str]:
+    """The selected conditions; the baseline is among them, since drops are measured from it."""
+    chosen = config.select.conditions
+    if chosen and not any(changes_nothing(config.conditions[name]) for name in chosen):
+        chosen = [next(name for name in config.conditions if changes_nothing(config.conditions[name])), *chosen]
+    return _selected(config.conditions, chosen)

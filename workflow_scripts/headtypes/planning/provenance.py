@@ -1,0 +1,201 @@
+"""What made a result: recorded in a file of its own, and in the result too where its format allows.
+
+The record of `results/a/b.csv` is `results/provenance/a/b.csv.json`. With the records, results can be checked against a
+configuration on any machine (`headtypes.planning.tools.audit`), without Snakemake's own metadata.
+"""
+
+import platform
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import leftovers, read_json, sha256_path, write_json
+from headtypes.planning.packages import NUMERIC_PACKAGES, version
+
+# Where results lie, unless another workflow uses this one under a prefix.
+RESULTS = Path("results")
+# What a record holds, and more.
+_RECORD = {"rule": str, "wildcards": dict, "spec": dict, "code": str, "sources": dict, "inputs": dict, "sha256": str}
+# What identifies a model or a data set on any machine.
+_IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
+
+
+def results_folder(path: str | Path) -> Path | None:
+    """The folder of results that a path lies in, None where it lies in none.
+
+    It is the innermost folder of this name: a prefix may contain the name too, but nothing inside the folder may
+    (`config.checks.check_names`).
+    """
+    return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
+
+
+def folder_of_records(results: Path) -> Path:
+    """Where the records of the results of a folder lie."""
+    return results / "provenance"
+
+
+def provenance_of(
+    rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str], results: Path = RESULTS
+) -> dict:
+    """What the results of a job are made with and from, collected before the job makes them.
+
+    rule, wildcards, spec, code: as Snakemake gives them; seeds are in the spec, `code` is `digest.code_digest`.
+    inputs:  paths, so that the models and data that they come from are known; results: the folder of the results.
+    returns  these, and packages {name: version}, python, git (commit, with "-dirty" where tracked files differ from
+        it; None outside a repository) and sources {name: what identifies the model or the data}.
+    """
+    return {
+        "rule": rule,
+        "wildcards": wildcards,
+        "spec": spec,
+        "code": code,
+        "packages": {name: version(imported) for imported, name in NUMERIC_PACKAGES.items()},
+        "python": platform.python_version(),
+        "git": _commit(),
+        "sources": _sources(inputs, results),
+    }
+
+
+def forget(outputs: Iterable[str]) -> None:
+    """Remove the records of results that are about to be made again, and temporary files that killed jobs left."""
+    for path in outputs:
+        for file in (beside(path), *leftovers(path), *leftovers(beside(path))):
+            file.unlink(missing_ok=True)
+
+
+def check_alone(path: Path, temporary: Path, outputs: Iterable[str], start: float) -> None:
+    """Raise `InputError` where another job has made, or is making, the result that is about to be put in place.
+
+    path:    of the file; nothing is asked where it is neither a result of this job nor the record of one.
+    temporary: the file that is about to be moved there.
+    outputs: the results of this job, whose records it has removed (`forget`); start: when it did so, in the file
+        system's time.
+
+    Such a job is one that a killed run left on another machine, or that this one was left by.
+    """
+    for output in outputs:
+        if not (path.is_relative_to(output) or path == beside(output)):
+            continue
+        if beside(output).exists():
+            raise InputError(f"{output} has been made by another job meanwhile, and is kept; run again.")
+        others = {*leftovers(output), *leftovers(beside(output))} - {temporary}
+        if any(file.stat().st_mtime > start for file in others):
+            raise InputError(f"{output} is being written by another job; wait until it has ended, and run again.")
+
+
+def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
+    """The SHA-256 of each input of a job, by its path.
+
+    results: the folder of the job's results; inputs from elsewhere are the user's, and nothing is recorded of them.
+    Raises `InputError` where a result has changed since its record was written.
+    """
+    read = {path: sha256_path(path) for path in inputs}
+    for path, digest in read.items():
+        known = recorded(path) if results_folder(path) == results else None
+        if known and known["sha256"] != digest:
+            raise InputError(
+                f"{path} was damaged or changed since it was made: its SHA-256 is not the one in {beside(path)}; "
+                f"delete {path} and run again."
+            )
+    return read
+
+
+def check_shards(spec: dict, read: dict[str, str], code: str) -> None:
+    """Raise `InputError` where a shard that is about to be joined was not made as the whole would be.
+
+    Snakemake sees that too, but not where its own records have been deleted.
+
+    spec, read: of the job that joins, as Snakemake and `verified` gave them; the shards are among what it reads.
+    code:       the digest of the present code that makes the shards.
+    """
+    for path in filter(is_shard, read):
+        shard = recorded(path)
+        if shard is None:
+            raise InputError(f"{path} has no record of what made it; delete it and run again.")
+        other = [key for key, value in shard["spec"].items() if key in spec and spec[key] != value]
+        other += [name for name, digest in shard["inputs"].items() if read.get(name, digest) != digest]
+        other += [] if shard["code"] == code else ["the code"]
+        if other:
+            raise InputError(f"{path} is left over from a run that differs in {other[0]}; delete it and run again.")
+
+
+def record(provenance: dict, read: dict[str, str], outputs: Iterable[str], threads: int) -> None:
+    """Write the records of the outputs of a job that has ended well.
+
+    provenance, read: as `provenance_of` and `verified` gave them. Each record also holds the threads of the job, the
+        number of shards it was joined from, and the SHA-256 of its other inputs and of the output itself.
+    """
+    inputs = {path: digest for path, digest in read.items() if not is_shard(path)}
+    own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
+    sources, shards = {**provenance["sources"], **own}, max(1, len(read) - len(inputs))
+    whole = {**provenance, "sources": sources, "threads": threads, "shards": shards, "inputs": inputs}
+    for path in outputs:
+        write_json(beside(path), {**whole, "sha256": sha256_path(path)})
+
+
+def forget_joined(results: Path) -> None:
+    """Remove the records of shards that have been joined and deleted; results: the folder of the results."""
+    records = folder_of_records(results)
+    for file in (records / "shards").rglob("*.json"):
+        if not (results / file.relative_to(records).with_suffix("")).exists():
+            file.unlink(missing_ok=True)
+
+
+def recorded(path: str | Path) -> dict | None:
+    """The record of a result; None where there is none. Raises `InputError` where it is damaged."""
+    if not beside(path).is_file():
+        return None
+    try:
+        record = read_json(beside(path))
+    except InputError:
+        record = None
+    if not (isinstance(record, dict) and all(isinstance(record.get(key), of) for key, of in _RECORD.items())):
+        raise InputError(f"{beside(path)} is damaged; delete it and {path}, and run again.")
+    return record
+
+
+def shards_of(path: str | Path) -> int | None:
+    """The number of shards that a result was joined from; None where there is no such result, or no whole record."""
+    try:
+        record = recorded(path) if Path(path).exists() else None
+    except InputError:
+        return None
+    return record and record.get("shards", 1)
+
+
+def is_shard(path: str | Path) -> bool:
+    """Whether a file is joined with others into a result."""
+    results = results_folder(path)
+    return results is not None and Path(path).is_relative_to(results / "shards")
+
+
+def beside(path: str | Path) -> Path:
+    """Where the record of a result lies."""
+    results = results_folder(path)
+    return folder_of_records(results) / f"{Path(path).relative_to(results)}.json"
+
+
+def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
+    """Models and data that files come from: {models/…, tasks/… or training/…: what identifies them}."""
+    sources, folder = {}, results / "sources"
+    for path in map(Path, paths):
+        if results_folder(path) != results:
+            continue
+        sources |= (recorded(path) or {}).get("sources", {})
+        if path.is_relative_to(folder) and path.suffix == ".json":
+            source = read_json(path)
+            name = path.relative_to(folder).with_suffix("").as_posix()
+            sources[name] = {key: source[key] for key in _IDENTITY if source.get(key) is not None}
+    return sources
+
+
+@cache
+def _commit() -> str | None:
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        run = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return run.stdout.strip() or None

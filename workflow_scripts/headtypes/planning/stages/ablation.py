@@ -1,0 +1,91 @@
+"""What a model answers when heads are taken away."""
+
+from typing import Any
+
+from headtypes.analyses.ablation.curve_sets import most_sets
+from headtypes.core.seeds import derive_seed
+from headtypes.data.kinds.registry import KINDS
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.stage import given, share_of, stage
+
+
+def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
+    controls = plan.config.controls
+    return controls.draws * share_of(controls.questions, rows)
+
+
+def _sets_of_curves(plan: Plan, wildcards: Any, rows: int) -> float:
+    curves, types = plan.config.curves, plan.partitions[wildcards.model, wildcards.partition].types
+    return (1 + curves.orders) * most_sets(len(types)) * share_of(curves.questions, rows)
+
+
+@stage("forward", reads="questions")
+def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
+    """What is done to which heads, under which reading of the paper, and the arithmetic."""
+    task = plan.partitions[model, partition].task
+    return {**_evaluation(plan, condition, task), "condition": condition}
+
+
+@stage("forward", reads="questions")
+def evaluate_shard(plan: Plan, model: str, partition: str, condition: str, shard: str, shards: str) -> dict:
+    """What the whole evaluation depends on, and which part of it this is."""
+    return {**evaluate_condition(plan, model, partition, condition), "part": [int(shard), int(shards)]}
+
+
+@stage()
+def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
+    """The conditions, in the order of the rule's inputs, which of them is the baseline, and the seed."""
+    conditions = [ablation.name for ablation in plan.ablations_of(model, partition)]
+    baseline = plan.baseline(model, partition)
+    seed = derive_seed(plan.config.seed, "measure_intervals", model, partition)
+    return {"conditions": conditions, "baseline": baseline and baseline.name, "seed": seed}
+
+
+@stage("forward", reads="questions", passes=_draws_of_controls)
+def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
+    """The condition, and how many heads are drawn how often, on how many questions."""
+    task, controls = plan.partitions[model, partition].task, plan.config.controls
+    seed = derive_seed(plan.config.seed, "evaluate_controls", model, partition, condition)
+    drawn = {"draws": controls.draws, "questions": controls.questions, "seed": seed}
+    return {**_evaluation(plan, condition, task), "condition": condition, **drawn}
+
+
+@stage()
+def plot_controls(plan: Plan, model: str, partition: str) -> dict:
+    """What the conditions do, in the order of the rule's inputs, and the seed of the intervals."""
+    conditions = [[entry.name, plan.operations(entry.condition)] for entry in plan.controlled_of(model, partition)]
+    return {"conditions": conditions, "seed": derive_seed(plan.config.seed, "plot_controls", model, partition)}
+
+
+@stage("gradients", reads="questions")
+def measure_importance(plan: Plan, model: str, task: str) -> dict:
+    """The kind of the task, and the arithmetic."""
+    return {"kind": plan.config.tasks[task].kind, **given(plan.config.compute)}
+
+
+@stage("forward", reads="questions", passes=_sets_of_curves)
+def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
+    """The orders in which heads are removed, on how many questions, and the arithmetic."""
+    task, curves = plan.partitions[model, partition].task, plan.config.curves
+    seed = derive_seed(plan.config.seed, "evaluate_curves", model, partition)
+    return {**_task(plan, task), "orders": curves.orders, "questions": curves.questions, "seed": seed}
+
+
+@stage()
+def plot_curves(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing: the figure depends on its inputs alone."""
+    return {}
+
+
+def _evaluation(plan: Plan, name: str, task: str) -> dict:
+    condition, reading = plan.reading(name, task)
+    # The padding of a full window counts under one reading alone.
+    padded = {"max_seq_length": plan.config.windows.max_seq_length} if reading.get("uniform_over_padding") else {}
+    return {"operations": plan.operations(condition), "reading": reading, **padded, **_task(plan, task)}
+
+
+def _task(plan: Plan, task: str) -> dict:
+    """How a model's answers to a task are read off, and the arithmetic."""
+    kind = KINDS[plan.config.tasks[task].kind]
+    answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
+    return {"kind": kind.name, **answers, **given(plan.config.compute)}

@@ -1,0 +1,24 @@
+"""How differently heads attend."""
+
+from headtypes.core.seeds import derive_seed
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.stage import stage
+from headtypes.planning.stages.surface import measure_surface
+
+
+@stage("divergence", reads="samples")
+def measure_divergence(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut and encoded, the arithmetic, and how much attention is smoothed."""
+    return {**measure_surface(plan, model, task), "smoothing": plan.config.divergence.smoothing}
+
+
+@stage("divergence", reads="samples")
+def measure_divergence_shard(plan: Plan, model: str, task: str, shard: str, shards: str) -> dict:
+    """What the whole measurement depends on, and which part of it this is."""
+    return {**measure_divergence(plan, model, task), "part": [int(shard), int(shards)]}
+
+
+@stage()
+def project_heads(plan: Plan, model: str, task: str) -> dict:
+    """Which distances the plane shows, and the seed of its starts and of the permutations."""
+    return {"scale": plan.config.divergence.scale, "seed": derive_seed(plan.config.seed, "project_heads", model, task)}

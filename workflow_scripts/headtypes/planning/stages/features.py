@@ -1,0 +1,17 @@
+"""Distance features of every head."""
+
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.data import encoding_of
+from headtypes.planning.stages.stage import given, stage
+
+
+@stage("forward", reads="samples")
+def extract_features(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, and the arithmetic."""
+    return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
+
+
+@stage("forward", reads="samples")
+def extract_shard(plan: Plan, model: str, task: str, shard: str, shards: str) -> dict:
+    """What the whole extraction depends on, and which part of it this is."""
+    return {**extract_features(plan, model, task), "part": [int(shard), int(shards)]}

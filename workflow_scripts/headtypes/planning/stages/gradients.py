@@ -1,0 +1,16 @@
+"""How much a model's own loss depends on the attention to each kind of token."""
+
+from headtypes.core.seeds import derive_seed
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.data import encoding_of
+from headtypes.planning.stages.stage import given, share_of, stage
+
+
+@stage("gradients", reads="texts", passes=lambda plan, wildcards, rows: share_of(plan.config.gradients.samples, rows))
+def measure_gradients(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, how many are drawn, and the arithmetic.
+
+    The seed is that of the task, so that models with one tokenizer guess the same words.
+    """
+    drawn = {"samples": plan.config.gradients.samples, "seed": derive_seed(plan.config.seed, "measure_gradients", task)}
+    return {"task": task, **encoding_of(plan, task), **drawn, **given(plan.config.compute)}

@@ -1,0 +1,18 @@
+"""What heads and baselines find of the antecedents of mentions."""
+
+from headtypes.core.seeds import derive_seed
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.data import words_of
+from headtypes.planning.stages.stage import stage
+
+
+@stage("forward", reads="rows")
+def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
+    """Which words of a document are read, how tokens become words, and the arithmetic."""
+    return {**words_of(plan, task), "reading": plan.config.coreference.documents}
+
+
+@stage(reads="rows")
+def measure_coreference(plan: Plan, model: str, task: str) -> dict:
+    """The seed of the intervals."""
+    return {"seed": derive_seed(plan.config.seed, "measure_coreference", model, task)}

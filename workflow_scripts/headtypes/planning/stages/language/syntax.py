@@ -1,0 +1,62 @@
+"""What heads, probes and fixed offsets find of a treebank's dependency relations."""
+
+from typing import Any
+
+from headtypes.core.seeds import derive_seed
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.data import words_of
+from headtypes.planning.stages.stage import given, stage
+
+
+def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
+    """The model and a network of random weights read what is scored and, in each epoch, what is learnt."""
+    probes = plan.config.probes
+    return 2 * (1 + probes.epochs * (_TRAINING if probes.sentences == "all" else probes.sentences / max(rows, 1)))
+
+
+# How many times as large as its part that is evaluated a treebank's training part is; of UD English EWT, 6.
+_TRAINING = 8
+
+
+@stage("forward", reads="rows")
+def extract_arcs(plan: Plan, model: str, task: str) -> dict:
+    """Which sentences are read, how tokens become words, and the arithmetic."""
+    return words_of(plan, task)
+
+
+@stage(reads="rows")
+def measure_relations(plan: Plan, model: str, task: str) -> dict:
+    """Which relations are listed, the largest offset, and the seed of the intervals."""
+    seed = derive_seed(plan.config.seed, "measure_relations", model, task)
+    return {**given(plan.config.relations), "seed": seed}
+
+
+@stage("forward", reads="rows", passes=_passes_of_probes)
+def train_probes(plan: Plan, model: str, task: str) -> dict:
+    """How the probes learn, on how many sentences, and how these are read."""
+    return {**_learning(plan, task), "seed": derive_seed(plan.config.seed, "train_probes", model, task)}
+
+
+@stage("forward", reads="rows", passes=lambda *job: _passes_of_probes(*job) / 2)
+def probe_types(plan: Plan, model: str, task: str, partition: str) -> dict:
+    """How the probes learn, on how many sentences, and how these are read."""
+    return {**_learning(plan, task), "seed": derive_seed(plan.config.seed, "probe_types", model, task, partition)}
+
+
+def _learning(plan: Plan, task: str) -> dict:
+    probes = plan.config.probes
+    how = {key: getattr(probes, key) for key in ("learning_rate", "epochs", "sentences", "root")}
+    return {**words_of(plan, task), **how, "starts": probes.seeds}
+
+
+@stage(reads="rows")
+def measure_probes(plan: Plan, model: str, task: str) -> dict:
+    """The largest offset, and the seed of the intervals."""
+    seed = derive_seed(plan.config.seed, "measure_probes", model, task)
+    return {"offsets": plan.config.relations.offsets, "seed": seed}
+
+
+@stage(reads="rows")
+def measure_offsets(plan: Plan, task: str) -> dict:
+    """The largest offset."""
+    return {"offsets": plan.config.relations.offsets}

@@ -1,0 +1,14 @@
+"""Finding models."""
+
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.stage import given, stage
+
+
+@stage()
+def fetch_model(plan: Plan, model: str) -> dict:
+    """Where the model comes from; one that the workflow makes is an input.
+
+    What its weights must be is checked (`tools.demands`) and changes no result.
+    """
+    source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
+    return {"model": model, "source": None if plan.finetuned(model) else source}

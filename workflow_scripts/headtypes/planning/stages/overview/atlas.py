@@ -1,0 +1,61 @@
+"""The pages with every head of a model."""
+
+from headtypes.planning import paths
+from headtypes.planning.entries import FeaturePlan, PartitionPlan
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.stage import stage
+
+# The results that an atlas shows, where there are any, and what each is called among the inputs of its rule.
+RESULTS = {
+    "features": paths.FEATURES,
+    "partitions": paths.PARTITION,
+    "parents": paths.PARTITION,
+    "confidence": paths.CONFIDENCE,
+    "intervals": paths.INTERVALS,
+    "surfaces": paths.SURFACE,
+    "gradients": paths.GRADIENTS,
+    "divergences": paths.DIVERGENCE,
+    "relations": paths.RELATIONS,
+    "best_heads": paths.RELATIONS_BEST,
+    "coreference": paths.COREFERENCE,
+    "importance": paths.IMPORTANCE,
+    "detectors": paths.DETECTORS,
+}
+
+
+def tasks_with_maps(plan: Plan, model: str) -> list[FeaturePlan]:
+    """The model on each of its tasks from which samples are drawn, first the one that its atlas is about."""
+    entries = [entry for entry in plan.features if entry.model == model]
+    return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
+
+
+def results_of(plan: Plan, model: str) -> dict[str, list[FeaturePlan | PartitionPlan]]:
+    """What there is of each kind of `RESULTS`, first what the atlas of the model is about."""
+    tasks, analyses = tasks_with_maps(plan, model), plan.analyses_of(model)
+    shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
+    partitions = [entry for entry in plan.partitions.values() if entry.model == model]
+    of_parent = (plan.partitions.get((plan.parent(model), entry.name)) for entry in partitions)
+    return {
+        **analyses,
+        "best_heads": analyses["relations"],
+        "features": tasks[:1],
+        "partitions": sorted(partitions, key=lambda entry: entry not in shown),
+        "parents": [entry for entry in of_parent if entry is not None],
+        "confidence": [entry for entry in shown if entry in plan.clustered],
+        "intervals": [entry for entry in plan.ablated if entry.model == model],
+    }
+
+
+@stage()
+def write_atlas(plan: Plan, model: str) -> dict:
+    """The tasks and partitions of each kind of result, in the order of the rule's inputs; what conditions do."""
+    found = results_of(plan, model)
+    names = {kind: [it.wildcards.get("partition", it.task) for it in entries] for kind, entries in found.items()}
+    names["parents"] = [f"{entry.name} of {entry.model}" for entry in found["parents"]]
+    ablations = [ablation for entry in found["intervals"] for ablation in plan.ablations_of(model, entry.name)]
+    return {
+        "maps": [entry.task for entry in tasks_with_maps(plan, model)],
+        "found": names,
+        "conditions": {ablation.condition: plan.operations(ablation.condition) for ablation in ablations},
+        **plan.config.clustering.features,
+    }

@@ -1,0 +1,24 @@
+"""Types of heads beside every analysis of their model."""
+
+from headtypes.core.seeds import derive_seed
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.stage import stage
+
+
+@stage()
+def join_types(plan: Plan, model: str, partition: str) -> dict:
+    """The tasks of each analysis, and the conditions with random heads, in the order of the rule's inputs; the seed."""
+    tasks = {name: [entry.task for entry in entries] for name, entries in plan.analyses_of(model).items()}
+    tasks["probes"] = [entry.task for entry in plan.probed_types_of(model, partition)]
+    left_out = [
+        {"type": type_, "operation": operation, "task": ablation.task}
+        for ablation in plan.left_out(model, partition)
+        for type_, operation in plan.operations(ablation.condition).items()
+    ]
+    return {**tasks, "left_out": left_out, "seed": derive_seed(plan.config.seed, "join_types", model, partition)}
+
+
+@stage()
+def plot_joined(plan: Plan, model: str, partition: str) -> dict:
+    """The tasks whose planes are shown, in the order of the rule's inputs."""
+    return {"planes": join_types(plan, model, partition)["divergences"]}

@@ -1,0 +1,85 @@
+"""The page of all results."""
+
+from headtypes.planning.entries import FeaturePlan, PartitionPlan
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.stage import stage
+
+# Each figure's name among the rule's inputs, by what it has wildcards of.
+_OF_PARTITION = ("heads", "projection", "layers", "maps")
+_OF_TEXT = ("examples", "surface_2", "surface_4", "plane")
+_OTHERS = ("guan", "clark", "relations", "coreference", "probes", "types", "ablations", "partition", "joined")
+
+
+def shown_partitions(plan: Plan) -> list[PartitionPlan]:
+    """The partition whose figures stand in the summary: an evaluated one, of four types, where there is one."""
+    partitions = plan.ablated or list(plan.partitions.values())
+    return sorted(partitions, key=lambda it: len(it.types) != 4)[:1]
+
+
+def shown_texts(plan: Plan) -> list[FeaturePlan]:
+    """The model and task of text whose figures stand in the summary."""
+    return plan.texts[:1]
+
+
+def shown_gradients(plan: Plan) -> list[FeaturePlan]:
+    """The gradients that stand in the summary: on the text, where there are some."""
+    return [entry for entry in shown_texts(plan) if entry in plan.gradients]
+
+
+def shown_confidence(plan: Plan) -> list[PartitionPlan]:
+    """The partition whose types are drawn again, if clustering made it."""
+    return [it for it in shown_partitions(plan) if it in plan.clustered]
+
+
+def shown_controls(plan: Plan) -> list[PartitionPlan]:
+    """The partition whose types are left out beside random heads."""
+    controlled = {(it.model, it.partition) for it in plan.controlled}
+    return [it for it in shown_partitions(plan) if (it.model, it.name) in controlled]
+
+
+def shown_sentences(plan: Plan) -> list[FeaturePlan]:
+    """The first treebank and the first documents that some model reads."""
+    return [entry for kind in ("treebank", "coreference") for entry in plan.inputs_of(kind)[:1]]
+
+
+def shown_joined(plan: Plan) -> list[PartitionPlan]:
+    """The partitions whose types stand beside random heads in the summary: the shown one, and one of the text."""
+    of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
+    wanted = [*shown_partitions(plan), *(it for it in of_texts if it is not None)]
+    return [it for place, it in enumerate(wanted) if it in plan.joined and it not in wanted[:place]]
+
+
+@stage()
+def write_summary(plan: Plan) -> dict:
+    """What was run, and of which entries the figures are, in the order of the rule's inputs."""
+    partitions, texts = _partitions(shown_partitions(plan)), _inputs(shown_texts(plan))
+    shown = {
+        **dict.fromkeys(_OF_PARTITION, partitions),
+        **dict.fromkeys(_OF_TEXT, texts),
+        "curves": [it for it in partitions if plan.curved],
+        "choice": _inputs(shown_partitions(plan)),
+        "confidence": _partitions(shown_confidence(plan)),
+        "controls": _partitions(shown_controls(plan)),
+        "sentences": _inputs(shown_sentences(plan)),
+        **{key: [{"clustering": clustering} for clustering in plan.clusterings] for key in ("models", "compared")},
+        "gradients": _inputs(shown_gradients(plan)),
+        "joined_figures": _partitions(shown_joined(plan)),
+    }
+    return {
+        "inputs": [*_OTHERS, *shown],
+        "models": plan.models,
+        "tasks": list(dict.fromkeys(entry.task for entry in plan.inputs)),
+        "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
+        "partitions": len(plan.partitions),
+        "published": [model for model in plan.models if "guan2020" in plan.config.models[model].published],
+        "shown": shown,
+        "seed": plan.config.seed,
+    }
+
+
+def _partitions(entries: list[PartitionPlan]) -> list[dict[str, str]]:
+    return [{"model": it.model, "partition": it.name} for it in entries]
+
+
+def _inputs(entries: list[FeaturePlan] | list[PartitionPlan]) -> list[dict[str, str]]:
+    return [{"model": it.model, "task": it.task} for it in entries]

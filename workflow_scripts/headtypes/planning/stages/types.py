@@ -1,0 +1,84 @@
+"""Types of heads."""
+
+from headtypes.core.seeds import derive_seed
+from headtypes.planning.plan import Plan
+from headtypes.planning.stages.stage import stage
+
+
+@stage()
+def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
+    """The method and its settings."""
+    entry, clustering = plan.partitions[model, partition], plan.config.clustering
+    return {
+        "method": entry.method,
+        "k": entry.k,
+        **clustering.features,
+        "scale": clustering.scale,
+        "restarts": clustering.restarts,
+        "seed": derive_seed(plan.config.seed, "cluster_heads", model, partition),
+    }
+
+
+@stage()
+def import_partition(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution in which the types are described."""
+    return plan.config.clustering.features
+
+
+@stage()
+def measure_stability(plan: Plan, model: str, partition: str) -> dict:
+    """The clustering whose stability is measured, and by how many models."""
+    seed = derive_seed(plan.config.seed, "measure_stability", model, partition)
+    return {**cluster_heads(plan, model, partition), "models": plan.config.stability.models, "seed": seed}
+
+
+@stage()
+def measure_confidence(plan: Plan, model: str, partition: str) -> dict:
+    """The clustering whose types are drawn again."""
+    seed = derive_seed(plan.config.seed, "measure_confidence", model, partition)
+    return {**cluster_heads(plan, model, partition), "seed": seed}
+
+
+@stage()
+def plot_confidence(plan: Plan, model: str, partition: str) -> dict:
+    """Nothing: the figure depends on its inputs alone."""
+    return {}
+
+
+@stage()
+def embed_heads(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution of the features, and the seed of t-SNE."""
+    # Named for the rule that once did this: another name would be another seed.
+    seed = derive_seed(plan.config.seed, "draw_projection", model, partition)
+    return {**plan.config.clustering.features, "seed": seed}
+
+
+@stage()
+def export_heads(plan: Plan, model: str, partition: str) -> dict:
+    """What the heads are of."""
+    return {"model": model, "task": plan.partitions[model, partition].task, "partition": partition}
+
+
+@stage()
+def export_full_attention(plan: Plan, model: str, partition: str) -> dict:
+    """The draws of the bootstrap."""
+    return {"seed": derive_seed(plan.config.seed, "export_full_attention", model, partition)}
+
+
+@stage()
+def choose_clustering(plan: Plan, model: str, task: str) -> dict:
+    """The settings that all methods and numbers of clusters share."""
+    clustering = plan.config.clustering
+    return {
+        **clustering.features,
+        "scale": clustering.scale,
+        "restarts": clustering.restarts,
+        "models": plan.config.stability.models,
+        "seed": derive_seed(plan.config.seed, "choose_clustering", model, task),
+    }
+
+
+@stage()
+def plot_choice(plan: Plan, model: str, task: str) -> dict:
+    """The resolution that gap and stability are about."""
+    return {"distance_bins": plan.config.clustering.distance_bins}

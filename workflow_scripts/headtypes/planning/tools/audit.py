@@ -1,0 +1,124 @@
+"""Whether the results on disk belong to a configuration, judged by their records of provenance alone."""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import sha256_path
+from headtypes.core.progress import progress
+from headtypes.planning.provenance import RESULTS, beside, folder_of_records, is_shard, recorded, results_folder
+from headtypes.planning.tools.jobs import Job, changes
+
+# What `snakemake --report` writes.
+_ON_DEMAND = "report.html"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A result that is not as it should be.
+
+    state: missing; foreign (without a record, or of another configuration); damaged (changed since it was made); or
+        stale (made with another spec or code, or from other inputs, than the present ones).
+    """
+
+    path: str
+    state: str
+    why: str
+
+
+def audit(jobs: Iterable[Job]) -> list[Finding]:
+    """Check every result of the jobs, given producers first, and all other files of the results folder.
+
+    Every file is read once. A result made from one that is not as it should be is stale itself.
+    """
+    jobs = [job for job in jobs if not all(map(is_shard, job.outputs))]
+    check = _Check()
+    with progress(sum(len(job.outputs) for job in jobs), "audit", "results") as bar:
+        for job in jobs:
+            for path in job.outputs:
+                check(path, job)
+                bar.update(1)
+    return [*check.findings.values(), *_foreign(jobs)]
+
+
+def remove(findings: Iterable[Finding]) -> list[str]:
+    """Remove stale and damaged results and their records; return the paths of the results."""
+    removed = [finding.path for finding in findings if finding.state in ("stale", "damaged")]
+    for path in map(Path, removed):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+        beside(path).unlink(missing_ok=True)
+    return removed
+
+
+class _Check:
+    """Checks results one by one, and remembers findings and digests for the results made from them."""
+
+    def __init__(self):
+        self.findings: dict[str, Finding] = {}
+        self._sha256 = cache(sha256_path)
+
+    def __call__(self, path: str, job: Job) -> None:
+        state, why = self._state(path, job)
+        if state:
+            self.findings[path] = Finding(path, state, why)
+
+    def _state(self, path: str, job: Job) -> tuple[str, str]:
+        if not Path(path).exists():
+            return "missing", "it is not there"
+        try:
+            record = recorded(path)
+        except InputError:
+            return "damaged", f"the record of what made it, {beside(path)}, is damaged"
+        if record is None:
+            return "foreign", "there is no record of what made it"
+        if self._sha256(path) != record["sha256"]:
+            return "damaged", "it has changed since it was made"
+        why = [*changes(job, record), *self._input_changes(job, record["inputs"])]
+        return ("stale", "; ".join(why)) if why else ("", "")
+
+    def _input_changes(self, job: Job, read: dict[str, str]) -> Iterator[str]:
+
+        def is_result(path: str) -> bool:
+            return results_folder(path) == job.results
+
+        inside = [path for path in job.inputs if is_result(path) and not is_shard(path)]
+        if set(inside) != set(filter(is_result, read)):
+            yield "it was made from other results"
+            return
+        for path in inside:
+            if path in self.findings:
+                yield f"{path} is {self.findings[path].state}"
+            elif self._sha256(path) != read[path]:
+                yield f"it was made from another version of {path}"
+        # The user's files may lie in another place on this machine, so they are compared by content.
+        outside = [path for path in job.inputs if not is_result(path)]
+        absent = [path for path in outside if not Path(path).exists()]
+        before = Counter(digest for path, digest in read.items() if not is_result(path))
+        if absent:
+            yield f"{absent[0]} is not there"
+        elif Counter(map(self._sha256, outside)) != before:
+            yield f"the contents of {', '.join(outside) or 'files that are no longer inputs'} have changed"
+
+
+def _foreign(jobs: list[Job]) -> Iterator[Finding]:
+    folders = {job.results for job in jobs} or {RESULTS}
+    known = {Path(path) for job in jobs for path in (*job.outputs, job.benchmark) if path is not None}
+    known |= {folder / _ON_DEMAND for folder in folders}
+    for path in sorted(path for folder in folders for path in folder.rglob("*")):
+        if (
+            path.is_dir()
+            or path.is_relative_to(folder_of_records(results_folder(path)))
+            or is_shard(path)
+            or not known.isdisjoint((path, *path.parents))
+        ):
+            continue
+        ours = path.name.endswith("benchmark.tsv") or beside(path).is_file()
+        why = "it belongs to another configuration" if ours else "there is no record of what made it"
+        yield Finding(str(path), "foreign", why)

@@ -1,0 +1,95 @@
+"""A job of the plan, and how it differs from the job that made the results on disk."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headtypes.core.files import read_json
+from headtypes.planning.digest import code_parts
+from headtypes.planning.provenance import results_folder
+from headtypes.planning.tools.history import code_file
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of the plan.
+
+    spec, code: its two parameters, as Snakemake has them.
+    script:     file of its code.
+    inputs, outputs: paths as Snakemake has them; named: the inputs by the names that the rule gives them.
+    benchmark: where its time is written, if anywhere; gpu: whether it takes a GPU; mem_mb: the memory that it asks for,
+        where that is known.
+    runs, reasons: whether Snakemake would run it now, and Snakemake's words for why.
+    """
+
+    rule: str
+    """Name of the rule; where another workflow uses this one as a module, the name that the rule has there."""
+    wildcards: dict[str, str]
+    spec: str
+    code: str
+    script: Path
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    benchmark: str | None = None
+    threads: int = 1
+    runs: bool = False
+    reasons: tuple[str, ...] = ()
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    gpu: bool = False
+    mem_mb: int | None = None
+
+    @property
+    def stage(self) -> str:
+        """Name of the rule in this workflow, which is that of its script."""
+        return self.script.stem
+
+    @property
+    def results(self) -> Path:
+        """The folder of the results."""
+        return results_folder(self.outputs[0])
+
+
+def changes(job: Job, record: dict) -> list[str]:
+    """How a job differs from the one that made a result, in words; empty where it does not.
+
+    record: the result's record of provenance (`provenance.recorded`).
+    """
+    if (record["rule"], record["wildcards"]) != (job.rule, job.wildcards):
+        return [f"made by {record['rule']}, not by {job.rule}"]
+    return spec_changes(json.loads(job.spec), record["spec"]) + code_changes(job, record["code"])
+
+
+def spec_changes(now: dict, then: dict) -> list[str]:
+    """The values of two specs that differ: "clustering k: 4, now 5"."""
+    return [f"{' '.join(path)}: {_shown(a)}, now {_shown(b)}" for path, a, b in differing(then, now)]
+
+
+def code_changes(job: Job, then: str) -> list[str]:
+    """The modules and packages that differ from those of an earlier digest."""
+    if then == job.code:
+        return []
+    parts, path = code_parts(job.script), code_file(job.results, then)
+    if not path.is_file():
+        return ["its code has changed"]
+    old = read_json(path)
+    changed = [name for name in {**old, **parts} if old.get(name) != parts.get(name)]
+    return [
+        f"{name} has changed" if name.endswith(".py") else f"{name} {old.get(name, 'absent')}, now {parts.get(name)}"
+        for name in changed
+    ]
+
+
+def differing(then: Any, now: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """The leaves in which two nested mappings differ: (keys, value then, value now); None where there is none."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in {**then, **now}:
+            yield from differing(then.get(key), now.get(key), (*path, key))
+    elif then != now:
+        yield path, then, now
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, str) else value
+    return text if len(text) <= 60 else f"{text[:60]}…"

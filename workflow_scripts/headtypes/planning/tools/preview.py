@@ -1,0 +1,224 @@
+"""What will run and why, how long it should take, and what memory and disk it needs."""
+
+import csv
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from statistics import mean
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json
+from headtypes.planning.config.schema import Config, read_config
+from headtypes.planning.plan import Plan
+from headtypes.planning.provenance import recorded
+from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.tools.estimates import Estimate
+from headtypes.planning.tools.history import given, remembered_config
+from headtypes.planning.tools.jobs import Job, changes, differing, spec_changes
+
+
+@dataclass
+class Work:
+    """What a rule has to do: the number of jobs, and why, {reason: jobs}.
+
+    seconds:   of all jobs together; NaN where it is unknown.
+    estimated: seconds of those among them of whose rule no job has run before.
+    estimates: of each job, where there are any.
+    """
+
+    jobs: int = 0
+    seconds: float = 0.0
+    estimated: float = 0.0
+    estimates: list[Estimate] = field(default_factory=list)
+    why: Counter[str] = field(default_factory=Counter)
+
+
+def preview(
+    jobs: Iterable[Job],
+    configs: dict[Path, Config],
+    estimates: Mapping[tuple[str, ...], Estimate] | None = None,
+) -> dict[str, Work]:
+    """The work of each rule that has jobs to run, in the order of the jobs.
+
+    configs:   the configuration of each folder of results.
+    estimates: of jobs, by their outputs (`tools.estimates`).
+    A job's time is that of its last run; or else the mean of its rule, in proportion to the estimates where there are
+    any; or else its estimate. Reasons name the leaf of the configuration or the module that has changed.
+    """
+    jobs, estimates = list(jobs), estimates or {}
+    leaves = {results: _changed_leaves(results, config) for results, config in configs.items()}
+    factors = _measured(jobs, estimates)
+    running = {path: job for job in jobs if job.runs for path in job.outputs}
+    work_of: dict[str, Work] = {}
+    for job in jobs:
+        if job.runs:
+            work, own, estimate = work_of.setdefault(job.rule, Work()), _benchmark(job), estimates.get(job.outputs)
+            seconds = estimate.seconds if estimate else 1.0
+            work.jobs += 1
+            if own is not None:
+                work.seconds += own
+            elif job.rule in factors:
+                work.seconds += factors[job.rule] * seconds
+            else:
+                work.seconds += seconds if estimate else math.nan
+                work.estimated += seconds if estimate else 0
+            work.estimates += [estimate] if estimate else []
+            work.why.update(_reasons(job, leaves[job.results], running))
+    return work_of
+
+
+def preview_text(work_of: dict[str, Work], cores: int, speed: float | None = None) -> str:
+    """The preview as text: a line per rule, followed by its reasons and how many jobs have them; then how good it is.
+
+    speed: of this machine, in operations per second, which the estimates come from.
+    """
+    if not work_of:
+        return "Nothing to be done."
+    lines = [f"{'rule':24} {'jobs':>6} {'time':>9} {'memory':>8} {'disk':>8}"]
+    for rule, work in work_of.items():
+        memory = _size(max((estimate.mem_mb for estimate in work.estimates), default=math.nan))
+        disk = _size(sum(estimate.disk_mb for estimate in work.estimates) if work.estimates else math.nan)
+        lines.append(f"{rule:24} {work.jobs:6,} {_duration(work.seconds):>9} {memory:>8} {disk:>8}")
+        lines += [f"  {count:,} x {reason}" for reason, count in work.why.most_common()]
+    jobs = sum(work.jobs for work in work_of.values())
+    seconds = sum(work.seconds for work in work_of.values() if not math.isnan(work.seconds))
+    lines.append(f"{jobs:,} jobs, {_duration(seconds)} of work: {_duration(seconds / cores)} on {cores} cores.")
+    lines += _needed([estimate for work in work_of.values() for estimate in work.estimates])
+    lines += _basis(work_of, seconds, speed)
+    unmeasured = [rule for rule, work in work_of.items() if math.isnan(work.seconds)]
+    if unmeasured:
+        lines.append(f"Not measured, so not counted: {', '.join(unmeasured)}.")
+    return "\n".join(lines)
+
+
+def _needed(estimates: list[Estimate]) -> list[str]:
+    if not estimates:
+        return []
+    most, disk = max(estimate.mem_mb for estimate in estimates), sum(estimate.disk_mb for estimate in estimates)
+    download, temporary = sum(each.download_mb for each in estimates), max(each.temporary_mb for each in estimates)
+    lines = [f"A job asks for at most {_size(most)} of memory; the results take about {_size(disk)} of disk."]
+    if temporary:
+        lines.append(f"While a model is fine-tuned, its checkpoint takes up to {_size(temporary)} more.")
+    if download:
+        lines.append(f"About {_size(download)} of weights are downloaded to the cache of the Hugging Face Hub.")
+    return lines
+
+
+def _basis(work_of: dict[str, Work], seconds: float, speed: float | None) -> list[str]:
+    """How good the times are, in words."""
+    estimated = sum(work.estimated for work in work_of.values())
+    assumed = sorted({key for work in work_of.values() for each in work.estimates for key in each.assumed})
+    if not estimated:
+        return ["Times are those that such jobs took before."]
+    lines = []
+    if estimated < seconds:
+        lines.append(f"{_duration(seconds - estimated)} of this is what such jobs took before.")
+    how = f" and the speed of this machine ({speed / 1e9:.0f} billion operations per second and core)" if speed else ""
+    lines.append(
+        f"{_duration(estimated)} of this is estimated from the sizes of models and texts{how}. It may be half or twice "
+        "as much, and more on a machine that does other work."
+    )
+    if assumed:
+        lines.append(
+            "Not on this machine yet, and so counted as models of the size of BERT-large and data of the size of "
+            f"SQuAD's dev set: {', '.join(assumed)}. Here the estimate is only an order of magnitude."
+        )
+    return lines
+
+
+def _size(megabytes: float) -> str:
+    if math.isnan(megabytes):
+        return "?"
+    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{math.ceil(megabytes)} MB"
+
+
+def _duration(seconds: float) -> str:
+    return "?" if math.isnan(seconds) else str(timedelta(seconds=max(round(seconds), 1)))
+
+
+def _reasons(job: Job, leaves: dict[str, Callable[[Job], bool]], running: dict[str, Job]) -> list[str]:
+    missing = [path for path in job.outputs if not Path(path).exists()]
+    before = list(dict.fromkeys(running[path].rule for path in job.inputs if path in running))
+    if missing:
+        return ["new"] if len(missing) == len(job.outputs) else [f"{missing[0]} is missing"]
+    try:
+        record = recorded(job.outputs[0])
+    except InputError:
+        return ["the record of what made it is damaged"]
+    own = [] if record is None else _named(job, record, leaves)
+    follows = [f"after {', '.join(before)}"] if before else []
+    return own or follows or list(job.reasons)
+
+
+def _named(job: Job, record: dict, leaves: dict[str, Callable[[Job], bool]]) -> list[str]:
+    """What has changed; changes of the spec are given as the values of the configuration that cause them."""
+    all_changes = changes(job, record)
+    responsible = [leaf for leaf, changes_spec in leaves.items() if changes_spec(job)]
+    if not responsible:
+        return all_changes
+    of_spec = spec_changes(json.loads(job.spec), record["spec"])
+    return responsible + [change for change in all_changes if change not in of_spec]
+
+
+def _changed_leaves(results: Path, config: Config) -> dict[str, Callable[[Job], bool]]:
+    """The values of the config that differ from the last complete run.
+
+    returns {the change, in words: a function that says whether this change alone changes the spec of a job}.
+    """
+    now = given(config)
+    try:
+        then = remembered_config(results)
+    except InputError:
+        return {}
+    if not isinstance(then, dict):
+        return {}
+    leaves = {}
+    for path, old, new in differing(then, now):
+        words = f"{'.'.join(path)}: {_shown(old)}, now {_shown(new)}"
+        try:
+            leaves[words] = _changes_spec(Plan(read_config(_with(now, path, old))))
+        except InputError:
+            continue  # The old value does not fit the rest of the new configuration.
+    return leaves
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _changes_spec(before: Plan) -> Callable[[Job], bool]:
+    def changed(job: Job) -> bool:
+        try:
+            return canonical_json(STAGES[job.stage](before, **job.wildcards)) != job.spec
+        except KeyError:
+            return False  # There was no such job before.
+
+    return changed
+
+
+def _with(part: dict, path: Sequence[str], value: object) -> dict:
+    key, *rest = path
+    if not rest and value is None:
+        return {name: kept for name, kept in part.items() if name != key}
+    return {**part, key: _with(part.get(key) or {}, rest, value) if rest else value}
+
+
+def _measured(jobs: list[Job], estimates: Mapping[tuple[str, ...], Estimate]) -> dict[str, float]:
+    """The mean time of each rule's past jobs, in seconds per second of their estimates, or per job without these."""
+    measured: dict[str, list[tuple[float, float]]] = {}
+    for job in jobs:
+        if (seconds := _benchmark(job)) is not None:
+            estimate = estimates.get(job.outputs)
+            measured.setdefault(job.rule, []).append((seconds, estimate.seconds if estimate else 1.0))
+    return {rule: mean(a for a, _ in pairs) / mean(b for _, b in pairs) for rule, pairs in measured.items()}
+
+
+def _benchmark(job: Job) -> float | None:
+    if job.benchmark is None or not Path(job.benchmark).is_file():
+        return None
+    with open(job.benchmark, encoding="utf-8", newline="") as file:
+        return mean(float(row["s"]) for row in csv.DictReader(file, delimiter="\t"))

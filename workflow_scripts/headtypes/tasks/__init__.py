@@ -1,1 +1,0 @@
-"""Tasks: reading data, drawing samples and questions, and encoding them."""
