@@ -22,9 +22,9 @@ import pandas as pd
 import torch
 from transformers import AutoConfig, AutoModel
 
-from headtypes.analyses.detectors.reading import read_detectors
+from headtypes.analyses.detectors.measure import read_detectors
+from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
-from headtypes.analyses.detectors.table import detector_table
 from headtypes.attention.hook import ATTENTION
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer
 

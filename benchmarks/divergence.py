@@ -27,7 +27,7 @@ import torch
 from transformers import BertConfig, BertModel
 from ways import SHAPES, VOCABULARY
 
-from headtypes.analyses.divergence.divergence import KeptLayers, divergences
+from headtypes.analyses.divergence.measure import KeptLayers, divergences
 from headtypes.attention.batches import run_model
 from headtypes.data.encoding import Encoded
 from headtypes.papers.markdown import markdown_table

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
-from headtypes.analyses.distances.feature_files import read_features
-from headtypes.analyses.surface.surface_files import COLUMNS, read_surface
+from headtypes.analyses.distances.results import read_features
+from headtypes.analyses.surface.results import COLUMNS, read_surface
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import read_json
 

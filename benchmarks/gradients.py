@@ -7,7 +7,7 @@ vocabulary, on samples without padding. Printed are a run's processor time and i
 model, each in a process of its own:
 
 forward:   the forward pass alone, without the head.
-gradients: `headtypes.analyses.gradients.gradients`, on the loss of masked words.
+gradients: `headtypes.analyses.gradients.measure`, on the loss of masked words.
 maps:      the same numbers from `output_attentions=True` and `torch.autograd.grad`, which keeps every map.
 
 Prints a Markdown table.
@@ -35,7 +35,7 @@ from memory import peak
 from transformers import BertConfig, BertForMaskedLM
 from ways import SHAPES
 
-from headtypes.analyses.gradients.gradients import gradients_by_kind
+from headtypes.analyses.gradients.measure import gradients_by_kind
 from headtypes.analyses.gradients.own_loss import MaskedWords
 from headtypes.data.encoding import Encoded
 from headtypes.papers.markdown import markdown_table

@@ -28,7 +28,7 @@ import torch
 from memory import peak
 from transformers import BertConfig, BertModel
 
-from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import Encoded
 from headtypes.papers.markdown import markdown_table

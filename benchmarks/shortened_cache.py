@@ -33,8 +33,8 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from headtypes.analyses.reach.full_attention import full_attention_heads, write_full_attention
-from headtypes.analyses.reach.reach import Beyond
-from headtypes.analyses.reach.reach_files import Reach
+from headtypes.analyses.reach.measure import Beyond
+from headtypes.analyses.reach.results import Reach
 from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import Encoded
 

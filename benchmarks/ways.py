@@ -3,8 +3,8 @@
 plain:      the model with Transformers' default attention (`scaled_dot_product_attention`).
 products:   the same with `headtypes.models.products`, as in all ways that follow: the limit. On some processors it is
             much faster than the plain model, on others the same.
-extraction: the distance features of every head, with `headtypes.analyses.distances.distance`, in 69 columns.
-surface:    the surface patterns of every head, with `headtypes.analyses.surface.surface`, in 14 columns.
+extraction: the distance features of every head, with `headtypes.analyses.distances.reducer`, in 69 columns.
+surface:    the surface patterns of every head, with `headtypes.analyses.surface.measure`, in 14 columns.
 zero, ...:  one ablation of a share of the heads of each layer, with `headtypes.attention.ablate`.
 masks:      `output_attentions=True`, all maps kept and copied to NumPy; then, for each sample, the maps of all heads
             are multiplied by the mask of one bucket after another and summed, as the code of Clark et al. (2019) does
@@ -24,8 +24,8 @@ import torch
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
-from headtypes.analyses.distances.distance import DistanceFeatures
-from headtypes.analyses.surface.surface import SurfacePatterns
+from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.surface.measure import SurfacePatterns
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch
 from headtypes.attention.hook import ATTENTION, run

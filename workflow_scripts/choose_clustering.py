@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
 from headtypes.analyses.distances.columns import FINE_BINS
-from headtypes.analyses.distances.feature_files import read_distance
+from headtypes.analyses.distances.results import read_distance
 from headtypes.analyses.types.choice import compare_clusterings
 from headtypes.core.table_files import write_csv
 

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job, warn
-from headtypes.analyses.distances.feature_files import read_head_features
+from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.partitions import write_partition
 from headtypes.core.files import write_json

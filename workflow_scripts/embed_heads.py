@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.distances.feature_files import read_head_features
+from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.types.embedding import embed_heads, write_embedding
 
 with job(snakemake) as (inputs, spec, outputs, _):

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.relations.arc_files import write_arcs
-from headtypes.analyses.relations.arcs import extract_arcs
+from headtypes.analyses.relations.guesses import write_arcs
+from headtypes.analyses.relations.measure import extract_arcs
 from headtypes.analyses.relations.parts import read_parts
 from headtypes.models.records import read_model_record
 

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.distances.extraction import write_task_features
+from headtypes.analyses.distances.measure import write_task_features
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.distances.extraction import extract_features
-from headtypes.analyses.distances.feature_files import write_features
+from headtypes.analyses.distances.measure import extract_features
+from headtypes.analyses.distances.results import write_features
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.surface.surface_files import read_surface
+from headtypes.analyses.surface.results import read_surface
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 from headtypes.papers.clark2019.example_files import write_examples

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.distances.feature_files import read_distance
+from headtypes.analyses.distances.results import read_distance
 from headtypes.analyses.types.confidence import head_confidence
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import write_json

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
 from headtypes.analyses.coreference.accuracy import measure_coreference
-from headtypes.analyses.coreference.antecedent_files import read_antecedents
+from headtypes.analyses.coreference.guesses import read_antecedents
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.detectors.reading import measure_detectors
+from headtypes.analyses.detectors.measure import measure_detectors
 from headtypes.core.table_files import write_parquet
 from headtypes.models.records import read_model_record
 

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.divergence.divergence import write_task_divergence
+from headtypes.analyses.divergence.measure import write_task_divergence
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 

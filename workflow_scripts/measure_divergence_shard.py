@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.divergence.divergence import measure_divergence
-from headtypes.analyses.divergence.divergence_files import write_divergence
+from headtypes.analyses.divergence.measure import measure_divergence
+from headtypes.analyses.divergence.results import write_divergence
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job, warn
-from headtypes.analyses.gradients.gradients import measure_answer_gradients, measure_text_gradients
+from headtypes.analyses.gradients.measure import measure_answer_gradients, measure_text_gradients
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.records import Sample, read_records

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.reach.reach import measure_reach
-from headtypes.analyses.reach.reach_files import write_reach
+from headtypes.analyses.reach.measure import measure_reach
+from headtypes.analyses.reach.results import write_reach
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 

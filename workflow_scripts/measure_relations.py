@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
-from headtypes.analyses.relations.arc_files import read_arcs
+from headtypes.analyses.relations.accuracy import measure_relations
+from headtypes.analyses.relations.guesses import read_arcs
 from headtypes.analyses.relations.parts import read_parts
-from headtypes.analyses.relations.relations import measure_relations
 from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, _):

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.surface.surface import measure_surface
-from headtypes.analyses.surface.surface_files import write_surface
+from headtypes.analyses.surface.measure import measure_surface
+from headtypes.analyses.surface.results import write_surface
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 

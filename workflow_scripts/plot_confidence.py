@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
-from headtypes.analyses.style import save_figure
 from headtypes.analyses.types.confidence_figure import confidence_figure
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.style import save_figure
 from headtypes.core.table_files import read_csv
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

@@ -1,8 +1,8 @@
 from headtypes.planning.job import job
 from headtypes.analyses.ablation.control_drops import read_drops_of_draws
 from headtypes.analyses.ablation.controls_figure import controls_figure
-from headtypes.analyses.style import save_figure
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.style import save_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     operations = dict(spec["conditions"])

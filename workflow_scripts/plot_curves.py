@@ -1,8 +1,8 @@
 from headtypes.planning.job import job
 from headtypes.analyses.ablation.curve_files import read_curves
 from headtypes.analyses.ablation.curves_figure import curves_figure
-from headtypes.analyses.style import save_figure
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.style import save_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     figure = curves_figure(read_curves(inputs.curves), read_partition(inputs.partition))

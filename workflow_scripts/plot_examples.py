@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.style import save_figure
+from headtypes.core.style import save_figure
 from headtypes.papers.clark2019.example_files import read_examples
 from headtypes.papers.clark2019.figure1 import examples_figure
 

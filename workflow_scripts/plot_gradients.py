@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.gradients.gradient_files import read_gradients
-from headtypes.analyses.style import save_figure
+from headtypes.analyses.gradients.results import read_gradients
+from headtypes.core.style import save_figure
 from headtypes.papers.clark2019.figure3 import gradient_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

@@ -1,8 +1,8 @@
 from headtypes.planning.job import job
-from headtypes.analyses.distances.feature_files import read_head_features
-from headtypes.analyses.style import save_figure
+from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.attention.map_files import read_maps
+from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure1 import heads_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

@@ -1,9 +1,9 @@
 from headtypes.planning.job import job
-from headtypes.analyses.divergence.divergence_files import read_plane
-from headtypes.analyses.style import save_figure
+from headtypes.analyses.divergence.results import read_plane
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.comparisons.types.figure import joined_figure
 from headtypes.comparisons.types.table import read_joined
+from headtypes.core.style import save_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     planes = dict(zip(spec["planes"], map(read_plane, inputs.planes), strict=True))

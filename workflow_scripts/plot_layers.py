@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.style import save_figure
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure3 import layers_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

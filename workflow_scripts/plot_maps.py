@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
-from headtypes.analyses.style import save_figure
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.attention.map_files import read_maps
+from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure5 import atlas_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

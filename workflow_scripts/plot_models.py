@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
-from headtypes.analyses.style import save_figure
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.comparisons.models.descent import read_comparison
+from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure4 import models_figure
 from headtypes.papers.guan2020.published import read_guan2020
 

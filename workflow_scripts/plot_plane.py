@@ -1,8 +1,8 @@
 from headtypes.planning.job import job
-from headtypes.analyses.divergence.divergence_files import read_plane, read_plane_fit
-from headtypes.analyses.style import save_figure
-from headtypes.analyses.surface.surface_files import read_surface
+from headtypes.analyses.divergence.results import read_plane, read_plane_fit
+from headtypes.analyses.surface.results import read_surface
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.style import save_figure
 from headtypes.papers.clark2019.figure6 import plane_figure
 from headtypes.papers.clark2019.language.best import best_heads
 from headtypes.papers.clark2019.published import read_clark2019

@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
-from headtypes.analyses.style import save_figure
 from headtypes.analyses.types.embedding import read_embedding
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure2 import projection_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.style import save_figure
+from headtypes.core.style import save_figure
 from headtypes.papers.clark2019.language.figure5 import sentences_figure
 from headtypes.papers.clark2019.language.sentence_files import read_sentence_maps
 

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.divergence.divergence_files import read_divergence, write_plane, write_plane_fit
-from headtypes.analyses.divergence.plane import project_heads
+from headtypes.analyses.divergence.projection import project_heads
+from headtypes.analyses.divergence.results import read_divergence, write_plane, write_plane_fit
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     plane, fit = project_heads(read_divergence(inputs.divergence), **spec)

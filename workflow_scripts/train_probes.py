@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.probes.training import train_probes
+from headtypes.analyses.probes.measure import train_probes
 from headtypes.core.files import write_json
 from headtypes.data.kinds.treebank.records import Sentence
 from headtypes.data.records import read_records

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from headtypes.analyses.detectors.table import detector_table
-from headtypes.analyses.distances.feature_files import Features, write_features
+from headtypes.analyses.detectors.results import detector_table
+from headtypes.analyses.distances.results import Features, write_features
 from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task

@@ -268,7 +268,7 @@ def serve(workflow: Path, requests: Iterable[str]) -> None:
         with contextlib.suppress(ModuleNotFoundError):
             __import__(".".join(module.relative_to(ROOT / "workflow_scripts").with_suffix("").parts))
     # Coarse, since what is tested is how figures are written, five times each.
-    sys.modules["headtypes.analyses.style"]._SETTINGS["savefig.dpi"] = 20
+    sys.modules["headtypes.core.style"]._SETTINGS["savefig.dpi"] = 20
     print(json.dumps({name: _described(job) for name, job in jobs.items()}), file=answers)
     for request in requests:
         how, job, folder = json.loads(request)

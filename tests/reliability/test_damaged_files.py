@@ -20,15 +20,15 @@ from headtypes.analyses.ablation.evaluation import read_parts
 from headtypes.analyses.ablation.head_output_files import read_head_outputs, write_head_outputs
 from headtypes.analyses.ablation.importance_files import read_importance
 from headtypes.analyses.ablation.intervals import read_intervals, read_scores
-from headtypes.analyses.detectors.table import detector_table, read_detector_scores, read_detector_table
-from headtypes.analyses.distances.feature_files import (
+from headtypes.analyses.detectors.results import detector_table, read_detector_scores, read_detector_table
+from headtypes.analyses.distances.results import (
     Features,
     join_features,
     read_distance,
     read_features,
     write_features,
 )
-from headtypes.analyses.divergence.divergence_files import (
+from headtypes.analyses.divergence.results import (
     Divergence,
     join_divergences,
     read_divergence,
@@ -38,9 +38,9 @@ from headtypes.analyses.divergence.divergence_files import (
     write_plane,
     write_plane_fit,
 )
-from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients, read_gradients
-from headtypes.analyses.reach.reach_files import Reach, read_reach, write_reach
-from headtypes.analyses.surface.surface_files import COLUMNS, Surface, read_surface, write_surface
+from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
+from headtypes.analyses.reach.results import Reach, read_reach, write_reach
+from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
 from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
 from headtypes.analyses.types.export import read_confidence, read_doubts
 from headtypes.analyses.types.imported import import_partition

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.distances.feature_files import Features, write_features
-from headtypes.analyses.divergence.divergence_files import Divergence, write_divergence
-from headtypes.analyses.surface.surface_files import COLUMNS, Surface, write_surface
+from headtypes.analyses.distances.results import Features, write_features
+from headtypes.analyses.divergence.results import Divergence, write_divergence
+from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import build_partition, write_partition
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.core.table_files import write_csv

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
-from headtypes.analyses.surface.surface_files import COLUMNS, Surface
+from headtypes.analyses.gradients.results import ATTENDED, Gradients
+from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.papers.clark2019.published import read_clark2019
 from tests.support.places import ROOT
 
@@ -52,7 +52,7 @@ def gradients_of(ratios: dict[str, float] | None = None, loss: str | None = "mas
 
 
 def layers_of(difference: float = -0.06) -> dict[str, float | int | None]:
-    """What `plane.layer_test` says of heads whose layers, permuted, make a difference of 0.01 at most."""
+    """What `projection.layer_test` says of heads whose layers, permuted, make a difference of 0.01 at most."""
     p = 1 / 2000 if difference < -0.01 else 1.0 if difference > 0.01 else 0.2
     ends = {"low": difference - 0.01, "high": difference + 0.01}
     return {

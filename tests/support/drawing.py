@@ -8,9 +8,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from headtypes.analyses.style import style, type_styles
 from headtypes.analyses.types.partitions import Partition, build_partition
+from headtypes.analyses.types.style import type_styles
 from headtypes.attention.map_files import AttentionMaps
+from headtypes.core.style import style
 from tests.support.planted import TYPES, heads
 
 LAYERS, HEADS, TOKENS = 3, 8, 7

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headtypes.analyses.relations.relations import QUANTITIES, Choice
+from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, our_relation, treebank_quantities
 from headtypes.papers.clark2019.language.rules import MENTIONS
 from headtypes.papers.clark2019.published import read_clark2019
@@ -46,7 +46,7 @@ class Treebank:
     noise: float = 1.0
 
     def choices(self) -> list[Choice]:
-        """As `relations.best_heads` returns them; scored where they were chosen, heads are 3 points better."""
+        """As `relations.accuracy.best_heads` returns them; scored where they were chosen, heads are 3 points better."""
         return [self._choice("file", 3.0), self._choice("test", 0.0)]
 
     def quantities(self) -> Quantities:

@@ -2,7 +2,7 @@
 
 The rooms, listed so that each imports only from itself and from earlier entries:
 
-core         errors, files, tables on disk, seeds, progress, statistics
+core         errors, files, tables on disk, seeds, progress, statistics, style of figures
 models       the Hub, finding and loading models, supported architectures, GPUs
 data         kinds of task, samples and questions, encoding them, what is answered, the generated world
 training     fine-tuning a model on a task
@@ -15,6 +15,6 @@ planning     what rules and commands need: config, plan, stages, digest, provena
 deposit      what is given away with a paper: which results, a card, and where models and data are from
 api          what to call from one's own Python, on a model that is already loaded
 
-`planning` stands above what it plans, whose names the configuration is checked against. No room that computes may import
-it: otherwise an edit of it would run everything again.
+`planning` stands above what it plans, whose names the configuration is checked against. No room that computes may
+import it: otherwise an edit of it would run everything again.
 """

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from headtypes.analyses.detectors.reading import measure_detectors
-from headtypes.analyses.detectors.table import detector_table
+from headtypes.analyses.detectors.measure import measure_detectors
+from headtypes.analyses.detectors.results import detector_table
 from headtypes.api.detecting import detect_heads
 from headtypes.core.errors import InputError
 from tests.support.models import tiny_bert, tiny_language_model

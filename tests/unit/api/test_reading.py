@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.distances.extraction import extract_features
-from headtypes.analyses.distances.feature_files import read_features, read_head_features, write_features
+from headtypes.analyses.distances.measure import extract_features
+from headtypes.analyses.distances.results import read_features, read_head_features, write_features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads

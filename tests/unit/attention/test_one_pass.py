@@ -6,7 +6,7 @@ import torch
 from scipy.stats import entropy as defined_entropy
 
 from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
-from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.batches import Part, batched
 from headtypes.attention.maps import Maps
 from headtypes.attention.one_pass import PerSample, read_attention

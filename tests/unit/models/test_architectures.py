@@ -10,7 +10,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassificati
 
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
 from headtypes.analyses.ablation.importance import head_importance
-from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import ATTENTION, Layer, run

@@ -148,7 +148,7 @@ from headtypes.analyses.ablation import head_outputs
 from headtypes.analyses.ablation import controls
 from headtypes.analyses.ablation import curves
 from headtypes.analyses.ablation import evaluation
-from headtypes.analyses.distances import extraction
+from headtypes.analyses.distances import measure
 from headtypes.training import finetuning
 from headtypes.analyses.ablation import importance
 from headtypes.models import gpus

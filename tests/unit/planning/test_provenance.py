@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from headtypes.analyses.distances.feature_files import Features, write_features
-from headtypes.analyses.style import save_figure
+from headtypes.analyses.distances.results import Features, write_features
 from headtypes.attention.map_files import AttentionMaps, write_maps
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, checking, sha256_path, write_json, write_text
+from headtypes.core.style import save_figure
 from headtypes.data.answering.answers import write_scores
 from headtypes.papers.markdown import to_html
 from headtypes.planning.provenance import (

@@ -3,9 +3,9 @@
 import pandas as pd
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from headtypes.analyses.detectors.reading import read_detectors
+from headtypes.analyses.detectors.measure import read_detectors
+from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
-from headtypes.analyses.detectors.table import detector_table
 from headtypes.api.reading import check_evaluating
 from headtypes.models.inputs import longest_input
 
@@ -29,7 +29,7 @@ def detect_heads(
     max_length: tokens of the longest input; by default what model and tokenizer take.
     batch_tokens: padded tokens of a batch.
     returns one row for each detector, layer and head (from 0), as `results/detectors/{model}.csv` has them
-        (`detectors.table.detector_table`): score, null, difference with its interval, p, corrected_p, detected.
+        (`detectors.results.detector_table`): score, null, difference with its interval, p, corrected_p, detected.
     Raises `InputError` where sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
     check_evaluating(model)

@@ -6,8 +6,8 @@ import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
-from headtypes.analyses.distances.distance import DistanceFeatures
-from headtypes.analyses.distances.feature_files import Features
+from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.results import Features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.one_pass import read_attention
@@ -66,7 +66,7 @@ def head_types(
 ) -> Partition:
     """Divide the heads into types by what they look at (Guan et al. 2020, section 4).
 
-    features: as `read_heads` returns them, or `feature_files.read_features`.
+    features: as `read_heads` returns them, or `distances.results.read_features`.
     distance_bins: a divisor of 64; the rest as in `clustering.cluster_heads`.
     first_token: whether the first token counts as `[CLS]` where no text has one, as with most decoders.
     returns   the type of each head; `partition.type_of` is [layer, head], `partition.heads_of("vertical")` their

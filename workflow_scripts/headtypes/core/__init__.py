@@ -1,1 +1,1 @@
-"""Errors, files, tables on disk, seeds, progress, statistics: what every room needs."""
+"""Errors, files, tables on disk, seeds, progress, statistics, style of figures: what every room needs."""

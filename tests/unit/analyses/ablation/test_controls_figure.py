@@ -7,8 +7,9 @@ from matplotlib.colors import to_hex
 
 from headtypes.analyses.ablation.control_drops import DropsOfDraws, control_drops, read_drops_of_draws
 from headtypes.analyses.ablation.controls_figure import controls_figure
-from headtypes.analyses.style import PAGE, PAGE_HEIGHT, type_styles
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.style import PAGE, PAGE_HEIGHT
 from tests.support.drawing import check_lettering
 
 OPERATIONS = {

@@ -12,8 +12,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from headtypes.analyses.ablation.curves_figure import curves_figure
-from headtypes.analyses.style import PAGE, PAGE_HEIGHT, PALETTE, save_figure, type_styles
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE, save_figure
 from tests.support.drawing import DEFICIENCIES, lab, lettering
 
 FOUR = {"dense": 28, "diagonal": 6, "dense_vertical": 19, "vertical": 19}

@@ -5,7 +5,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from headtypes.analyses.detectors.reading import read_detectors
+from headtypes.analyses.detectors.measure import read_detectors
 from headtypes.analyses.detectors.sequences import draw_sequences
 from tests.support.models import opened, tiny_language_model
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.distances import distance
 from headtypes.analyses.distances import fused as fused_distance
+from headtypes.analyses.distances import reducer
 from headtypes.analyses.distances.columns import split
-from headtypes.analyses.distances.distance import DistanceFeatures
 from headtypes.analyses.distances.fused import FusedReader, fused_reader
+from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import Layer, run
 from headtypes.data.encoding import encode_samples
@@ -165,14 +165,14 @@ def test_a_whole_model_gives_the_same_with_and_without_the_kernel(monkeypatch):
     found = {}
     for name, kind in (("plain", None), ("kernel", FusedReader), ("mixed", EveryOther)):
         monkeypatch.setattr(
-            distance, "fused_reader", lambda kinds, layer, first, kind=kind: kind and kind(kinds, DEVICE, first)
+            reducer, "fused_reader", lambda kinds, layer, first, kind=kind: kind and kind(kinds, DEVICE, first)
         )
-        reducer = DistanceFeatures(encoded.kinds, first=True)
-        reader = reader_of([reducer], encoded.lengths, 2, 2, DEVICE)
+        features = DistanceFeatures(encoded.kinds, first=True)
+        reader = reader_of([features], encoded.lengths, 2, 2, DEVICE)
         with torch.inference_mode():
             logits = run(model, inputs, reader).start_logits
-        reducer.finish()
-        found[name] = reducer.result(), logits[inputs["attention_mask"].bool()].cpu().numpy()
+        features.finish()
+        found[name] = features.result(), logits[inputs["attention_mask"].bool()].cpu().numpy()
     assert len(calls) == 2
     for name in ("kernel", "mixed"):
         for each, plain in zip(found[name], found["plain"], strict=True):

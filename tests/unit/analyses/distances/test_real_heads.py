@@ -5,9 +5,9 @@ import copy
 import numpy as np
 import pytest
 
-from headtypes.analyses.divergence.divergence import divergences
-from headtypes.analyses.surface.surface import SurfacePatterns
-from headtypes.analyses.surface.surface_files import COLUMNS
+from headtypes.analyses.divergence.measure import divergences
+from headtypes.analyses.surface.measure import SurfacePatterns
+from headtypes.analyses.surface.results import COLUMNS
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.fetching import fetch_task
 from headtypes.data.sampling import sample_inputs

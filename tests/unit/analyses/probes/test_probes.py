@@ -21,7 +21,7 @@ from headtypes.analyses.probes.parsers import (
 from headtypes.analyses.probes.random_network import random_network
 from headtypes.analyses.probes.scores import measure_probes, read_probes
 from headtypes.analyses.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
-from headtypes.analyses.relations.arc_files import ArcGuesses
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.core.errors import InputError
 from tests.support.models import tiny_bert, tiny_family
 from tests.support.word_maps import sentence

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.reach.full_attention import full_attention_heads, write_full_attention
-from headtypes.analyses.reach.reach import measure_reach
-from headtypes.analyses.reach.reach_files import Reach, read_reach, write_reach
+from headtypes.analyses.reach.measure import measure_reach
+from headtypes.analyses.reach.results import Reach, read_reach, write_reach
 from headtypes.core.errors import InputError
 from headtypes.data.records import Sample
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from headtypes.analyses.style import PAGE, PAGE_HEIGHT, type_styles
 from headtypes.analyses.types.confidence_figure import confidence_figure
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.style import PAGE, PAGE_HEIGHT
 from tests.support.drawing import check_lettering
 
 

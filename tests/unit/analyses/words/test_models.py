@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.coreference.antecedents import extract_antecedents
-from headtypes.analyses.probes.training import train_probes
-from headtypes.analyses.relations.arcs import extract_arcs
+from headtypes.analyses.coreference.measure import extract_antecedents
+from headtypes.analyses.probes.measure import train_probes
+from headtypes.analyses.relations.measure import extract_arcs
 from headtypes.analyses.words.encoding import encode_sentences
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.models.fetching import fetch_model

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.relations.arcs import Guesses
+from headtypes.analyses.relations.measure import Guesses
 from headtypes.analyses.words.words import WordMaps, places_of
 from headtypes.core.errors import InputError
 from tests.support.word_maps import dense_guesses, dense_words, random_maps, read_planted, tokens_of

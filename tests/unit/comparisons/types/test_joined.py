@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.divergence.divergence_files import Divergence, write_divergence
-from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
+from headtypes.analyses.divergence.results import Divergence, write_divergence
+from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.probes.of_types import _DRAWS
-from headtypes.analyses.surface.surface_files import COLUMNS, Surface, write_surface
+from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import build_partition
 from headtypes.comparisons.types.figure import joined_figure, shade_of
 from headtypes.comparisons.types.measures import of_divergence

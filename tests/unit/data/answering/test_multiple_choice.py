@@ -13,7 +13,7 @@ from headtypes.analyses.ablation.curves import evaluate_curves
 from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part, summary
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.ablation.intervals import condition_intervals
-from headtypes.analyses.gradients.gradients import measure_answer_gradients
+from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.attention.operations import OPERATIONS, Reading
 from headtypes.core.errors import InputError
 from headtypes.data.answering.examples import prepare_windows

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from headtypes.analyses.gradients.gradient_files import Gradients
+from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, judge
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.published import read_clark2019

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.gradients.gradient_files import Gradients
+from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.comparison import COLUMNS, compare_with_clark, comparison_page
 from headtypes.papers.clark2019.language import quantities as language_quantities

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.surface.surface import measure_surface
+from headtypes.analyses.surface.measure import measure_surface
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from headtypes.papers.clark2019.example_files import PATTERNS, read_examples, write_examples

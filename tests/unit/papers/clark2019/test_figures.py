@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
 
-from headtypes.analyses.gradients.gradient_files import Gradients
-from headtypes.analyses.style import PALETTE, save_figure
+from headtypes.analyses.gradients.results import Gradients
+from headtypes.core.style import PALETTE, save_figure
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 from headtypes.papers.clark2019.figure1 import examples_figure
 from headtypes.papers.clark2019.figure2 import surface_figure

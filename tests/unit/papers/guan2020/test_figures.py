@@ -17,11 +17,11 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
-from headtypes.analyses.style import save_figure
 from headtypes.analyses.types.embedding import embed_heads
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.comparisons.models.descent import comparison_table
+from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure1 import column_labels, heads_figure, typical_heads
 from headtypes.papers.guan2020.figure2 import projection_figure
 from headtypes.papers.guan2020.figure3 import layers_figure

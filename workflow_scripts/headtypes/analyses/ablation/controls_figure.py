@@ -8,8 +8,9 @@ from matplotlib.lines import Line2D
 
 from headtypes.analyses.ablation.control_drops import DropsOfDraws
 from headtypes.analyses.ablation.metrics import METRICS
-from headtypes.analyses.style import PAGE, styled, type_styles
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.style import PAGE, styled
 
 # Inches: of a condition, of the legend and the scale, and of the conditions' names and the ranks beside them.
 _ROW, _AROUND, _NAMES, _RANKS = 0.27, 0.85, 1.75, 0.85

@@ -11,9 +11,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from headtypes.analyses.ablation.metrics import METRICS
-from headtypes.analyses.style import PAGE, PAGE_HEIGHT, TypeStyle, styled, type_labels, type_styles
 from headtypes.analyses.types.names import ALL
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import TypeStyle, type_labels, type_styles
+from headtypes.core.style import PAGE, PAGE_HEIGHT, styled
 
 # The first metric of questions, that of sentence pairs and that of texts.
 _METRICS = {name: f"{METRICS[name].words}, {METRICS[name].unit}" for name in ("exact_match", "accuracy", "loss")}

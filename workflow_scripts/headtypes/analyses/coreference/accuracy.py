@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
 from headtypes.analyses.coreference.baselines import BASELINES, chance, is_right, nearest_other
 from headtypes.analyses.coreference.descriptions import TYPES, Reference, references
+from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors
 from headtypes.core.bootstrap import ratio_intervals
 from headtypes.core.errors import InputError
@@ -43,7 +43,7 @@ def measure_coreference(
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
         the baselines `nearest`, `head_match`, `rules` and `chance` (`baselines`); and `nearest_other`, the nearest if
         mentions that follow may be chosen as well.
-      candidates: among which words a head's guess is taken (`antecedent_files.CANDIDATES`); for baselines `mentions`.
+      candidates: among which words a head's guess is taken (`guesses.CANDIDATES`); for baselines `mentions`.
       type: `all`, or a type of mention (`descriptions.TYPES`).
       chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents with even and odd
         places, each is scored with the choice of the other. Empty where nothing is chosen.

@@ -91,7 +91,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, "sample qu
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """What `distance.DistanceFeatures` read: features, and their parts that go to the first token, if these were read.
+    """What `reducer.DistanceFeatures` read: features, and their parts that go to the first token, if these were read.
 
     read: [..., 69], or [..., 2 x 69].
     """

@@ -42,7 +42,7 @@ def probe_types(
 ) -> dict:
     """Train the probe `attention` on the heads of each type alone, and on five draws of as many heads of each layer.
 
-    partition: the model's heads with their types; all else as in `training.train_probes`.
+    partition: the model's heads with their types; all else as in `probes.measure.train_probes`.
 
     returns a dictionary for JSON. `types`: by type, `heads`, their number; `right`, the number of words of each scored
       sentence whose head the probe finds, [start][sentence]; and `random`, the same for each draw,

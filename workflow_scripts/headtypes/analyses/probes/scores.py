@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.probes.names import PROBES, counts
-from headtypes.analyses.relations.arc_files import ArcGuesses
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.offsets import offset_guesses
 from headtypes.core.bootstrap import ratio_intervals
 from headtypes.core.errors import InputError
@@ -18,7 +18,7 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 
 
 def read_probes(path: str | Path) -> dict:
-    """Read what `training.train_probes` returned, from JSON. Raises `InputError` that names a damaged file."""
+    """Read what `probes.measure.train_probes` returned, from JSON. Raises `InputError` that names a damaged file."""
     found = read_json(path)
     with undamaged(path, "holds no probes"):
         words = len(found["words"])
@@ -32,7 +32,7 @@ def measure_probes(
 ) -> pd.DataFrame:
     """Unlabelled attachment scores of probes, right-branching, the best offset and the best head, and all differences.
 
-    probes:    as `training.train_probes` returned them.
+    probes:    as `probes.measure.train_probes` returned them.
     sentences: the evaluated sentences of the treebank; arcs: the heads' guesses on them.
     offsets:   largest offset, in both directions. Offset and head are the best on these sentences.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.reach.reach_files import Reach
+from headtypes.analyses.reach.results import Reach
 from headtypes.core.bootstrap import bounds, resampled_means
 from headtypes.core.files import write_json, write_text
 from headtypes.core.table_files import write_csv

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from headtypes.analyses.style import PAGE, styled
 from headtypes.analyses.types.choice_files import Choice
 from headtypes.analyses.types.methods import METHODS
+from headtypes.core.style import PAGE, styled
 
 # From Paul Tol's muted and high-contrast schemes; all differ from the colours of the types, by a CIE76 distance of 27
 # or more, even for a colour-blind reader who lacks one of the three kinds of cones.

@@ -6,17 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from headtypes.analyses.style import (
-    PAGE,
-    PAGE_HEIGHT,
-    SMALL,
-    legend_height,
-    styled,
-    type_labels,
-    type_patches,
-    type_styles,
-)
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import type_labels, type_patches, type_styles
+from headtypes.core.style import PAGE, PAGE_HEIGHT, SMALL, legend_height, styled
 
 # What the clusterings were repeated over, by column, and the panel's title.
 _PANELS = {"keeps_type_samples": "with samples drawn anew", "keeps_type_seeds": "with other random starts"}

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from headtypes.analyses.style import PAGE, SMALL, styled, type_labels, type_styles
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.plane_figure import frame_plane, scatter_types
+from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
 from headtypes.comparisons.types.table import without_repeats
+from headtypes.core.style import PAGE, SMALL, styled
 
 # Inches: a row, what stands left of the cells, the gap between columns, a heading of a group, the types' names, the
 # legend, the side of a plane, and its title.
@@ -191,7 +191,7 @@ def _number(row: pd.Series) -> str:
 
 def _mark_types(axes: Axes, places: pd.DataFrame, partition: Partition, title: str) -> None:
     scatter_types(axes, places, partition, 16)
-    frame_plane(axes, places)
+    frame_projection(axes, places)
     axes.set_title(title, loc="left")
     handles, labels = axes.get_legend_handles_labels()
     beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0.1, "handletextpad": 0.2}

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from headtypes.analyses.divergence.divergence_files import Divergence
-from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
+from headtypes.analyses.divergence.results import Divergence
+from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.relations.pairs import TOTALS
-from headtypes.analyses.surface.surface_files import COLUMNS, Surface
+from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.core.bootstrap import mean_intervals
 
 Sets = Bool[np.ndarray, "set head"]
@@ -72,7 +72,7 @@ def of_importance(task: str, importance: Float[np.ndarray, "layer head"]) -> Ite
 def of_detectors(task: str, table: pd.DataFrame) -> Iterator[Measure]:
     """Mean, smallest and largest score of each detector, and how many heads of the set it detects.
 
-    table: as `detectors.table.detector_table` has it.
+    table: as `detectors.results.detector_table` has it.
     """
     for detector, rows in table.groupby("detector", sort=False):
         ordered = rows.sort_values(["layer", "head"])

@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 
 from headtypes.analyses.ablation.importance_files import read_importance
-from headtypes.analyses.detectors.table import read_detector_table
-from headtypes.analyses.divergence.divergence_files import read_divergence
-from headtypes.analyses.gradients.gradient_files import read_gradients
+from headtypes.analyses.detectors.results import read_detector_table
+from headtypes.analyses.divergence.results import read_divergence
+from headtypes.analyses.gradients.results import read_gradients
 from headtypes.analyses.probes.type_scores import read_type_probes, score_type_probes
-from headtypes.analyses.surface.surface_files import read_surface
+from headtypes.analyses.surface.results import read_surface
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types import measures
 from headtypes.comparisons.types.measures import Measure

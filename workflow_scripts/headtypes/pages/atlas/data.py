@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
-from headtypes.analyses.distances.feature_files import has_first_token, read_head_features
-from headtypes.analyses.divergence.divergence_files import read_divergence
+from headtypes.analyses.distances.results import has_first_token, read_head_features
+from headtypes.analyses.divergence.results import read_divergence
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.models.records import ModelRecord
@@ -53,7 +53,7 @@ def gather(
         surfaces, gradients, divergences, relations, best_heads, coreference, importance, detectors, intervals. Any of
         them may be absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
-    distance_bins, first_token: as in `feature_files.read_distance`.
+    distance_bins, first_token: as in `distances.results.read_distance`.
     Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)

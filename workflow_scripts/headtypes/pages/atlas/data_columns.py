@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.importance_files import read_importance
-from headtypes.analyses.detectors.table import read_detector_table
-from headtypes.analyses.gradients.gradient_files import ATTENDED, read_gradients
-from headtypes.analyses.style import PALETTE, type_styles
-from headtypes.analyses.surface.surface_files import read_surface
+from headtypes.analyses.detectors.results import read_detector_table
+from headtypes.analyses.gradients.results import ATTENDED, read_gradients
+from headtypes.analyses.surface.results import read_surface
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.style import PALETTE
 from headtypes.core.table_files import read_csv
 
 _DIGITS = 4

@@ -1,7 +1,7 @@
 """The atlas of a model on a text that somebody has typed."""
 
 from headtypes.analyses.distances.columns import head_features, lacks_cls, split
-from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.attention.maps import Maps, readable
 from headtypes.attention.one_pass import read_attention
@@ -24,7 +24,7 @@ def look_at(
 
     sample: its id stands for a task's name; the distance features shown are those on this text alone.
     found:  results of the model, as in `data.gather`; there may be none.
-    distance_bins, first_token: as in `feature_files.read_distance`.
+    distance_bins, first_token: as in `distances.results.read_distance`.
     Raises `InputError` where a head's attention is not finite, or does not sum to one.
     """
     tokenizer = load_tokenizer(record)

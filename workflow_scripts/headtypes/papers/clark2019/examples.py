@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from headtypes.analyses.surface.surface_files import Surface
+from headtypes.analyses.surface.results import Surface
 from headtypes.attention.maps import Maps, readable
 from headtypes.attention.one_pass import Block, read_attention
 from headtypes.core.errors import InputError

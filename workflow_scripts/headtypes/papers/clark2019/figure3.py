@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
-from headtypes.analyses.style import PAGE, PALETTE, styled
+from headtypes.analyses.gradients.results import ATTENDED, Gradients
+from headtypes.core.style import PAGE, PALETTE, styled
 from headtypes.papers.clark2019.by_layer import number_layers, say
 
 # The paper has no line of its own for [CLS], which other models use as BERT uses [SEP].

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from headtypes.analyses.style import PAGE, PALETTE, styled
+from headtypes.core.style import PAGE, PALETTE, styled
 from headtypes.papers.clark2019.by_layer import Series, draw_heads, of_same_depth, say
 from headtypes.papers.clark2019.statistics import Statistics
 

@@ -10,9 +10,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 
-from headtypes.analyses.style import PAGE, PALETTE, SMALL, head_name, styled
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.plane_figure import frame_plane, scatter_heads, scatter_types
+from headtypes.analyses.types.style import frame_projection, scatter_heads, scatter_types
+from headtypes.core.style import PAGE, PALETTE, SMALL, head_name, styled
 
 # Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
 _BEHAVIOURS = {
@@ -45,7 +45,7 @@ def plane_figure(
 ) -> Figure:
     """Draw each head at its place, marked by its behaviour, by its layer and, where heads have types, by its type.
 
-    places, summary: as `plane.project_heads` returns them.
+    places, summary: as `projection.project_heads` returns them.
     behaviours: [layer, head] str, as `statistics.behaviours_of` returns them.
     best: what heads are best at, by layer and head from 0: crosses on their places, which the legend explains.
     """
@@ -67,7 +67,7 @@ def plane_figure(
     for axes, title in zip(panels, titles, strict=False):
         # Above the legend.
         axes.set_title(title, loc="left", pad=72 * above)
-        half = frame_plane(axes, places)
+        half = frame_projection(axes, places)
     _add_bar(panels[0], half, "root of nats a row" if summary["scale"] == "root" else "nats a row")
     figure.text(_LEFT / PAGE, 0.08 / height, _fit(summary), fontsize=SMALL, ha="left", va="bottom")
     return figure

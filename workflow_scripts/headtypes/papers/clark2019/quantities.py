@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
-from headtypes.analyses.surface.surface_files import COLUMNS, Surface
+from headtypes.analyses.gradients.results import ATTENDED, Gradients
+from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.core.bootstrap import RESAMPLES, bounds, draw_units, p_of_side
 from headtypes.papers.claims import NoVerdictError
 from headtypes.papers.clark2019.published import Clark2019
@@ -45,7 +45,7 @@ def collect_quantities(
     """What is known of a model on a task.
 
     surface: on at least one segment; gradients: of the same model, where they were measured.
-    layers: how alike heads of one layer are, as `plane.layer_test` returns it, where it was measured.
+    layers: how alike heads of one layer are, as `projection.layer_test` returns it, where it was measured.
     seed: of the segments that are drawn for the intervals. Gradients have none, since single segments are not stored.
     """
     whole = whole_statistics(surface, gradients, published)

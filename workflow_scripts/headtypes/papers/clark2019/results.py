@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from headtypes.analyses.divergence.divergence_files import read_plane_fit
-from headtypes.analyses.gradients.gradient_files import read_gradients
-from headtypes.analyses.surface.surface_files import read_surface
+from headtypes.analyses.divergence.results import read_plane_fit
+from headtypes.analyses.gradients.results import read_gradients
+from headtypes.analyses.surface.results import read_surface
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.quantities import Key, collect_quantities
 from headtypes.papers.quantities import Quantities

@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from headtypes.analyses.style import COLUMN, legend_height, styled, type_labels
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.plane_figure import scatter_types
+from headtypes.analyses.types.style import scatter_types, type_labels
+from headtypes.core.style import COLUMN, legend_height, styled
 
 
 @styled

@@ -3,8 +3,9 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from headtypes.analyses.style import COLUMN, legend_height, styled, type_labels, type_patches, type_styles
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import type_labels, type_patches, type_styles
+from headtypes.core.style import COLUMN, legend_height, styled
 
 # The largest number of layers for which each one is numbered.
 _NUMBERED = 12

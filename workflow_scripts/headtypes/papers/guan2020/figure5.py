@@ -4,7 +4,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from headtypes.analyses.style import (
+from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.style import type_labels, type_patches, type_styles
+from headtypes.attention.map_files import AttentionMaps
+from headtypes.core.style import (
     ATTENTION_COLOURS,
     PAGE,
     PAGE_HEIGHT,
@@ -13,12 +16,7 @@ from headtypes.analyses.style import (
     head_name,
     legend_height,
     styled,
-    type_labels,
-    type_patches,
-    type_styles,
 )
-from headtypes.analyses.types.partitions import Partition
-from headtypes.attention.map_files import AttentionMaps
 
 # Inches around the maps: numbers and axis labels at the left and below, the gap to the legend above.
 _LEFT, _BELOW, _ABOVE = 0.42, 0.44, 0.1

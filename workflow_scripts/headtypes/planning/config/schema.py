@@ -100,7 +100,7 @@ class Clustering(Strict):
 
     @property
     def features(self) -> dict:
-        """How stored features are read: arguments of `feature_files.read_distance`, without those that are default."""
+        """How stored features are read: arguments of `distances.results.read_distance` that are not the defaults."""
         return {"distance_bins": self.distance_bins, **({} if self.first_token else {"first_token": False})}
 
 

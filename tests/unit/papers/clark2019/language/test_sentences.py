@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex, to_rgba
 
-from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses
-from headtypes.analyses.style import PALETTE, save_figure
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.words.encoding import encode_words
+from headtypes.core.style import PALETTE, save_figure
 from headtypes.papers.clark2019.language.figure5 import sentences_figure
 from headtypes.papers.clark2019.language.sentence_files import SentenceMap, read_sentence_maps, write_sentence_maps
 from headtypes.papers.clark2019.language.sentences import Chosen, choose_passages, choose_sentences, map_sentences

@@ -9,8 +9,8 @@ import pytest
 
 from headtypes.analyses.coreference.accuracy import measure_coreference, score_mentions
 from headtypes.analyses.probes.scores import measure_probes, right_words
-from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses
-from headtypes.analyses.relations.relations import best_heads, measure_relations
+from headtypes.analyses.relations.accuracy import best_heads, measure_relations
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.data.kinds.treebank.records import Sentence
 from headtypes.data.world.annotation import make_treebank
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities

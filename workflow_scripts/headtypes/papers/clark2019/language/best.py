@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.analyses.coreference.antecedent_files import CANDIDATES
+from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.core.table_files import read_csv
 from headtypes.papers.clark2019.language.quantities import ALL, our_relation
@@ -31,7 +31,7 @@ class BestHead(NamedTuple):
 
 
 def read_relations_best(path: str | Path) -> pd.DataFrame:
-    """Read the best heads that `relations.measure_relations` found; errors name a damaged file."""
+    """Read the best heads that `relations.accuracy.measure_relations` found; errors name a damaged file."""
     return read_csv(path, "holds no best heads", _OF_RELATIONS)
 
 

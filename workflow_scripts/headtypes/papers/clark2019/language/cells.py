@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from headtypes.analyses.style import head_name
+from headtypes.core.style import head_name
 
 
 def with_ends(value: float, low: float, high: float, form: str = "{:.1f}") -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from headtypes.analyses.coreference.antecedent_files import CANDIDATES
+from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.papers.clark2019.language.quantities import ALL
 from headtypes.papers.clark2019.language.rules import MENTIONS, SYSTEMS
 from headtypes.papers.clark2019.published import Clark2019

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from headtypes.analyses.style import PAGE, PALETTE, head_name, styled
+from headtypes.core.style import PAGE, PALETTE, head_name, styled
 from headtypes.papers.clark2019.by_layer import say
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, SentenceMap
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.relations.relations import QUANTITIES, Choice
+from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
 from headtypes.core.bootstrap import RESAMPLES, bounds, draw_units, p_of_side
 from headtypes.papers.claims import NoVerdictError
 from headtypes.papers.clark2019.language.rules import ScoreRule, Scores
@@ -57,7 +57,8 @@ def treebank_quantities(
 ) -> Quantities:
     """What is known of a model on a treebank.
 
-    choices: as `relations.best_heads` returns them; probes: as `scores.right_words` returns them, where there are any.
+    choices: as `relations.accuracy.best_heads` returns them; probes: as `scores.right_words` returns them, where there
+        are any.
     seed: of the sentences that are drawn for the intervals.
     """
     paper, elsewhere = choices

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headtypes.analyses.coreference.accuracy import score_mentions
-from headtypes.analyses.coreference.antecedent_files import read_antecedents
+from headtypes.analyses.coreference.guesses import read_antecedents
 from headtypes.analyses.probes.scores import read_probes, right_words
-from headtypes.analyses.relations.arc_files import read_arcs
+from headtypes.analyses.relations.accuracy import best_heads
+from headtypes.analyses.relations.guesses import read_arcs
 from headtypes.analyses.relations.parts import read_parts
-from headtypes.analyses.relations.relations import best_heads
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
@@ -34,7 +34,7 @@ def collect_treebanks(
 
     arcs, probes: files by model and treebank; of probes there may be fewer. rows: the sentences of each, in the order
         of the arcs; tests: by treebank, where it has such a part.
-    least, offsets: as in `relations.measure_relations`, needed where there are arcs.
+    least, offsets: as in `relations.accuracy.measure_relations`, needed where there are arcs.
     seed: of the sentences that are drawn for intervals.
     """
     found = {}

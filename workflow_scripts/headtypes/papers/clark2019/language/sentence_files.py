@@ -19,7 +19,7 @@ class SentenceMap:
     """The attention of the best head for a phenomenon, among the words of one sentence or of a few.
 
     phenomenon:  one of `RELATIONS`, or `COREFERENCE`.
-    layer, head: from 0; direction: as in `arc_files.DIRECTIONS`; accuracy: of the head, in percent.
+    layer, head: from 0; direction: as in `relations.guesses.DIRECTIONS`; accuracy: of the head, in percent.
     words:       [place] with the special tokens, where they are shown.
     marked:      places of the words that have the relation, or are head words of mentions.
     attention:   [place, place] float32.

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.coreference.accuracy import guessed_mentions
-from headtypes.analyses.coreference.antecedent_files import AntecedentGuesses, read_antecedents
-from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses, read_arcs
+from headtypes.analyses.coreference.guesses import AntecedentGuesses, read_antecedents
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
 from headtypes.analyses.words.encoding import encode_sentences, special_tokens
@@ -61,8 +61,10 @@ class Chosen(NamedTuple):
 def read_chosen(kind: str, rows: str | Path, guesses: str | Path, best: str | Path) -> list[Chosen]:
     """Choose the sentences of a task from results on disk.
 
-    kind: `treebank` or `coreference`; rows: its data; guesses: those of the heads (`arc_files`, `antecedent_files`).
-    best: what `relations.measure_relations` says of the best heads, or what `accuracy.measure_coreference` says.
+    kind: `treebank` or `coreference`; rows: its data; guesses: those of the heads (`relations.guesses`,
+        `coreference.guesses`).
+    best: what `relations.accuracy.measure_relations` says of the best heads, or what
+        `coreference.accuracy.measure_coreference` says.
     """
     if kind == "treebank":
         return choose_sentences(read_records(rows, Sentence), read_arcs(guesses)[FILE], read_relations_best(best))
@@ -131,7 +133,7 @@ def map_sentences(
     """Run a model over the chosen sentences, and keep the attention of the head that is shown on each.
 
     record: the model, as `models.fetching.fetch_model` found it.
-    task:   name of the task, for messages; the others as in `arcs.extract_arcs`.
+    task:   name of the task, for messages; the others as in `relations.measure.extract_arcs`.
     Raises `InputError` where an attention is not finite.
     """
     if not chosen:

@@ -31,7 +31,7 @@ _DIRECTIONS = {"dependent_to_head": "dependent to head", "head_to_dependent": "h
 def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
     """The best heads of all relations.
 
-    best:   by model and treebank, as `relations.measure_relations` returns them.
+    best:   by model and treebank, as `relations.accuracy.measure_relations` returns them.
     beside: models beside which the published values stand, on the rows that are chosen and scored as the paper does.
     returns the columns `COLUMNS`; of each model and treebank first the paper's relations in its order, then the other
       ones that are derived, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name

@@ -37,7 +37,7 @@ def probes_table(
 ) -> pd.DataFrame:
     """The unlabelled attachment scores of probes and baselines.
 
-    scores, probes: by model and treebank, as `scores.measure_probes` and `training.train_probes` return them.
+    scores, probes: by model and treebank, as `scores.measure_probes` and `probes.measure.train_probes` return them.
     beside: models beside which the published values stand.
     returns the columns `COLUMNS`: uas, low and high: in percent, the mean over the random starts, with its interval
       over sentences; least, most: of a start; starts: their number, empty where nothing is trained; training_sentences,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.detectors.table import detector_table, read_detector_scores, read_detector_table, sign_test
+from headtypes.analyses.detectors.results import detector_table, read_detector_scores, read_detector_table, sign_test
 from headtypes.core.errors import InputError
 from headtypes.core.multiple import holm
 from headtypes.core.table_files import write_csv, write_parquet

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from headtypes.analyses.coreference.antecedent_files import CANDIDATES, AntecedentGuesses
+from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors, places
 from headtypes.analyses.coreference.parts import parts_of
 from headtypes.analyses.words.encoding import encode_sentences, encode_words, special_tokens
@@ -24,7 +24,7 @@ class AntecedentReducer(WordReducer):
     """A reducer whose result is, for each sample, the word that every head looks at most from each mention's head word.
 
     Guess: argmax over j of W[head word, j], the first on a tie, among one of three sets of candidates, in the order of
-    `antecedent_files.CANDIDATES`:
+    `guesses.CANDIDATES`:
 
     words:        all other words.
     words_before: those before the head word.

@@ -1,13 +1,12 @@
-"""What all figures have in common: colours that every reader tells apart, marks of doubt, whole files."""
+"""Colours of types that every reader tells apart, and marks of doubt."""
 
 import itertools
-import os
 
 import numpy as np
 import pytest
 
-from headtypes.analyses.style import PALETTE, save_figure, type_labels, type_styles
-from headtypes.papers.guan2020.figure3 import layers_figure
+from headtypes.analyses.types.style import type_labels, type_styles
+from headtypes.core.style import PALETTE
 from tests.support.drawing import DEFICIENCIES, colour, lab, planted
 from tests.support.planted import TYPES
 
@@ -39,15 +38,3 @@ def test_labels_mark_doubtful_types():
         "dense_vertical": "dense_vertical",
         "vertical": "vertical (doubtful)",
     }
-
-
-def test_a_figure_is_written_whole_or_not_at_all(tmp_path):
-    (tmp_path / "a.pdf").write_text("before")
-    figure = layers_figure(planted()[1])
-    figure.savefig = lambda *args, **kwargs: 1 / 0
-    with pytest.raises(ZeroDivisionError):
-        save_figure(figure, tmp_path / "a.pdf", tmp_path / "a.png", {})
-    assert (tmp_path / "a.pdf").read_text() == "before"
-    assert os.listdir(tmp_path) == ["a.pdf"]
-    with pytest.raises(ValueError, match="pdf, svg or png"):
-        save_figure(layers_figure(planted()[1]), tmp_path / "a.txt", tmp_path / "a.png", {})

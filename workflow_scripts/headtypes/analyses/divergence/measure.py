@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headtypes.analyses.divergence.divergence_files import Divergence, join_divergences, write_divergence
+from headtypes.analyses.divergence.results import Divergence, join_divergences, write_divergence
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
 from headtypes.attention.blocks import Group
 from headtypes.attention.entropy import EntropySums
@@ -153,7 +153,7 @@ def write_task_divergence(
     """Write the divergences of a model's heads on all samples: add up the parts or, where there are none, measure them.
 
     parts: files of the divergences of each `attention.batches.Part`; provenance, settings: of
-        `divergence_files.write_divergence` and `measure_divergence`.
+        `divergence.results.write_divergence` and `measure_divergence`.
     """
     if parts:
         join_divergences(path, [sample.id for sample in samples], parts, provenance)

@@ -49,7 +49,7 @@ def train_probes(
 
     training, scored: sentences that the probes learn from, one step each, in this order; and those they parse.
     record:  the model, as `models.fetching.fetch_model` found it.
-    task, max_seq_length, pieces, precision, batch_tokens: as in `arcs.extract_arcs`. Maps are float32.
+    task, max_seq_length, pieces, precision, batch_tokens: as in `relations.measure.extract_arcs`. Maps are float32.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all".
     starts:  random starts of each probe; root: as in `settings.Root`.

@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
 from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
-from headtypes.analyses.distances.distance import DistanceFeatures
+from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.types.clustering import cluster_heads
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headtypes.analyses.relations.arc_files import ArcGuesses
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.words.encoding import encode_sentences
 from headtypes.analyses.words.settings import Pieces
 from headtypes.analyses.words.words import WordReducer, WordRows, check_finite
@@ -21,7 +21,7 @@ from headtypes.models.records import ModelRecord
 class Guesses(WordReducer):
     """A reducer whose result is, for each sample, what every head guesses to be the syntactic head of each word.
 
-    Two guesses at the head of word i, in the order of `arc_files.DIRECTIONS`:
+    Two guesses at the head of word i, in the order of `guesses.DIRECTIONS`:
 
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i. It compares weights of different

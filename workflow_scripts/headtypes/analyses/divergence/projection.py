@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold import MDS
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.divergence.divergence_files import PLANE_COLUMNS, Divergence
+from headtypes.analyses.divergence.results import PLANE_COLUMNS, Divergence
 
 _STARTS, _STEPS, _EPS = 5, 1000, 1e-10
 _PERMUTATIONS = 2000

@@ -7,7 +7,7 @@ others are their streaming heads. The share of attention is what can be said of 
 import numpy as np
 import torch
 
-from headtypes.analyses.reach.reach_files import Reach
+from headtypes.analyses.reach.results import Reach
 from headtypes.attention.one_pass import Block, Pass, PerSample, read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.distances.distance import DistanceFeatures
-from headtypes.analyses.surface.surface import SurfacePatterns
-from headtypes.analyses.surface.surface_files import COLUMNS
+from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.surface.measure import SurfacePatterns
+from headtypes.analyses.surface.results import COLUMNS
 from headtypes.attention.hook import Layer
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples

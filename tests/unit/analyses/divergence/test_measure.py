@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.divergence.divergence import (
+from headtypes.analyses.divergence.measure import (
     compare_heads,
     divergences,
     measure_divergence,
     write_task_divergence,
 )
-from headtypes.analyses.divergence.divergence_files import read_divergence, write_divergence
+from headtypes.analyses.divergence.results import read_divergence, write_divergence
 from headtypes.attention.batches import WHOLE, Part
 from headtypes.attention.entropy import EntropySums
 from headtypes.attention.hook import Layer
@@ -65,7 +65,7 @@ def test_divergences_in_padded_batches_equal_the_definition(name, smoothing):
 @pytest.mark.parametrize("causal", [False, True])
 def test_many_heads_and_long_samples_equal_the_definition(causal, monkeypatch):
     """In blocks that divide neither the heads nor the rows evenly."""
-    monkeypatch.setattr("headtypes.analyses.divergence.divergence._NUMBERS", 1000)
+    monkeypatch.setattr("headtypes.analyses.divergence.measure._NUMBERS", 1000)
     lengths = [150, 71]
     layers = [layer_of(lengths, heads=5, causal=causal, seed=seed) for seed in range(3)]
     maps = [

@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Bool, Float
 from transformers import PreTrainedModel
 
-from headtypes.analyses.gradients.gradient_files import ATTENDED, Gradients
 from headtypes.analyses.gradients.own_loss import NOT_COUNTED, Answers, Loss, MaskedWords, NextToken
+from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.attention.batches import Batch, run_model
 from headtypes.attention.gradients import AttentionGradients
 from headtypes.core.errors import InputError

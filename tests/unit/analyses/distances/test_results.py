@@ -12,8 +12,8 @@ import h5py
 import numpy as np
 import pytest
 
-from headtypes.analyses.distances import feature_files as storage
-from headtypes.analyses.distances.feature_files import (
+from headtypes.analyses.distances import results as storage
+from headtypes.analyses.distances.results import (
     Features,
     has_first_token,
     join_features,
@@ -152,7 +152,7 @@ def test_equal_features_give_equal_bytes_in_another_process_at_another_time(path
     """The clock of HDF5's times of creation counts in seconds."""
     time.sleep(1.1)
     program = (
-        "import sys\nfrom tests.unit.analyses.distances.test_feature_files import *\n"
+        "import sys\nfrom tests.unit.analyses.distances.test_results import *\n"
         "write_features(sys.argv[1], features(), {'rule': 'extract_features'})"
     )
     again = tmp_path / "again.h5"

@@ -94,7 +94,7 @@ def join_divergences(
 
 
 def write_plane(path: str | Path, places: pd.DataFrame) -> None:
-    """Write the places of the heads that `plane.project_heads` returns."""
+    """Write the places of the heads that `projection.project_heads` returns."""
     write_csv(path, places)
 
 
@@ -104,7 +104,7 @@ def read_plane(path: str | Path) -> pd.DataFrame:
 
 
 def write_plane_fit(path: str | Path, fit: dict, provenance: dict) -> None:
-    """Write how well the plane fits, as `plane.project_heads` returns it, with its provenance."""
+    """Write how well the plane fits, as `projection.project_heads` returns it, with its provenance."""
     write_json(path, {**fit, "provenance": provenance})
 
 

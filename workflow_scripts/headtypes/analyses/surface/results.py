@@ -11,7 +11,7 @@ from jaxtyping import Float, Float32
 from headtypes.core.files import canonical_json, undamaged
 from headtypes.core.hdf5_files import new_hdf5
 
-# The columns of a surface pattern, as `surface.SurfacePatterns` defines them.
+# The columns of a surface pattern, as `measure.SurfacePatterns` defines them.
 COLUMNS = (
     "self",
     "previous",

@@ -6,8 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from headtypes.analyses.surface.surface import measure_surface
-from headtypes.analyses.surface.surface_files import COLUMNS, Surface, read_surface, write_surface
+from headtypes.analyses.surface.measure import measure_surface
+from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
 from headtypes.core.errors import InputError
 from headtypes.data.records import Sample
 from tests.support.models import tiny_bert

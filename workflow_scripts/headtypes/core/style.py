@@ -1,18 +1,13 @@
-"""How every figure looks: sizes of print, one colour per type, and files of equal bytes for equal figures."""
+"""How every figure looks: sizes of print, colours, and files of equal bytes for equal figures."""
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 
 import matplotlib.style
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
-from headtypes.analyses.types.names import TYPES
-from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.core.files import canonical_json, replacing
 
 # Inches: the widths of a column and of a page's text in print, and the height of a page less that of a caption.
@@ -25,10 +20,6 @@ SMALL, TOKEN = 7, 5.3
 # Okabe and Ito 2008, without black. The first four are those of their palette that stay farthest apart
 # (CIE76 distance of 20 and more) for a reader without one of the three cones.
 PALETTE = ("#0072B2", "#D55E00", "#56B4E9", "#CC79A7", "#E69F00", "#009E73", "#F0E442")
-# A second sign beside the colour: for print in grey, and where there are more types than colours.
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-_HATCHES = ("", "////", "....")
-
 ATTENTION_COLOURS = "Greys"
 _SETTINGS = {
     "font.family": "DejaVu Sans",  # Comes with Matplotlib, so that figures are the same on every machine.
@@ -57,15 +48,6 @@ _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 _DESCRIPTION = {"pdf": "Subject", "svg": "Description", "png": "Description"}
 
 
-@dataclass(frozen=True)
-class TypeStyle:
-    """How one type is drawn."""
-
-    colour: str
-    marker: str
-    hatch: str
-
-
 def style():
     """Context in which Matplotlib has its default settings and ours, whatever the user's are."""
     return matplotlib.style.context(["default", _SETTINGS])
@@ -83,29 +65,6 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
             return draw(*args, **kwargs)
 
     return drawn
-
-
-def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
-    """The style of each type, the types in the order in which they are listed everywhere.
-
-    The paper's types and `type-1`, `type-2`, ... look the same in every figure; other names, from imported
-    partitions, take their style from their place among the types given.
-    """
-    return {name: _type_style(_place(name, place)) for place, name in enumerate(order_types(types))}
-
-
-def type_labels(partition: Partition) -> dict[str, str]:
-    """What legends call each type: a name that is doubtful is marked so."""
-    doubtful = partition.doubtful
-    return {name: f"{name} (doubtful)" if name in doubtful else name for name in partition.types}
-
-
-def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str]) -> list[Patch]:
-    """Coloured rectangles for a legend of the types."""
-    return [
-        Patch(facecolor=styles[name].colour, hatch=styles[name].hatch, edgecolor="white", label=label)
-        for name, label in labels.items()
-    ]
 
 
 def legend_height(labels: Mapping[str, str], columns: int) -> float:
@@ -146,15 +105,3 @@ def save_figure(figure: Figure, vector: str | Path, png: str | Path, provenance:
             figure.savefig(
                 temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(provenance)}
             )
-
-
-def _place(name: str, place: int) -> int:
-    if name in TYPES:
-        return TYPES.index(name)
-    numbered = re.fullmatch(r"type-([1-9][0-9]*)", name)
-    return int(numbered[1]) - 1 if numbered else place
-
-
-def _type_style(place: int) -> TypeStyle:
-    hatch = _HATCHES[place // len(PALETTE) % len(_HATCHES)]
-    return TypeStyle(PALETTE[place % len(PALETTE)], _MARKERS[place % len(_MARKERS)], hatch)

@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from headtypes.analyses.divergence.divergence_files import (
+from headtypes.analyses.divergence.projection import fit, layer_test, project_heads
+from headtypes.analyses.divergence.results import (
     Divergence,
     read_plane,
     read_plane_fit,
     write_plane,
     write_plane_fit,
 )
-from headtypes.analyses.divergence.plane import fit, layer_test, project_heads
 from headtypes.core.errors import InputError
 
 LAYERS, HEADS, ROWS = 4, 6, 50

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from headtypes.analyses.distances.columns import lacks_cls, split
-from headtypes.analyses.distances.distance import DistanceFeatures
-from headtypes.analyses.distances.feature_files import Features, join_features, write_features
+from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.results import Features, join_features, write_features
 from headtypes.attention.batches import WHOLE, Part, batched
 from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import encode_samples
@@ -28,7 +28,7 @@ def write_task_features(
     """Write the features of a model on all samples: join the parts or, where there are none, extract them now.
 
     parts: files of the features of each `attention.batches.Part`; provenance, settings: of
-        `feature_files.write_features` and `extract_features`.
+        `distances.results.write_features` and `extract_features`.
     """
     if parts:
         join_features(path, [sample.id for sample in samples], parts, provenance)

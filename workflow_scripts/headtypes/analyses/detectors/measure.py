@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float32
 from transformers import PreTrainedModel
 
+from headtypes.analyses.detectors.results import DETECTORS
 from headtypes.analyses.detectors.sequences import Sequences, draw_sequences
-from headtypes.analyses.detectors.table import DETECTORS
 from headtypes.attention.one_pass import Block, PerSample, read_attention
 from headtypes.core.errors import InputError
 from headtypes.models.fetching import load_tokenizer

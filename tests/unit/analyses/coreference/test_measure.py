@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.coreference.accuracy import measure_coreference
-from headtypes.analyses.coreference.antecedent_files import (
+from headtypes.analyses.coreference.guesses import (
     CANDIDATES,
     AntecedentGuesses,
     read_antecedents,
     write_antecedents,
 )
-from headtypes.analyses.coreference.antecedents import AntecedentReducer
+from headtypes.analyses.coreference.measure import AntecedentReducer
 from headtypes.analyses.coreference.mentions import anaphors, places
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention

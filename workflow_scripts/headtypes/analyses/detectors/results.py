@@ -24,7 +24,7 @@ COLUMNS = {
 def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataFrame:
     """Every head and detector: its score, and whether the head is of this kind.
 
-    scores: as `reading.measure_detectors` returns them.
+    scores: as `detectors.measure.measure_detectors` returns them.
     least:  share of attention by which a head of a kind exceeds the null. seed: of the intervals.
 
     returns one row for each detector, layer and head (from 0), the columns
@@ -67,7 +67,7 @@ def sign_test(differences: Float[np.ndarray, "test sequence"], least: float) -> 
 
 
 def read_detector_scores(path: str | Path) -> pd.DataFrame:
-    """Read what `reading.measure_detectors` returned. Raises `InputError` that names a damaged file."""
+    """Read what `detectors.measure.measure_detectors` returned. Raises `InputError` that names a damaged file."""
     names = ("detector", "sequence", "layer", "head", "score", "null")
     return read_parquet(path, "holds no scores of detectors", names)
 

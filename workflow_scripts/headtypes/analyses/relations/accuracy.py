@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses
 from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
 from headtypes.core.bootstrap import ratio_intervals
@@ -89,7 +89,7 @@ def measure_relations(
     offsets: largest offset of the baseline, in both directions.
 
     returns two tables; layers and heads count from 0, all accuracies are in percent.
-    heads: one row for each relation, part, layer, head and direction (`arc_files.DIRECTIONS`): annotation and relation
+    heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation
       as `pairs.all_pairs` names them; words, the number of guesses; accuracy; visible, the number of those whose right
       answer the head can see; visible_accuracy, over these. Where it can see none, both accuracies are NaN: in a causal
       model, a guess at a word that stands later is impossible and not wrong.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headtypes.analyses.distances.extraction import extract_features, write_task_features
-from headtypes.analyses.distances.feature_files import write_features
+from headtypes.analyses.distances.measure import extract_features, write_task_features
+from headtypes.analyses.distances.results import write_features
 from headtypes.data.records import Sample
 from tests.support.models import QUESTIONS, tiny_bert
 from tests.support.records import recorded

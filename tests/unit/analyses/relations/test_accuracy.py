@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.relations.arc_files import DIRECTIONS, ArcGuesses, read_arcs, write_arcs
-from headtypes.analyses.relations.arcs import Guesses
-from headtypes.analyses.relations.relations import HALVES, measure_relations
+from headtypes.analyses.relations.accuracy import HALVES, measure_relations
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs, write_arcs
+from headtypes.analyses.relations.measure import Guesses
 from headtypes.core.errors import InputError
 from tests.support.word_maps import read_planted, sentence, tokens_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headtypes.analyses.surface.surface_files import COLUMNS, Surface
+from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
 from headtypes.attention.entropy import EntropySums
 from headtypes.attention.one_pass import Block, PerSample, read_attention
@@ -32,7 +32,7 @@ class SurfacePatterns(PerSample):
 
     kinds: one array per encoded sample, kinds of its tokens [token], numbered as in `tokens.SPECIAL_KINDS`.
 
-    The columns are those of `surface_files.COLUMNS`, and last the entropy of uniform attention. A[s, t] being the
+    The columns are those of `surface.results.COLUMNS`, and last the entropy of uniform attention. A[s, t] being the
     attention of token s to token t and L the number of tokens, special ones included, they are:
 
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.

@@ -5,9 +5,9 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, GPT2Config, GPT2Model
 
-from headtypes.analyses.detectors.reading import measure_detectors, read_detectors
+from headtypes.analyses.detectors.measure import measure_detectors, read_detectors
+from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
-from headtypes.analyses.detectors.table import detector_table
 from headtypes.core.errors import InputError
 from headtypes.models.fetching import load_tokenizer
 from tests.support.models import WORDS, opened, plain_attentions, tiny_bert, tiny_language_model

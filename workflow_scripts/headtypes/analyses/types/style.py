@@ -1,0 +1,89 @@
+"""How each type looks in figures: colour, marker and hatch, what legends call it, and heads marked by it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from headtypes.analyses.types.names import TYPES
+from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.core.style import PALETTE
+
+# A second sign beside the colour: for print in grey, and where there are more types than colours.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_HATCHES = ("", "////", "....")
+
+
+@dataclass(frozen=True)
+class TypeStyle:
+    """How one type is drawn."""
+
+    colour: str
+    marker: str
+    hatch: str
+
+
+def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
+    """The style of each type, the types in the order in which they are listed everywhere.
+
+    The paper's types and `type-1`, `type-2`, ... look the same in every figure; other names, from imported
+    partitions, take their style from their position among the types given.
+    """
+    return {name: _type_style(_index(name, index)) for index, name in enumerate(order_types(types))}
+
+
+def type_labels(partition: Partition) -> dict[str, str]:
+    """What legends call each type: a name that is doubtful is marked so."""
+    doubtful = partition.doubtful
+    return {name: f"{name} (doubtful)" if name in doubtful else name for name in partition.types}
+
+
+def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str]) -> list[Patch]:
+    """Coloured rectangles for a legend of the types."""
+    return [
+        Patch(facecolor=styles[name].colour, hatch=styles[name].hatch, edgecolor="white", label=label)
+        for name, label in labels.items()
+    ]
+
+
+def scatter_types(axes: Axes, places: pd.DataFrame, partition: Partition, size: float) -> None:
+    """Mark each head by the colour and the marker of its type.
+
+    places: one row per head: layer and head from 0, x, y; size: of a marker, in square points.
+    """
+    of_head, styles = partition.type_of[places["layer"], places["head"]], type_styles(partition.types)
+    for name, label in type_labels(partition).items():
+        scatter_heads(axes, places[of_head == name], styles[name].colour, styles[name].marker, label, size)
+
+
+def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: str, size: float) -> None:
+    """Mark some heads in one way, with their number in the legend; an absent kind of heads has no entry."""
+    if not heads.empty:
+        look = {"color": colour, "marker": marker, "s": size, "lw": 0.3, "ec": "white"}
+        axes.scatter(heads["x"], heads["y"], label=f"{label}: {len(heads)}", gid=label, **look)
+
+
+def frame_projection(axes: Axes, places: pd.DataFrame) -> float:
+    """Frame all places in a square without scales, equal in both directions; returns half its side."""
+    x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
+    half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
+    axes.set(xticks=[], yticks=[], xlim=(x - half, x + half), ylim=(y - half, y + half))
+    axes.set_aspect("equal")
+    axes.spines[:].set_visible(True)
+    return half
+
+
+def _index(name: str, index: int) -> int:
+    if name in TYPES:
+        return TYPES.index(name)
+    numbered = re.fullmatch(r"type-([1-9][0-9]*)", name)
+    return int(numbered[1]) - 1 if numbered else index
+
+
+def _type_style(index: int) -> TypeStyle:
+    hatch = _HATCHES[index // len(PALETTE) % len(_HATCHES)]
+    return TypeStyle(PALETTE[index % len(PALETTE)], _MARKERS[index % len(_MARKERS)], hatch)
