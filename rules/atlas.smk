@@ -1,7 +1,9 @@
 # One page for each model, with all its heads, what they look at and what is known of them.
 
 # The parts of the page, so that an edit of one makes the pages again.
-ATLAS_PARTS = [local(os.path.relpath(part)) for part in sorted((SCRIPTS / "headtypes" / "atlas" / "assets").iterdir())]
+ATLAS_PARTS = [
+    local(os.path.relpath(part)) for part in sorted((SCRIPTS / "headtypes" / "pages" / "atlas" / "assets").iterdir())
+]
 
 
 rule write_atlas:

@@ -1,7 +1,7 @@
 # One page of all results, which is to be read first.
 
 # Relative to the working directory: a folder that was moved has the same inputs.
-SUMMARY = local(os.path.relpath(SCRIPTS / "headtypes" / "atlas" / "summary"))
+SUMMARY = local(os.path.relpath(SCRIPTS / "headtypes" / "pages" / "summary"))
 CAPTIONS = local(os.path.relpath(ROOT / "report"))
 
 
