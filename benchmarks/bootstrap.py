@@ -26,7 +26,7 @@ from scipy.special import ndtr, ndtri
 
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.confidence import head_confidence
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.core.bootstrap import mean_intervals, resampled_means, score_intervals
 from headtypes.papers.markdown import markdown_table
 

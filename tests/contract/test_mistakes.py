@@ -21,7 +21,7 @@ CLUSTER = "workflow_scripts/cluster_heads.py"
 NAMING = "workflow_scripts/headtypes/analyses/types/naming.py"
 STABILITY = "workflow_scripts/headtypes/analyses/types/stability.py"
 WORKFLOW = "workflow_scripts/headtypes/planning/job.py"
-SPECS = "workflow_scripts/headtypes/planning/stages/types.py"
+SPECS = "workflow_scripts/headtypes/analyses/types/stage.py"
 RESTARTS = r'"restarts": clustering\.restarts,'
 END = r"\Z"
 

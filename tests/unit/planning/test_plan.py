@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from headtypes.analyses.ablation.stage import evaluate_condition
 from headtypes.core.errors import InputError
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.entries import AblationPlan
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.ablation import evaluate_condition
 from headtypes.planning.stages.tasks import prepare_windows
 from tests.support.configs import DELETE, edited, full_config
 from tests.support.job_specs import all_specs

@@ -10,11 +10,12 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from headtypes.analyses.ablation import stage as ablation
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages import ablation, tasks
+from headtypes.planning.stages import tasks
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.registry import STAGES
 from tests.contract.tables import leaf_paths, leaf_rows, with_leaf

@@ -18,14 +18,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headtypes.analyses.stage import Stage, encoding_of
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.data import encoding_of
 from headtypes.planning.stages.registry import STAGES
-from headtypes.planning.stages.stage import Stage
 
 _MB = 1e6
 # Memory of Python with torch and Transformers, and without them; and of CUDA's libraries.

@@ -26,7 +26,7 @@ from headtypes.analyses.types.choice import (
 )
 from headtypes.analyses.types.choice_files import STABILITY
 from headtypes.analyses.types.clustering import IndivisibleError, cluster_heads
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.types.stability import measure_stability
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed

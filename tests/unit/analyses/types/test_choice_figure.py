@@ -12,7 +12,7 @@ from matplotlib.text import Annotation, Text
 from headtypes.analyses.types.choice import BINS, COUNTS, best_choices
 from headtypes.analyses.types.choice_figure import COLOURS, MARKERS, choice_figure
 from headtypes.analyses.types.choice_files import AGREEMENT, STABILITY, TABLE, Choice, read_choice
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE
 from headtypes.core.table_files import write_csv
 from tests.support.drawing import DEFICIENCIES, lab, lettering

@@ -6,7 +6,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from headtypes.analyses.types import clustering
 from headtypes.analyses.types.clustering import cluster_heads, fit_and_predict, head_silhouettes
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from tests.support.planted import heads

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from headtypes.analyses.types import confidence
 from headtypes.analyses.types.clustering import IndivisibleError, cluster_heads, fit, partition_of
 from headtypes.analyses.types.confidence import group_intervals, head_confidence, recluster_samples, recluster_seeds
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.types.partitions import build_partition
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed

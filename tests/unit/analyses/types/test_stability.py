@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.types.clustering import cluster_heads
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.types.stability import (
     PAIR_METHODS,
     agreement,

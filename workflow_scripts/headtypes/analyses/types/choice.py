@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.types.choice_files import AGREEMENT, BEST, STABILITY, TABLE, Choice
 from headtypes.analyses.types.clustering import Clustering, IndivisibleError, cluster_heads, fit, one_thread
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.types.stability import measure_stability
 from headtypes.core.seeds import derive_seed
 

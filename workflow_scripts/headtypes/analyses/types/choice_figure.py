@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from headtypes.analyses.types.choice_files import Choice
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.core.style import PAGE, styled
 
 # From Paul Tol's muted and high-contrast schemes; all differ from the colours of the types, by a CIE76 distance of 27

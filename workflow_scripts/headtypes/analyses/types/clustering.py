@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController
 
 from headtypes.analyses.distances.columns import attention_groups
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.types.naming import Naming, name_types
 from headtypes.analyses.types.partitions import Partition, build_partition
 from headtypes.core.errors import InputError

@@ -1,7 +1,10 @@
-"""Names of the types of heads."""
+"""Names of the types of heads, and of the methods that find them."""
 
 # Guan et al. 2020, section 4: the four patterns of attention.
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
+
+# The methods by which heads are clustered, in the order of tables and figures; `clustering` has what each does.
+METHODS = ("kmeans", "gmm", "agglomerative", "spectral")
 
 # Where a type could stand: heads of every type.
 ALL = "all"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, PrivateAttr, ValidationError, create_model, model_validator
 
-from headtypes.analyses.types.methods import METHODS
+from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.words.settings import DocumentReading, Pieces, Root
 from headtypes.attention.operations import OPERATIONS, Reading
 from headtypes.core.errors import InputError

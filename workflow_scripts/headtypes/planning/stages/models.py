@@ -1,7 +1,7 @@
 """Finding models."""
 
+from headtypes.analyses.stage import given, stage
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.stage import given, stage
 
 
 @stage()

@@ -1,39 +1,42 @@
 """All stages, by the names of their rules."""
 
-from headtypes.planning.stages import (
-    ablation,
-    attention,
-    clark2019,
-    divergence,
-    features,
-    gradients,
-    guan2020,
-    models,
-    surface,
-    tasks,
-    training,
-    types,
-)
-from headtypes.planning.stages.language import coreference, syntax, tables
+from headtypes.analyses.ablation import stage as ablation
+from headtypes.analyses.coreference import stage as coreference
+from headtypes.analyses.detectors import stage as detectors
+from headtypes.analyses.distances import stage as distances
+from headtypes.analyses.divergence import stage as divergence
+from headtypes.analyses.gradients import stage as gradients
+from headtypes.analyses.probes import stage as probes
+from headtypes.analyses.reach import stage as reach
+from headtypes.analyses.relations import stage as relations
+from headtypes.analyses.stage import Stage
+from headtypes.analyses.surface import stage as surface
+from headtypes.analyses.types import stage as types
+from headtypes.papers.clark2019 import stage as clark2019
+from headtypes.papers.clark2019.language import stage as language
+from headtypes.papers.guan2020 import stage as guan2020
+from headtypes.planning.stages import attention, models, tasks, training
 from headtypes.planning.stages.overview import atlas, joined, summary
-from headtypes.planning.stages.stage import Stage
 
 _MODULES = (
     models,
     tasks,
     training,
     attention,
-    features,
+    distances,
     surface,
     divergence,
     gradients,
+    detectors,
+    reach,
     types,
     ablation,
-    syntax,
+    relations,
+    probes,
     coreference,
     guan2020,
     clark2019,
-    tables,
+    language,
     joined,
     summary,
     atlas,

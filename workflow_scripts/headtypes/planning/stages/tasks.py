@@ -1,10 +1,11 @@
 """Data, the samples and questions drawn from them, and questions as windows."""
 
+from typing import Literal
+
+from headtypes.analyses.stage import encoding_of, given, stage
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.data import encoding_of, source_of
-from headtypes.planning.stages.stage import stage
 
 
 @stage()
@@ -43,3 +44,26 @@ def prepare_windows(plan: Plan, model: str, task: str) -> dict:
         return {**encoding_of(plan, task), "seed": derive_seed(plan.config.seed, "mask_words", task)}
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
     return {"kind": kind.name, **shape}
+
+
+def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
+    """Where a part of a task's data comes from, and which columns hold what; only a file can have a part for tests."""
+    entry = plan.config.tasks[task]
+    source, training = entry.source, part == "training"
+    if source.hub is not None:
+        split = source.training_split if training else source.split
+        where = {"hub": source.hub, "name": source.name, "revision": source.revision, "split": split}
+    elif source.file is not None:
+        files = {"evaluated": source.file, "training": source.training_file, "test": source.test_file}
+        where = {"file": files[part]}
+    elif source.folder is not None:
+        where = {"folder": source.folder}
+    else:
+        size, split = (source.training_size, "train") if training else (source.size, "dev")
+        seed = derive_seed(plan.config.seed, "world")
+        where = {"world": source.world, "seed": seed, "split": split, "size": size}
+    named = KINDS[entry.kind].columns if source.world is None else ()
+    columns = {key: value for key, value in given(entry.columns).items() if key in named} or None
+    if columns is not None and entry.labels:
+        columns["labels"] = entry.labels
+    return {"task": task, "kind": entry.kind, "source": where, "columns": columns}

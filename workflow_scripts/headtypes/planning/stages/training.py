@@ -1,9 +1,9 @@
 """Fine-tuning models."""
 
+from headtypes.analyses.stage import given, stage
 from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.data import source_of
-from headtypes.planning.stages.stage import given, stage
+from headtypes.planning.stages.tasks import source_of
 
 
 @stage()

@@ -15,12 +15,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.distances.columns import COLUMNS
+from headtypes.analyses.stage import Stage
 from headtypes.core.processor import has_avx512_that_mkl_leaves_unused
 from headtypes.planning.config.schema import Config
 from headtypes.planning.plan import Plan
 from headtypes.planning.resources import ModelSize, Texts, needs
 from headtypes.planning.stages.registry import STAGES
-from headtypes.planning.stages.stage import Stage
 from headtypes.planning.tools.jobs import Job
 from headtypes.planning.tools.sizes import ExpectedSizes
 

@@ -1,9 +1,9 @@
 """The pages with every head of a model."""
 
+from headtypes.analyses.stage import stage
 from headtypes.planning import paths
 from headtypes.planning.entries import FeaturePlan, PartitionPlan
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.stage import stage
 
 # The results that an atlas shows, where there are any, and what each is called among the inputs of its rule.
 RESULTS = {

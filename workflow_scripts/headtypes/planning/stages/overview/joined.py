@@ -1,8 +1,8 @@
 """Types of heads beside every analysis of their model."""
 
+from headtypes.analyses.stage import stage
 from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.stage import stage
 
 
 @stage()

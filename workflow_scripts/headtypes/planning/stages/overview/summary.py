@@ -1,8 +1,8 @@
 """The page of all results."""
 
+from headtypes.analyses.stage import stage
 from headtypes.planning.entries import FeaturePlan, PartitionPlan
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.stage import stage
 
 # Each figure's name among the rule's inputs, by what it has wildcards of.
 _OF_PARTITION = ("heads", "projection", "layers", "maps")

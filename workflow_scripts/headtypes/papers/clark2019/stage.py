@@ -1,9 +1,7 @@
 """Tables and figures of Clark et al. (BlackboxNLP 2019)."""
 
+from headtypes.analyses.stage import Plan, encoding_of, given, stage
 from headtypes.core.seeds import derive_seed
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.data import encoding_of
-from headtypes.planning.stages.stage import given, stage
 
 
 # Of all samples, it reads one.

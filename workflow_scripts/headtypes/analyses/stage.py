@@ -1,12 +1,21 @@
-"""A rule as far as planning knows it."""
+"""What planning knows of a rule: the part of the configuration that it depends on, and what its jobs compute.
+
+A value that a script uses and that its spec leaves out is a defect: it can change without the rule running again. What
+a rule reads from an input file (the revision of a model, say) reaches it through that file instead.
+
+Some seeds bear a name that a rule had before it was renamed (`draw_samples`): another name would draw other samples.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from headtypes.planning.config.sources import Strict
-from headtypes.planning.plan import Plan
+from pydantic import BaseModel
 
+from headtypes.data.kinds.registry import KINDS
+
+# `headtypes.planning.plan.Plan`, whose room stands above.
+Plan = Any
 Computation = Literal["encoding", "forward", "divergence", "gradients", "training"]
 
 
@@ -48,7 +57,7 @@ def stage(
     return lambda spec: Stage(spec, computes, reads, passes)
 
 
-def given(part: Strict) -> dict:
+def given(part: BaseModel) -> dict:
     """A part of the configuration as a dictionary, without the keys that are None."""
     return part.model_dump(exclude_none=True)
 
@@ -56,3 +65,16 @@ def given(part: Strict) -> dict:
 def share_of(questions: int | str, rows: int) -> float:
     """The share of the rows that is read if this many questions are drawn; 1 for "all"."""
     return 1 if questions == "all" else min(1, questions / max(rows, 1))
+
+
+def encoding_of(plan: Plan, task: str) -> dict:
+    """How samples of a task are encoded: its kind and, where the kind has this key, the most tokens of a sample."""
+    entry = plan.config.tasks[task]
+    kind = KINDS[entry.kind]
+    return {"kind": kind.name, **{key: entry.max_seq_length for key in kind.keys if key == "max_seq_length"}}
+
+
+def words_of(plan: Plan, task: str) -> dict:
+    """How a task's words are read by a model, and the arithmetic."""
+    lengths = {"max_seq_length": plan.config.tasks[task].max_seq_length, "pieces": plan.config.words.pieces}
+    return {"task": task, **lengths, **given(plan.config.compute)}

@@ -1,10 +1,9 @@
 """Clark's Tables 1 to 3 and Figure 5."""
 
-from headtypes.planning.entries import FeaturePlan
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.clark2019 import is_beside
-from headtypes.planning.stages.data import words_of
-from headtypes.planning.stages.stage import stage
+from collections.abc import Iterable
+
+from headtypes.analyses.stage import Plan, stage, words_of
+from headtypes.papers.clark2019.stage import is_beside
 
 
 @stage()
@@ -39,6 +38,6 @@ def plot_sentences(plan: Plan, model: str, task: str) -> dict:
     return {}
 
 
-def _subjects(plan: Plan, entries: list[FeaturePlan]) -> dict:
-    beside = dict.fromkeys(entry.model for entry in entries if is_beside(plan, entry.model))
-    return {"subjects": [(entry.model, entry.task) for entry in entries], "beside": list(beside)}
+def _subjects(plan: Plan, entries: Iterable[tuple[str, str]]) -> dict:
+    beside = dict.fromkeys(model for model, _ in entries if is_beside(plan, model))
+    return {"subjects": list(map(tuple, entries)), "beside": list(beside)}

@@ -1,8 +1,6 @@
 """Distance features of every head."""
 
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.data import encoding_of
-from headtypes.planning.stages.stage import given, stage
+from headtypes.analyses.stage import Plan, encoding_of, given, stage
 
 
 @stage("forward", reads="samples")

@@ -1,9 +1,8 @@
 """How differently heads attend."""
 
+from headtypes.analyses.stage import Plan, stage
+from headtypes.analyses.surface.stage import measure_surface
 from headtypes.core.seeds import derive_seed
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.stage import stage
-from headtypes.planning.stages.surface import measure_surface
 
 
 @stage("divergence", reads="samples")

@@ -1,9 +1,7 @@
 """Tables and figures of Guan et al. (COLING 2020)."""
 
+from headtypes.analyses.stage import Plan, stage
 from headtypes.core.seeds import derive_seed
-from headtypes.planning.entries import AblationPlan
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.stage import stage
 
 
 @stage()
@@ -113,7 +111,7 @@ def _number(questions: int | str) -> int | None:
     return None if questions == "all" else questions
 
 
-def _rows(plan: Plan, ablations: list[AblationPlan]) -> list[dict]:
+def _rows(plan: Plan, ablations: list) -> list[dict]:
     return [
         {
             "model": ablation.model,

@@ -3,10 +3,10 @@
 from typing import Any
 
 from headtypes.analyses.ablation.curve_sets import most_sets
+from headtypes.analyses.distances.stage import extract_features
+from headtypes.analyses.stage import Plan, given, share_of, stage
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.stage import given, share_of, stage
 
 
 def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -17,6 +17,12 @@ def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
 def _sets_of_curves(plan: Plan, wildcards: Any, rows: int) -> float:
     curves, types = plan.config.curves, plan.partitions[wildcards.model, wildcards.partition].types
     return (1 + curves.orders) * most_sets(len(types)) * share_of(curves.questions, rows)
+
+
+@stage("forward", reads="samples")
+def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, and the arithmetic."""
+    return extract_features(plan, model, task)
 
 
 @stage("forward", reads="questions")

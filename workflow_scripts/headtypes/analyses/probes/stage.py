@@ -1,11 +1,9 @@
-"""What heads, probes and fixed offsets find of a treebank's dependency relations."""
+"""How well parsers learn from the attention of all heads, or of those of a type."""
 
 from typing import Any
 
+from headtypes.analyses.stage import Plan, stage, words_of
 from headtypes.core.seeds import derive_seed
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.data import words_of
-from headtypes.planning.stages.stage import given, stage
 
 
 def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -16,19 +14,6 @@ def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
 
 # How many times as large as its part that is evaluated a treebank's training part is; of UD English EWT, 6.
 _TRAINING = 8
-
-
-@stage("forward", reads="rows")
-def extract_arcs(plan: Plan, model: str, task: str) -> dict:
-    """Which sentences are read, how tokens become words, and the arithmetic."""
-    return words_of(plan, task)
-
-
-@stage(reads="rows")
-def measure_relations(plan: Plan, model: str, task: str) -> dict:
-    """Which relations are listed, the largest offset, and the seed of the intervals."""
-    seed = derive_seed(plan.config.seed, "measure_relations", model, task)
-    return {**given(plan.config.relations), "seed": seed}
 
 
 @stage("forward", reads="rows", passes=_passes_of_probes)
@@ -54,9 +39,3 @@ def measure_probes(plan: Plan, model: str, task: str) -> dict:
     """The largest offset, and the seed of the intervals."""
     seed = derive_seed(plan.config.seed, "measure_probes", model, task)
     return {"offsets": plan.config.relations.offsets, "seed": seed}
-
-
-@stage(reads="rows")
-def measure_offsets(plan: Plan, task: str) -> dict:
-    """The largest offset."""
-    return {"offsets": plan.config.relations.offsets}

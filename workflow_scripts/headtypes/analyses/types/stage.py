@@ -1,8 +1,7 @@
 """Types of heads."""
 
+from headtypes.analyses.stage import Plan, stage
 from headtypes.core.seeds import derive_seed
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.stage import stage
 
 
 @stage()
@@ -57,12 +56,6 @@ def embed_heads(plan: Plan, model: str, partition: str) -> dict:
 def export_heads(plan: Plan, model: str, partition: str) -> dict:
     """What the heads are of."""
     return {"model": model, "task": plan.partitions[model, partition].task, "partition": partition}
-
-
-@stage()
-def export_full_attention(plan: Plan, model: str, partition: str) -> dict:
-    """The draws of the bootstrap."""
-    return {"seed": derive_seed(plan.config.seed, "export_full_attention", model, partition)}
 
 
 @stage()

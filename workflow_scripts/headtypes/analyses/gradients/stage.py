@@ -1,9 +1,7 @@
 """How much a model's own loss depends on the attention to each kind of token."""
 
+from headtypes.analyses.stage import Plan, encoding_of, given, share_of, stage
 from headtypes.core.seeds import derive_seed
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.data import encoding_of
-from headtypes.planning.stages.stage import given, share_of, stage
 
 
 @stage("gradients", reads="texts", passes=lambda plan, wildcards, rows: share_of(plan.config.gradients.samples, rows))

@@ -1,9 +1,7 @@
 """What heads and baselines find of the antecedents of mentions."""
 
+from headtypes.analyses.stage import Plan, stage, words_of
 from headtypes.core.seeds import derive_seed
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.data import words_of
-from headtypes.planning.stages.stage import stage
 
 
 @stage("forward", reads="rows")

@@ -1,15 +1,7 @@
-"""What single heads look at, as position and kind of token tell."""
+"""Which heads attend by position, or to tokens that have stood before."""
 
+from headtypes.analyses.stage import Plan, given, stage
 from headtypes.core.seeds import derive_seed
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.features import extract_features
-from headtypes.planning.stages.stage import given, stage
-
-
-@stage("forward", reads="samples")
-def measure_surface(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut and encoded, and the arithmetic."""
-    return {**extract_features(plan, model, task), **given(plan.config.surface)}
 
 
 @stage("forward")

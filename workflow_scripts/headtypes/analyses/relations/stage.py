@@ -1,0 +1,23 @@
+"""What heads, probes and fixed offsets find of a treebank's dependency relations."""
+
+from headtypes.analyses.stage import Plan, given, stage, words_of
+from headtypes.core.seeds import derive_seed
+
+
+@stage("forward", reads="rows")
+def extract_arcs(plan: Plan, model: str, task: str) -> dict:
+    """Which sentences are read, how tokens become words, and the arithmetic."""
+    return words_of(plan, task)
+
+
+@stage(reads="rows")
+def measure_relations(plan: Plan, model: str, task: str) -> dict:
+    """Which relations are listed, the largest offset, and the seed of the intervals."""
+    seed = derive_seed(plan.config.seed, "measure_relations", model, task)
+    return {**given(plan.config.relations), "seed": seed}
+
+
+@stage(reads="rows")
+def measure_offsets(plan: Plan, task: str) -> dict:
+    """The largest offset."""
+    return {"offsets": plan.config.relations.offsets}

@@ -1,1 +1,0 @@
-"""Rules of the dependency relations of a treebank and of the coreference of documents."""
