@@ -5,8 +5,10 @@ from functools import wraps
 from pathlib import Path
 
 import matplotlib.style
+import numpy as np
 from matplotlib.colors import PowerNorm
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from headtypes.core.files import canonical_json, replacing
 
@@ -46,6 +48,10 @@ _SETTINGS = {
 }
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 _DESCRIPTION = {"pdf": "Subject", "svg": "Description", "png": "Description"}
+
+
+# Digits of a position, as a share of the figure, that its layout decides.
+_DIGITS = 9
 
 
 def style():
@@ -97,6 +103,8 @@ def save_figure(figure: Figure, vector: str | Path, png: str | Path, provenance:
     provenance: what made the figure (`headtypes.planning.provenance`), kept as its description.
     Equal figures give equal bytes: the files hold no date and no random name.
     """
+    if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
+        figure.set_layout_engine(_RoundedLayout(**engine.get()))
     for path in (Path(vector), Path(png)):
         kind = path.suffix.lstrip(".").lower()
         if kind not in _UNDATED:
@@ -105,3 +113,26 @@ def save_figure(figure: Figure, vector: str | Path, png: str | Path, provenance:
             figure.savefig(
                 temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(provenance)}
             )
+
+
+class _RoundedLayout(ConstrainedLayoutEngine):
+    """The constrained layout, rounded.
+
+    Its solver adds in the order of addresses of memory, so that the last bits differ from run to run, and a line that
+    falls between two pixels with them.
+    """
+
+    def execute(self, figure: Figure) -> None:
+        super().execute(figure)
+        _round(figure)
+
+
+def _round(figure: FigureBase) -> None:
+    for axes in figure.axes:
+        # To set a position takes axes out of the layout.
+        in_layout = axes.get_in_layout()
+        axes.set_position(np.round(axes.get_position(original=True).bounds, _DIGITS), which="original")
+        axes.set_in_layout(in_layout)
+    for part in figure.subfigs:
+        part.bbox_relative.set_points(np.round(part.bbox_relative.get_points(), _DIGITS))
+        _round(part)
