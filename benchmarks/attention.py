@@ -28,7 +28,7 @@ from memory import memory_row
 from timing import time_row
 from ways import ABLATIONS, DEVICE, KEEP_MAPS, NUMPY, PRODUCTS, READ, SHAPES, Case
 
-from headtypes.papers.markdown import markdown_table
+from headtypes.core.markdown import markdown_table
 
 # Tokens of a batch, as `compute.batch_tokens` has it by default.
 BATCH_TOKENS = 4096

@@ -28,7 +28,7 @@ from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.confidence import head_confidence
 from headtypes.analyses.types.names import METHODS
 from headtypes.core.bootstrap import mean_intervals, resampled_means, score_intervals
-from headtypes.papers.markdown import markdown_table
+from headtypes.core.markdown import markdown_table
 
 # Questions of each of the 48 articles of SQuAD v1.1 dev.
 SIZES = (

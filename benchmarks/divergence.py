@@ -29,8 +29,8 @@ from ways import SHAPES, VOCABULARY
 
 from headtypes.analyses.divergence.measure import KeptLayers, divergences
 from headtypes.attention.batches import run_model
+from headtypes.core.markdown import markdown_table
 from headtypes.data.encoding import Encoded
-from headtypes.papers.markdown import markdown_table
 
 # As the workflow has them.
 SMOOTHING, BATCH_TOKENS, SEGMENTS = 0.001, 1024, 1000

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 import pandas as pd
 import yaml
 
-from headtypes.papers.markdown import markdown_table
+from headtypes.core.markdown import markdown_table
 
 ROOT = Path(__file__).resolve().parents[1]
 

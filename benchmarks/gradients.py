@@ -37,8 +37,8 @@ from ways import SHAPES
 
 from headtypes.analyses.gradients.measure import gradients_by_kind
 from headtypes.analyses.gradients.own_loss import MaskedWords
+from headtypes.core.markdown import markdown_table
 from headtypes.data.encoding import Encoded
-from headtypes.papers.markdown import markdown_table
 
 WAYS = ("forward", "gradients", "maps")
 BATCH_TOKENS, VOCABULARY, CLS, SEP, MASK = 4096, 30522, 101, 102, 103

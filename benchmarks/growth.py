@@ -30,8 +30,8 @@ from transformers import BertConfig, BertModel
 
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
+from headtypes.core.markdown import markdown_table
 from headtypes.data.encoding import Encoded
-from headtypes.papers.markdown import markdown_table
 
 # What a case has where it does not say otherwise; hidden is the hidden size, whatever the number of heads.
 USUAL = {"samples": 64, "tokens": 128, "layers": 2, "heads": 8, "hidden": 256}

@@ -147,7 +147,7 @@ def main(number: str = "300", runs: str = "3") -> None:
             rows += [{"stage": stage, "seconds": median(run[stage] for run in found)} for stage in found[0]]
     import pandas as pd
 
-    from headtypes.papers.markdown import markdown_table
+    from headtypes.core.markdown import markdown_table
 
     print(markdown_table(pd.DataFrame(rows)))
 

@@ -1,5 +1,6 @@
 from headtypes.planning.job import job
 from headtypes.core.files import write_text
+from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.comparison import KEYS, compare_with_clark, comparison_page
 from headtypes.papers.clark2019.language.results import collect_coreference, collect_treebanks
@@ -7,7 +8,6 @@ from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.results import collect_all
 from headtypes.papers.comparison import tidy_table
 from headtypes.papers.keys import by_key
-from headtypes.papers.markdown import to_html
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published, seed = read_clark2019(inputs.reference), spec["seed"]

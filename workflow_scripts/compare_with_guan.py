@@ -1,6 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import write_text
+from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.comparison import tidy_table
 from headtypes.papers.guan2020.comparison import KEYS, compare_with_guan, comparison_page
@@ -14,7 +15,6 @@ from headtypes.papers.guan2020.results import (
     read_tables,
 )
 from headtypes.papers.keys import by_key
-from headtypes.papers.markdown import to_html
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published, named = read_guan2020(inputs.reference), spec["partitions"]

@@ -3,11 +3,11 @@ from headtypes.analyses.ablation.control_drops import read_control_drops
 from headtypes.analyses.ablation.intervals import read_intervals
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import read_json, write_text
+from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.tables import ablation_page, ablation_table, shortages
 from headtypes.papers.keys import by_key
-from headtypes.papers.markdown import to_html
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     of_controls = zip(inputs.controls, inputs.scores, inputs.baselines, strict=True)

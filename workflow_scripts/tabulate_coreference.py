@@ -1,10 +1,10 @@
 from headtypes.planning.job import job
 from headtypes.core.files import write_text
+from headtypes.core.markdown import to_html
 from headtypes.core.table_files import read_csv, write_csv
 from headtypes.papers.clark2019.language.table2 import READ, coreference_page, coreference_table
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.keys import by_key
-from headtypes.papers.markdown import to_html
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)

@@ -1,12 +1,12 @@
 from headtypes.planning.job import job
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import read_json, write_text
+from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from headtypes.papers.guan2020.results import read_intervals_of
 from headtypes.papers.keys import by_key
-from headtypes.papers.markdown import to_html
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     table = readings_table(

@@ -9,6 +9,7 @@ import pytest
 from pydantic import Field
 
 from headtypes.core.errors import InputError
+from headtypes.core.markdown import document
 from headtypes.papers.claims import Claim, Finding, NoVerdictError, Rule
 from headtypes.papers.comparison import (
     COLUMNS,
@@ -20,7 +21,6 @@ from headtypes.papers.comparison import (
     value_row,
     verdict_counts,
 )
-from headtypes.papers.markdown import document
 from headtypes.papers.published import Data, Published, read_published
 from headtypes.papers.quantities import Measured, Quantities
 from tests.support.places import SCRIPTS

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from headtypes.core.markdown import markdown_table
 from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, VERDICTS, Claim, judge
 from headtypes.papers.corrections import correct
-from headtypes.papers.markdown import markdown_table
 from headtypes.papers.published import Note, Published
 from headtypes.papers.quantities import Measured, Quantities
 

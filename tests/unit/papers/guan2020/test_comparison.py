@@ -6,11 +6,11 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
+from headtypes.core.markdown import to_html
 from headtypes.papers.guan2020.comparison import COLUMNS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
 from headtypes.papers.guan2020.tables import ablation_table, stability_table
-from headtypes.papers.markdown import to_html
 from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)

@@ -14,7 +14,6 @@ from headtypes.papers.guan2020.tables import (
     stability_page,
     stability_table,
 )
-from headtypes.papers.markdown import markdown_table
 from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)
@@ -214,11 +213,6 @@ def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
 
 def test_a_type_is_doubtful_where_its_name_is():
     assert partition(["dense", "vertical"], "vertical").doubtful == ("vertical",)
-
-
-def test_markdown_shows_numbers_as_numbers_and_nothing_as_nothing():
-    table = pd.DataFrame({"name": ["a", None], "figure": [1.005, np.nan], "whole": pd.array([3, None], "Int64")})
-    assert markdown_table(table) == ("| name | figure | whole |\n| --- | ---: | ---: |\n| a | 1.00 | 3 |\n|  |  |  |\n")
 
 
 def test_every_row_has_the_ends_of_its_own_intervals():

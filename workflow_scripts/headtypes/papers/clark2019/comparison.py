@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import pandas as pd
 
+from headtypes.core.markdown import document, markdown_table
 from headtypes.papers import comparison
 from headtypes.papers.claims import join
 from headtypes.papers.clark2019.language.comparison import coreference_values, treebank_values
@@ -24,7 +25,6 @@ from headtypes.papers.comparison import (
     value_row,
     verdict_counts,
 )
-from headtypes.papers.markdown import document, markdown_table
 from headtypes.papers.quantities import Quantities
 from headtypes.papers.thirds import THIRDS
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
+from headtypes.core.markdown import document
 from headtypes.papers import comparison
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
@@ -19,7 +20,6 @@ from headtypes.papers.comparison import (
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import Key, published_quantities
 from headtypes.papers.guan2020.words import HALVES, METRICS, bracket, doubtful_of, name_operations, types_of
-from headtypes.papers.markdown import document
 from headtypes.papers.quantities import Quantities
 
 KEYS = ["model", "partition"]

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition
+from headtypes.core.markdown import document, markdown_table
 from headtypes.papers.claims import BASES, NO_VERDICT, join
 from headtypes.papers.guan2020.comparison import compare_with_guan
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import Key, collect_quantities
 from headtypes.papers.guan2020.rules import OF_ANSWERS
 from headtypes.papers.guan2020.tables import ablation_table
-from headtypes.papers.markdown import document, markdown_table
 
 # The name of the config's own reading.
 OWN = "ablation"

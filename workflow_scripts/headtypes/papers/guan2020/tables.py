@@ -8,9 +8,9 @@ import pandas as pd
 from headtypes.analyses.ablation.metrics import METRICS
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
+from headtypes.core.markdown import document, markdown_table
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
-from headtypes.papers.markdown import document, markdown_table
 
 _AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
 _METRICS = {name: METRICS[name].label for name in ("exact_match", "accuracy", "accuracy_normalised", "f1", "loss")}

@@ -6,10 +6,10 @@ import pandas as pd
 
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import TOTALS
+from headtypes.core.markdown import document, markdown_table
 from headtypes.papers.clark2019.language.cells import column_with_ends, head_names, signed
 from headtypes.papers.clark2019.language.quantities import our_relation
 from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.markdown import document, markdown_table
 
 Key = tuple[str, str]
 KEYS = ["model", "task"]

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator, Mapping
 
 import pandas as pd
 
+from headtypes.core.markdown import document, markdown_table
 from headtypes.papers.clark2019.language.cells import column_with_ends, head_names
 from headtypes.papers.clark2019.language.comparison import READINGS
 from headtypes.papers.clark2019.language.quantities import ALL
 from headtypes.papers.clark2019.language.rules import MENTIONS
 from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.markdown import document, markdown_table
 
 Key = tuple[str, str]
 KEYS = ["model", "task"]
