@@ -18,7 +18,7 @@ from headtypes.papers.clark2019.language.table1 import relations_page, relations
 from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table
 from headtypes.papers.clark2019.language.table3 import probes_page, probes_table
 from tests.support.language_results import PUBLISHED
-from tests.unit.analyses.coreference.test_antecedents import ANAPHORS, DOCUMENTS, guesses_of
+from tests.unit.analyses.coreference.test_measure import ANAPHORS, DOCUMENTS, guesses_of
 
 KEY = ("minilm", "told")
 SENTENCES = [Sentence(id=f"s{place}", **columns) for place, columns in enumerate(make_treebank(1, "dev", 60))]
