@@ -8,21 +8,9 @@ ATLAS_PARTS = [
 
 rule write_atlas:
     input:
+        **{kind: in_atlas(kind) for kind in atlas.RESULTS},
         model=paths.MODEL,
         maps=lambda wildcards: of_each(paths.SAMPLE_MAPS, atlas.tasks_with_maps(plan, wildcards.model)),
-        features=in_atlas("features"),
-        partitions=in_atlas("partitions"),
-        parents=in_atlas("parents"),
-        confidence=in_atlas("confidence"),
-        intervals=in_atlas("intervals"),
-        surfaces=in_atlas("surfaces"),
-        gradients=in_atlas("gradients"),
-        divergences=in_atlas("divergences"),
-        relations=in_atlas("relations"),
-        best_heads=in_atlas("best_heads"),
-        coreference=in_atlas("coreference"),
-        importance=in_atlas("importance"),
-        detectors=in_atlas("detectors"),
         parts=ATLAS_PARTS,
     output:
         page=report(

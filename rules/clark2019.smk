@@ -127,8 +127,8 @@ rule plot_plane:
         fit=paths.PLANE_FIT,
         surface=paths.SURFACE,
         partition=shown_partition,
-        relations=of_analysis("relations", paths.RELATIONS_BEST),
-        coreference=of_analysis("coreference", paths.COREFERENCE),
+        relations=of_analysis(RELATIONS, paths.RELATIONS_BEST),
+        coreference=of_analysis(COREFERENCE),
         reference=CLARK2019,
     output:
         pdf="results/clark2019/{model}/{task}/figure6.pdf",

@@ -12,6 +12,10 @@ ROOT = Path(workflow.current_basedir).parent
 SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
+from headtypes.analyses.coreference.analysis import COREFERENCE
+from headtypes.analyses.divergence.analysis import DIVERGENCE
+from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import laid_over
@@ -204,9 +208,12 @@ def shown_partition(wildcards):
     return [] if partition is None else of_each(paths.PARTITION, [partition])
 
 
-def of_analysis(name, pattern):
-    """An input function: the path for the model on each of its tasks that an analysis is of."""
-    return lambda wildcards: of_each(pattern, plan.analyses_of(wildcards.model).get(name, []))
+def of_analysis(analysis, pattern=None):
+    """An input function: the path for the model on each of its tasks that an analysis is of; that of its first file."""
+    return lambda wildcards: of_each(
+        pattern or analysis.files[0].path,
+        plan.files_of(analysis, wildcards.model, wildcards.get("partition")),
+    )
 
 
 def of_left_out(pattern):

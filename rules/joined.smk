@@ -3,18 +3,8 @@
 
 rule join_types:
     input:
+        **{it.name: of_analysis(it) for it in ANALYSES if it.is_compared},
         partition=paths.PARTITION,
-        surfaces=of_analysis("surfaces", paths.SURFACE),
-        gradients=of_analysis("gradients", paths.GRADIENTS),
-        divergences=of_analysis("divergences", paths.DIVERGENCE),
-        relations=of_analysis("relations", paths.RELATIONS),
-        coreference=of_analysis("coreference", paths.COREFERENCE),
-        importance=of_analysis("importance", paths.IMPORTANCE),
-        detectors=of_analysis("detectors", paths.DETECTORS),
-        probes=lambda wildcards: of_each(
-            paths.PROBES_OF_TYPES,
-            plan.probed_types_of(wildcards.model, wildcards.partition),
-        ),
         controls=of_left_out(paths.CONTROLS),
         scores=of_left_out(paths.SCORES),
         baselines=lambda wildcards: of_each(
@@ -44,7 +34,7 @@ rule plot_joined:
     input:
         joined=paths.JOINED,
         partition=paths.PARTITION,
-        planes=of_analysis("divergences", paths.PLANE),
+        planes=of_analysis(DIVERGENCE, paths.PLANE),
     output:
         pdf="results/joined/{model}/{partition}.pdf",
         png=report(

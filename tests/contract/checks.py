@@ -35,7 +35,7 @@ UNCOUNTED = {
 }
 # How a Snakefile may speak of it: to check it, to keep it, and for the names of models and tasks.
 READINGS = re.compile(
-    r"\b(from headtypes \. planning \. config \.|layers = laid_over \( config ,|command_line \. config ,"
+    r"\b(headtypes \. planning \. config \.|layers = laid_over \( config ,|command_line \. config ,"
     r"|remember_config \( plan \. config ,|plan \. config \. (models|tasks)\b)"
 )
 # Modules that read the environment: to choose one of several equal devices, and for the run that started a job. Neither

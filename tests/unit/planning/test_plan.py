@@ -5,6 +5,7 @@ import re
 import pytest
 
 from headtypes.analyses.ablation.stage import evaluate_condition
+from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.core.errors import InputError
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.entries import AblationPlan
@@ -51,8 +52,8 @@ def test_only_selected_models_are_tested_by_detectors(tmp_path):
     full["select"]["models"] = ["base"]
     plan = Plan(read_config(full))
     assert [entry.model for entry in plan.detected] == ["base"]
-    assert all(entry.model == "base" for entry in plan.analyses_of("base")["detectors"])
-    assert "detectors" not in plan.analyses_of("tuned+1.0")
+    assert [entry.model for entry in plan.files_of(DETECTORS, "base")] == ["base"]
+    assert plan.files_of(DETECTORS, "tuned+1.0") == []
 
 
 def test_a_small_experiment(small):

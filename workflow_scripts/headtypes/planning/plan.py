@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from functools import cached_property
 
+from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters, table_of
 from headtypes.data.kinds.registry import KINDS
@@ -199,18 +201,18 @@ class Plan:
         partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]
         return next((it for it in partitions if len(it.types) == 4), next(iter(partitions), None))
 
-    def analyses_of(self, model: str) -> dict[str, list[FeaturePlan]]:
-        """What is measured of a model's heads, besides types: by analysis, the model on each of its tasks."""
-        planned = {
-            "surfaces": self.texts,
-            "gradients": self.gradients,
-            "divergences": self.texts,
-            "relations": self.inputs_of("treebank"),
-            "coreference": self.inputs_of("coreference"),
-            "importance": dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.curved),
-            **({"detectors": self.detected} if model in self.config.detectors.models else {}),
-        }
-        return {name: [entry for entry in entries if entry.model == model] for name, entries in planned.items()}
+    @cached_property
+    def weighted(self) -> list[FeaturePlan]:
+        """Each model with each task on which the importance of its heads is measured."""
+        return list(dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.curved))
+
+    def files_of(self, analysis: Analysis, model: str, partition: str | None = None) -> list:
+        """The entries that there are of an analysis of one model and, where it is of types, of one partition."""
+        return [
+            entry
+            for entry in (analysis.files[0].of(self) if analysis.files else ())
+            if entry.model == model and getattr(entry, "partition", partition) == partition
+        ]
 
     def left_out(self, model: str, partition: str) -> list[AblationPlan]:
         """The evaluations with random heads in which something is done to the heads of one type, and to no others."""
@@ -224,8 +226,12 @@ class Plan:
 
     @cached_property
     def joined(self) -> list[PartitionPlan]:
-        """The partitions of models of whose heads more is measured than their types."""
-        return [it for it in self.partitions.values() if any(self.analyses_of(it.model).values())]
+        """The partitions of models with further analyses."""
+        return [
+            it
+            for it in self.partitions.values()
+            if any(self.files_of(analysis, it.model, it.name) for analysis in ANALYSES if analysis.is_compared)
+        ]
 
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts, about which nothing is asked."""

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.divergence.analysis import per_set
 from headtypes.analyses.divergence.results import Divergence, write_divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.probes.of_types import _DRAWS
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import build_partition
 from headtypes.comparisons.types.figure import joined_figure, shade_of
-from headtypes.comparisons.types.measures import of_divergence
 from headtypes.comparisons.types.random_heads import draw_heads, overlap, place_among
 from headtypes.comparisons.types.results import join_results
 from headtypes.comparisons.types.table import read_joined
@@ -26,15 +26,6 @@ LAYERS, HEADS, SAMPLES = 3, 4, 6
 EVERY = list(itertools.product(range(LAYERS), range(HEADS)))
 _NAMES = ["dense", "dense", "vertical", "vertical", "diagonal", "dense", "vertical", "dense", *["vertical"] * 4]
 TYPES = dict(zip(EVERY, _NAMES, strict=True))
-NONE = {
-    "surfaces": {},
-    "gradients": {},
-    "divergences": {},
-    "relations": {},
-    "coreference": {},
-    "importance": {},
-    "probes": {},
-}
 
 
 def partition(doubtful: bool = False):
@@ -92,7 +83,7 @@ def mentions() -> pd.DataFrame:
         for layer, head in EVERY
     ]
     table = pd.DataFrame(rows, columns=["system", "candidates", "type", "layer", "head"])
-    table = table.assign(accuracy=np.random.default_rng(3).random(len(table)) * 100)
+    table = table.assign(chosen="documents", accuracy=np.random.default_rng(3).random(len(table)) * 100)
     baseline = {"system": "nearest", "candidates": "mentions", "type": "all", "accuracy": 99.0}
     return pd.concat([table, pd.DataFrame([baseline])]).sample(frac=1, random_state=0)
 
@@ -130,9 +121,9 @@ def files(tmp_path_factory) -> dict[str, dict]:
     write_json(folder / "probes.json", type_probes())
     write_csv(folder / "detectors.csv", detected())
     return {
-        "surfaces": {"text": folder / "surface.h5"},
+        "surface": {"text": folder / "surface.h5"},
         "gradients": {"text": folder / "gradients.csv"},
-        "divergences": {"text": folder / "divergence.h5"},
+        "divergence": {"text": folder / "divergence.h5"},
         "relations": {"bank": folder / "relations.csv"},
         "coreference": {"stories": folder / "mentions.csv"},
         "importance": {"qa": folder / "importance.csv"},
@@ -143,7 +134,7 @@ def files(tmp_path_factory) -> dict[str, dict]:
 
 @pytest.fixture(scope="module")
 def joined(files) -> pd.DataFrame:
-    return join_results(partition(), **files, left_out=[], seed=7)
+    return join_results(partition(), files, seed=7)
 
 
 @pytest.mark.parametrize("name", ["dense", "diagonal", "vertical"])
@@ -194,11 +185,12 @@ def test_heads_that_detectors_find_are_counted_by_type(joined, name):
     assert row_of(joined, "diagonal", "previous", "detected here")["value"] == 1
 
 
-def test_a_head_is_not_compared_with_itself_nor_a_type_with_itself(joined):
+def test_a_head_is_not_compared_with_itself_nor_a_type_with_itself(files, joined):
     """Random heads may be of the type that they are compared with."""
     dense, between = np.zeros((2, LAYERS * HEADS), bool)
     dense[[1, 2]], between[[2, 3]] = True, True
-    (_, inside), (_, to) = of_divergence("t", divergence(), {"dense": dense})
+    inside, to = per_set("t", files["divergence"]["text"], {"dense": dense}, seed=0)
+    assert (inside.about, to.about) == (None, "dense")
     of_row = divergence().of_a_row
     assert to.of(between[None]) == pytest.approx(np.mean([of_row[2, 1], of_row[3, 1], of_row[3, 2]]))
     assert inside.of(between[None]) == pytest.approx(of_row[2, 3])
@@ -232,9 +224,9 @@ def test_what_only_the_type_has_is_beyond_its_random_heads(files):
     """Every dense head looks at the previous token, and no other head does."""
     planted = surface()
     planted.patterns[..., COLUMNS.index("previous")] = np.where(partition().type_of == "dense", 0.9, 0.1)
-    path = files["surfaces"]["text"].with_name("planted.h5")
+    path = files["surface"]["text"].with_name("planted.h5")
     write_surface(path, planted, {})
-    table = join_results(partition(), **(NONE | {"surfaces": {"text": path}}), left_out=[], seed=7)
+    table = join_results(partition(), {"surface": {"text": path}}, seed=7)
     found = row_of(table, "dense", "previous", "mean")
     assert found["value"] == pytest.approx(0.9)
     assert found["random_low"] < found["random"] < 0.7
@@ -267,7 +259,7 @@ def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_pa
     for path, table in zip(paths, (controls, without, of_all), strict=True):
         write_parquet(path, table)
     about = {"type": "dense", "operation": "zero", "task": "qa"}
-    table = join_results(partition(), **NONE, left_out=[(about, *paths)], seed=7)
+    table = join_results(partition(), {}, left_out=[(about, *paths)], seed=7)
     assert table["type"].tolist() == ["dense", "dense"]
     found = row_of(table, "dense", "drop of exact_match", "zero")
     assert (found["value"], found["random"], found["rank"], found["draws"]) == (60, 10, 1, 3)
@@ -284,7 +276,7 @@ def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
     for path, table in zip(paths, (pd.concat(draws, ignore_index=True), without, before), strict=True):
         write_parquet(path, table)
     about = {"type": "dense", "operation": "zero", "task": "texts"}
-    table = join_results(partition(), **NONE, left_out=[(about, *paths)], seed=7)
+    table = join_results(partition(), {}, left_out=[(about, *paths)], seed=7)
     found = row_of(table, "dense", "rise of loss", "zero")
     assert (found["value"], found["random"]) == (pytest.approx(15 / 35), pytest.approx(1 / 35))
     assert (found["rank"], found["draws"]) == (1, 3)
@@ -307,7 +299,7 @@ def test_probes_of_a_type_stand_beside_those_of_their_random_heads(joined):
 
 def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
     doubtful = partition(doubtful=True)
-    table = join_results(doubtful, **files, left_out=[], seed=7)
+    table = join_results(doubtful, files, seed=7)
     assert set(table.loc[table["doubtful"], "type"]) == {"vertical"}
     write_csv(tmp_path / "joined.csv", table)
     plane = pd.DataFrame({"layer": [0, 1], "head": [0, 1], "x": [0.0, 1.0], "y": [0.0, 1.0]})
@@ -350,7 +342,7 @@ def test_a_model_without_a_loss_has_no_gradients(files):
     path = files["gradients"]["text"].with_name("none.csv")
     values = np.full((LAYERS, HEADS, len(ATTENDED)), np.nan)
     write_csv(path, Gradients(values, None, 0, "has no head for masked words").table())
-    table = join_results(partition(), **(NONE | {"gradients": {"text": path}}), left_out=[], seed=7)
+    table = join_results(partition(), {"gradients": {"text": path}}, seed=7)
     assert table.empty
     assert joined_figure(table, partition(), {}).axes
 
@@ -359,4 +351,4 @@ def test_analyses_of_other_heads_are_refused(files):
     path = files["importance"]["qa"].with_name("other.csv")
     write_csv(path, pd.DataFrame({"layer": [0, 0], "head": [0, 1], "normalised": [0.5, 0.5]}))
     with pytest.raises(InputError, match="importance on qa are of other heads"):
-        join_results(partition(), **(NONE | {"importance": {"qa": path}}), left_out=[], seed=7)
+        join_results(partition(), {"importance": {"qa": path}}, seed=7)

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.per_head import rounded
+from headtypes.analyses.relations.analysis import per_head
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from headtypes.pages.atlas.data import SAMPLES, gather
-from headtypes.pages.atlas.data_columns import relation_columns, rounded
 from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_maps
 from tests.support.atlases import CONDITIONS, atlas, made_up, maps_of, results
 
@@ -148,7 +149,7 @@ def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(t
     write_csv(
         tmp_path / "best.csv", pd.DataFrame(best, columns=[*names, "offset_accuracy", "accuracy", "above_offset"])
     )
-    found = {"relations": [("trees", tmp_path / "relations.csv")], "best_heads": [("trees", tmp_path / "best.csv")]}
+    found = {"relations": [("trees", tmp_path / "relations.csv")], "relations_best": [("trees", tmp_path / "best.csv")]}
     data = gather(made_up(1, 4), [], found, distance_bins=16, conditions={})
     relation, above = data["columns"]
     names = [None if place is None else relation["categories"][place]["name"] for place in relation["values"]]
@@ -164,10 +165,10 @@ def test_a_treebank_in_which_no_head_stands_out_has_no_columns(tmp_path, relatio
     rows = [("universal", relation, "file", 0, head, "dependent_to_head", 90.0) for head in range(4)]
     names = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
     write_csv(tmp_path / "relations.csv", pd.DataFrame(rows, columns=names))
-    best = [("universal", relation, "file", "file", offset)]
-    names = ["annotation", "relation", "chosen", "scored", "offset_accuracy"]
+    best = [("universal", relation, "file", "file", 0, 0, "dependent_to_head", 90.0, offset, 90.0 - offset)]
+    names = ["annotation", "relation", "chosen", "scored", *names[3:], "offset_accuracy", "above_offset"]
     write_csv(tmp_path / "best.csv", pd.DataFrame(best, columns=names))
-    assert relation_columns("trees", tmp_path / "relations.csv", tmp_path / "best.csv") == []
+    assert per_head("trees", tmp_path / "relations.csv", tmp_path / "best.csv") == []
 
 
 def test_a_damaged_file_is_named(tmp_path):

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
 from headtypes.comparisons.types.table import without_repeats
@@ -29,17 +30,7 @@ _LEGENDS = {
     (1, 1): "more, p < .05",
     (1, 2): "more, p < .01",
 }
-_TITLES = {
-    "surface": "where attention goes (mean of the heads)",
-    "gradients": "gradients, in units of the layer's mean",
-    "divergence": "divergence from other heads (nats)",
-    "importance": "importance, as normalised",
-    "detectors": "detectors (mean score; heads detected)",
-    "ablation": "drop without the heads (points)",
-    "relations": "relations: best head (% correct)",
-    "coreference": "antecedents: best head (% correct)",
-    "probes": "probe of these heads alone (% correct)",
-}
+_ANALYSES = {analysis.name: analysis for analysis in ANALYSES}
 _TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
 
 
@@ -60,11 +51,11 @@ class _Group(NamedTuple):
     @property
     def title(self) -> str:
         of_loss = self.analysis == "ablation" and all(line.name.endswith("rise of loss") for line in self.lines)
-        return _TITLE_OF_LOSS if of_loss else _TITLES[self.analysis]
+        return _TITLE_OF_LOSS if of_loss else _ANALYSES[self.analysis].title
 
     @property
     def of_language(self) -> bool:
-        return self.analysis in ("relations", "coreference", "probes")
+        return _ANALYSES[self.analysis].of_language
 
 
 @styled
@@ -113,23 +104,8 @@ def _lines(analysis: str, rows: pd.DataFrame, partition: Partition) -> Iterator[
         shown = shown.sort_values("statistic", key=lambda column: column.map(order.index), kind="stable")
     for (quantity, statistic), some in shown.groupby(["quantity", "statistic"], sort=False):
         if some["value"].notna().any():
-            yield _Line(
-                _name(analysis, quantity, statistic), {row["type"]: row for _, row in some.iterrows() if row["draws"]}
-            )
-
-
-def _name(analysis: str, quantity: str, statistic: str) -> str:
-    if analysis == "divergence":
-        return statistic
-    if analysis == "ablation":
-        return f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}"
-    if statistic == "best head here":
-        return "number of best heads"
-    if statistic == "detected here":
-        return f"{quantity}: heads"
-    if analysis == "probes":
-        return "syntactic heads"
-    return quantity.replace(" (stanford)", "").replace(" (universal)", "").replace("_", " ")
+            cells = {row["type"]: row for _, row in some.iterrows() if row["draws"]}
+            yield _Line(_ANALYSES[analysis].line(quantity, statistic), cells)
 
 
 def _height(group: "_Group") -> float:
@@ -184,7 +160,8 @@ def shade_of(value: float, random: float, p: float) -> tuple[int, int]:
 
 def _number(row: pd.Series) -> str:
     value = row["value"]
-    if row["statistic"] in ("best head here", "detected here"):
+    # How many heads, or things of which the best head is here.
+    if row["statistic"].endswith(" here"):
         return f"{value:.0f}"
     return f"{value:.1f}" if abs(value) >= 9.95 else f"{value:z.2f}"
 

@@ -1,6 +1,6 @@
 """Every type of a partition in every analysis of the model, beside random heads of the same layers: one long table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
-from headtypes.analyses.probes.type_scores import TypeScore
+from headtypes.analyses.per_set import Measure, TypeValue
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.types.measures import Measure
 from headtypes.comparisons.types.random_heads import Place, draw_heads, overlap, place_among
 from headtypes.core.bootstrap import mean_intervals, mean_over
 from headtypes.core.errors import InputError
@@ -18,8 +18,6 @@ from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import read_csv
 
 DRAWS = 1000
-# Columns of surface patterns that say the same as others do.
-_REPEATED = ("first", "special")
 COLUMNS = {
     "type": str,
     "doubtful": bool,
@@ -52,26 +50,24 @@ class LeftOut(NamedTuple):
 def join_types(
     partition: Partition,
     measures: Sequence[Measure],
-    of_type: Mapping[str, Sequence[Measure]],
+    of_types: Sequence[TypeValue],
     left_out: Sequence[LeftOut],
-    probes: Mapping[str, Mapping[str, TypeScore]],
     *,
     seed: int,
     draws: int = DRAWS,
 ) -> pd.DataFrame:
     """Each type of a partition in each analysis, beside as many heads of the same layers.
 
-    measures: of every type; of_type: those that are about one type, by its name, which the others are compared with.
+    measures: of every type, and those that are about one type, which the others are compared with.
+    of_types: numbers of one type that were measured together with those of random heads, as of probes.
     left_out: the conditions of one type each that were evaluated with random heads.
-    probes: by treebank and type, the scores of probes that read the heads of the type alone.
     seed: of the draws and the intervals. A type's random heads are the same ones in all analyses, but for those of
-        `left_out`, which a model was evaluated without, and of `probes`, which were trained on them.
+        `left_out` and `of_types`, which were measured with heads of their own.
 
     returns one row for each type and number, the columns
       type, doubtful (whether the type's name is), heads, and overlap, the mean share of the random heads that are of
-      the type themselves, NaN for probes, which do not keep theirs;
-      analysis (surface, gradients, divergence, relations, coreference, importance, detectors, ablation or probes),
-      task, quantity, statistic (how the values of the heads become one);
+      the type themselves, NaN for `of_types`, which do not keep theirs;
+      analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
       random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
@@ -89,8 +85,11 @@ def join_types(
             "heads": int(own.sum()),
             "overlap": overlap(own, drawn),
         }
-        others = [measure for other, some in of_type.items() if other != name for measure in some]
-        for measure in (*measures, *others):
+        common = [measure for measure in measures if measure.about is None]
+        others = [
+            measure for other in partition.types if other != name for measure in measures if measure.about == other
+        ]
+        for measure in (*common, *others):
             values = _of_sets(measure, sets)
             low, high = (np.nan, np.nan) if measure.interval is None else measure.interval(sets[0])
             rows.append(about | _row(measure[:4], values[0], low, high, place_among(values[0], values[1:])))
@@ -98,11 +97,11 @@ def join_types(
             if cost.type == name:
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
                 rows += [about | {"overlap": share} | row for row in _cost_rows(cost, seed)]
-        for task, scores in probes.items():
-            score = scores[name]
-            names = ("probes", task, "uas", "attention of these heads")
-            found = _row(names, score.uas, score.low, score.high, place_among(score.uas, score.draws))
-            rows.append(about | {"overlap": np.nan} | found)
+        for of_type in of_types:
+            if of_type.type == name:
+                among = place_among(of_type.value, of_type.drawn)
+                found = _row(of_type[1:5], of_type.value, of_type.low, of_type.high, among)
+                rows.append(about | {"overlap": np.nan} | found)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
@@ -111,7 +110,9 @@ def without_repeats(table: pd.DataFrame) -> pd.DataFrame:
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
     repeated = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
-    return table[~repeated & ~((table["analysis"] == "surface") & table["quantity"].isin(_REPEATED))]
+    for analysis in ANALYSES:
+        repeated |= (table["analysis"] == analysis.name) & table["quantity"].isin(analysis.repeats)
+    return table[~repeated]
 
 
 def read_joined(path: str | Path) -> pd.DataFrame:

@@ -1,38 +1,25 @@
 """What the atlas of a model shows, gathered from the results that there are."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import has_first_token, read_head_features
-from headtypes.analyses.divergence.results import read_divergence
+from headtypes.analyses.per_head import Column, rounded
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.data_columns import (
-    Column,
-    confidence_columns,
-    coreference_columns,
-    detector_columns,
-    gradient_columns,
-    importance_columns,
-    relation_columns,
-    rounded,
-    surface_columns,
-    type_column,
-)
 from headtypes.pages.atlas.data_costs import best_heads, costs_of
 from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_maps
+from headtypes.pages.atlas.found import Found, of_each_task
+from headtypes.pages.atlas.type_columns import confidence_columns, type_column
 
 # Base64 characters that all maps of a page may take together; a page has some 12 MB then.
 LARGEST = 11_300_000
 # How many samples a page shows.
 SAMPLES = 8
-
-# For each kind of result, the names (tasks or partitions) and files of those that there are.
-Found = Mapping[str, Sequence[tuple[str, str | Path]]]
 
 
 def gather(
@@ -50,8 +37,7 @@ def gather(
         of any other, up to `SAMPLES` in all and as long as the page stays small.
     found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
         parents (partitions of the model's parent; the name of each begins with that of the model's own), confidence,
-        surfaces, gradients, divergences, relations, best_heads, coreference, importance, detectors, intervals. Any of
-        them may be absent.
+        intervals, and those of each analysis by the names of its results. Any of them may be absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
     distance_bins, first_token: as in `distances.results.read_distance`.
     Raises `InputError` that names a damaged file.
@@ -79,11 +65,11 @@ def gather(
     for task, path in found.get("features", ()):
         values, _ = read_head_features(path, distance_bins, first_token)
         data["features"] = numbers_on(task, values, distance_bins, first_token and has_first_token(path))
-    for task, path in found.get("divergences", ()):
-        divergence = read_divergence(path)
-        text, largest = pack_divergence(divergence.of_a_row)
-        data["divergences"].append({"task": task, "packed": len(packed), "largest": largest})
-        packed.append(text)
+    for analysis in filter(lambda it: it.per_pair, ANALYSES):
+        for task, path in of_each_task(analysis, found):
+            text, largest = pack_divergence(analysis.per_pair(path))
+            data["divergences"].append({"task": task, "packed": len(packed), "largest": largest})
+            packed.append(text)
     return data
 
 
@@ -92,16 +78,13 @@ def _columns(found: Found) -> list[Column]:
         *(type_column(name, read_partition(path)) for name, path in found.get("partitions", ())),
         *(type_column(name, read_partition(path), of_parent=True) for name, path in found.get("parents", ())),
         *(column for name, path in found.get("confidence", ()) for column in confidence_columns(name, path)),
-        *(column for task, path in found.get("importance", ()) for column in importance_columns(task, path)),
-        *(column for task, path in found.get("detectors", ()) for column in detector_columns(task, path)),
-        *(column for task, path in found.get("surfaces", ()) for column in surface_columns(task, path)),
-        *(column for task, path in found.get("gradients", ()) for column in gradient_columns(task, path)),
         *(
             column
-            for (task, path), (_, best) in zip(found.get("relations", ()), found.get("best_heads", ()), strict=True)
-            for column in relation_columns(task, path, best)
+            for analysis in sorted(ANALYSES, key=lambda it: not it.leads)
+            if analysis.per_head
+            for task, *paths in of_each_task(analysis, found)
+            for column in analysis.per_head(task, *paths)
         ),
-        *(column for task, path in found.get("coreference", ()) for column in coreference_columns(task, path)),
     ]
 
 

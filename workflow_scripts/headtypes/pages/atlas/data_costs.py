@@ -1,18 +1,15 @@
 """What leaving heads out costs, and what other analyses call single heads."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from headtypes.analyses.ablation.intervals import read_intervals
 from headtypes.analyses.ablation.metrics import METRICS
-from headtypes.core.table_files import read_csv
-from headtypes.pages.atlas.data_columns import rounded
-
-_DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent": "from head to dependent"}
-_WORDS = re.compile("_")
+from headtypes.analyses.per_head import rounded
+from headtypes.analyses.registry import ANALYSES
+from headtypes.pages.atlas.found import Found, of_each_task
 
 
 def costs_of(path: str | Path, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
@@ -35,24 +32,16 @@ def costs_of(path: str | Path, partition: str, conditions: Mapping[str, Mapping[
     ]
 
 
-def best_heads(found: Mapping[str, Sequence[tuple[str, str | Path]]], heads: int) -> list[dict]:
-    """What heads are best at: the place of the head, layer by layer, and a phrase for each relation and mention."""
-    names = []
-    for task, path in found.get("best_heads", ()):
-        table = read_csv(path, "holds no best heads", ("relation", "chosen", "scored", "layer", "head", "direction"))
-        chosen = table[(table["chosen"] == "file") & (table["scored"] == "file")].dropna(subset=["layer", "head"])
-        for row in chosen.to_dict("records"):
-            what = f"best head of {task} for {row['relation']}, {_DIRECTIONS[row['direction']]}"
-            name = {"head": int(row["layer"]) * heads + int(row["head"]), "name": what}
-            names.append({**name, "value": rounded(row["accuracy"]), "above": rounded(row["above_offset"])})
-    for task, path in found.get("coreference", ()):
-        table = read_csv(path, "holds no accuracies of coreference", ("system", "type", "layer", "head", "accuracy"))
-        chosen = table[table["system"].str.startswith("best_head") & (table["chosen"] == "documents")]
-        for row in chosen.dropna(subset=["layer", "head"]).to_dict("records"):
-            what = f"best head of {task} at antecedents, mentions: {row['type']}, candidates: {row['candidates']}"
-            name = {"head": int(row["layer"]) * heads + int(row["head"]), "name": what}
-            names.append({**name, "value": rounded(row["accuracy"]), "above": None})
-    return list({(name["head"], name["name"]): name for name in names}.values())
+def best_heads(found: Found, heads: int) -> list[dict]:
+    """What heads are best at: the index of the head, layer by layer, and a phrase for each relation and mention."""
+    names = {}
+    for analysis in filter(lambda it: it.best, ANALYSES):
+        for task, *paths in of_each_task(analysis, found):
+            for best in analysis.best(task, *paths):
+                head = int(best["layer"]) * heads + int(best["head"])
+                numbers = {name: rounded(best[name]) for name in ("value", "above")}
+                names[head, best["name"]] = {"head": head, "name": best["name"], **numbers}
+    return list(names.values())
 
 
 def _interval(row: Mapping, name: str) -> dict:

@@ -7,13 +7,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from headtypes.analyses.coreference.guesses import CANDIDATES
+from headtypes.analyses.coreference.results import read_coreference
 from headtypes.analyses.relations.offsets import FILE
-from headtypes.core.table_files import read_csv
+from headtypes.analyses.relations.results import read_best_heads
 from headtypes.papers.clark2019.language.quantities import ALL, our_relation
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS
-
-_OF_RELATIONS = ("annotation", "relation", "chosen", "scored", "layer", "head", "direction", "accuracy")
-_OF_MENTIONS = ("system", "candidates", "type", "chosen", "layer", "head", "accuracy")
 
 
 class BestHead(NamedTuple):
@@ -28,16 +26,6 @@ class BestHead(NamedTuple):
     head: int
     direction: str
     accuracy: float
-
-
-def read_relations_best(path: str | Path) -> pd.DataFrame:
-    """Read the best heads that `relations.accuracy.measure_relations` found; errors name a damaged file."""
-    return read_csv(path, "holds no best heads", _OF_RELATIONS)
-
-
-def read_mentions_best(path: str | Path) -> pd.DataFrame:
-    """Read what `accuracy.measure_coreference` found; errors name a damaged file."""
-    return read_csv(path, "holds no accuracies at antecedents", _OF_MENTIONS)
 
 
 def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
@@ -61,8 +49,8 @@ def best_heads(relations: Sequence[str | Path], mentions: Sequence[str | Path]) 
 
     relations, mentions: tables of the model on its treebanks, and on its documents; the first of each counts.
     """
-    found = [best for path in relations[:1] for best in best_of_relations(read_relations_best(path))]
-    found += [best_of_mentions(read_mentions_best(path)) for path in mentions[:1]]
+    found = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
+    found += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
     heads: dict[tuple[int, int], list[str]] = {}
     for best in found:
         heads.setdefault((best.layer, best.head), []).append(best.phenomenon)

@@ -9,9 +9,11 @@ import pandas as pd
 
 from headtypes.analyses.coreference.accuracy import guessed_mentions
 from headtypes.analyses.coreference.guesses import AntecedentGuesses, read_antecedents
+from headtypes.analyses.coreference.results import read_coreference
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
+from headtypes.analyses.relations.results import read_best_heads
 from headtypes.analyses.words.encoding import encode_sentences, special_tokens
 from headtypes.analyses.words.settings import Pieces
 from headtypes.analyses.words.words import WordMaps
@@ -24,12 +26,7 @@ from headtypes.data.records import read_records
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from headtypes.papers.clark2019.language.best import (
-    best_of_mentions,
-    best_of_relations,
-    read_mentions_best,
-    read_relations_best,
-)
+from headtypes.papers.clark2019.language.best import best_of_mentions, best_of_relations
 from headtypes.papers.clark2019.language.quantities import our_relation
 from headtypes.papers.clark2019.language.sentence_files import SentenceMap
 
@@ -67,8 +64,8 @@ def read_chosen(kind: str, rows: str | Path, guesses: str | Path, best: str | Pa
         `coreference.accuracy.measure_coreference` says.
     """
     if kind == "treebank":
-        return choose_sentences(read_records(rows, Sentence), read_arcs(guesses)[FILE], read_relations_best(best))
-    return choose_passages(read_records(rows, AnnotatedDocument), read_antecedents(guesses), read_mentions_best(best))
+        return choose_sentences(read_records(rows, Sentence), read_arcs(guesses)[FILE], read_best_heads(best))
+    return choose_passages(read_records(rows, AnnotatedDocument), read_antecedents(guesses), read_coreference(best))
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:

@@ -1,5 +1,6 @@
 """The pages with every head of a model."""
 
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
 from headtypes.planning import paths
 from headtypes.planning.entries import FeaturePlan, PartitionPlan
@@ -12,14 +13,7 @@ RESULTS = {
     "parents": paths.PARTITION,
     "confidence": paths.CONFIDENCE,
     "intervals": paths.INTERVALS,
-    "surfaces": paths.SURFACE,
-    "gradients": paths.GRADIENTS,
-    "divergences": paths.DIVERGENCE,
-    "relations": paths.RELATIONS,
-    "best_heads": paths.RELATIONS_BEST,
-    "coreference": paths.COREFERENCE,
-    "importance": paths.IMPORTANCE,
-    "detectors": paths.DETECTORS,
+    **{file.name: file.path for analysis in ANALYSES if analysis.in_atlas for file in analysis.files},
 }
 
 
@@ -31,13 +25,17 @@ def tasks_with_maps(plan: Plan, model: str) -> list[FeaturePlan]:
 
 def results_of(plan: Plan, model: str) -> dict[str, list[FeaturePlan | PartitionPlan]]:
     """What there is of each kind of `RESULTS`, first what the atlas of the model is about."""
-    tasks, analyses = tasks_with_maps(plan, model), plan.analyses_of(model)
+    tasks = tasks_with_maps(plan, model)
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
     partitions = [entry for entry in plan.partitions.values() if entry.model == model]
     of_parent = (plan.partitions.get((plan.parent(model), entry.name)) for entry in partitions)
     return {
-        **analyses,
-        "best_heads": analyses["relations"],
+        **{
+            file.name: plan.files_of(analysis, model)
+            for analysis in ANALYSES
+            if analysis.in_atlas
+            for file in analysis.files
+        },
         "features": tasks[:1],
         "partitions": sorted(partitions, key=lambda entry: entry not in shown),
         "parents": [entry for entry in of_parent if entry is not None],

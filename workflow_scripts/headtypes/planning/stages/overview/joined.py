@@ -1,5 +1,7 @@
 """Types of heads beside every analysis of their model."""
 
+from headtypes.analyses.divergence.analysis import DIVERGENCE
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
 from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
@@ -8,17 +10,17 @@ from headtypes.planning.plan import Plan
 @stage()
 def join_types(plan: Plan, model: str, partition: str) -> dict:
     """The tasks of each analysis, and the conditions with random heads, in the order of the rule's inputs; the seed."""
-    tasks = {name: [entry.task for entry in entries] for name, entries in plan.analyses_of(model).items()}
-    tasks["probes"] = [entry.task for entry in plan.probed_types_of(model, partition)]
+    planned = {it.name: plan.files_of(it, model, partition) for it in ANALYSES if it.is_compared}
+    tasks = {name: [entry.task for entry in entries] for name, entries in planned.items() if entries}
     left_out = [
         {"type": type_, "operation": operation, "task": ablation.task}
         for ablation in plan.left_out(model, partition)
         for type_, operation in plan.operations(ablation.condition).items()
     ]
-    return {**tasks, "left_out": left_out, "seed": derive_seed(plan.config.seed, "join_types", model, partition)}
+    return {"tasks": tasks, "left_out": left_out, "seed": derive_seed(plan.config.seed, "join_types", model, partition)}
 
 
 @stage()
 def plot_joined(plan: Plan, model: str, partition: str) -> dict:
     """The tasks whose planes are shown, in the order of the rule's inputs."""
-    return {"planes": join_types(plan, model, partition)["divergences"]}
+    return {"planes": [entry.task for entry in plan.files_of(DIVERGENCE, model)]}

@@ -1,0 +1,158 @@
+"""Ablation, and the importance of heads, as analyses: their results, and what of them is shown where."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import ARTICLES, TEXT, Result
+
+
+def per_head(task: str, path: str | Path) -> list:
+    """The gradient-based importance of each head."""
+    from headtypes.analyses.ablation.importance_files import read_importance
+    from headtypes.analyses.per_head import Column
+
+    note = "How much the loss depends on the head, by gradients (Michel et al. 2019); each layer's vector has length 1."
+    values = read_importance(path).ravel()
+    return [Column(f"importance.{task}", f"importance on {task}", "Importance", values, note=note)]
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Mean, smallest and largest importance of a head, as normalised in its layer."""
+    from headtypes.analyses.ablation.importance_files import read_importance
+    from headtypes.analyses.per_set import summaries
+
+    yield from summaries("importance", task, "normalised", read_importance(path))
+
+
+def _line(quantity: str, statistic: str) -> str:
+    return f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}"
+
+
+SECTION = "What the model can do without"
+OF_CONDITION = "results/ablation/{model}/{partition}/{condition}/"
+ANSWERS = Result(
+    OF_CONDITION + "predictions.json",
+    "evaluate_condition",
+    "scores of the model under a condition",
+    of=lambda plan: plan.ablations,
+    name="predictions",
+    section=SECTION,
+    content="question id to answer, as SQuAD's official evaluator reads it; of multiple choice, the choice by "
+    "its whole likelihood; empty for a text",
+    withheld=TEXT,
+)
+METRICS = Result(
+    OF_CONDITION + "metrics.json",
+    "evaluate_condition",
+    "scores of the model under a condition",
+    of=lambda plan: plan.ablations,
+    name="metrics",
+    section=SECTION,
+    content="the scores, and how many questions they are from; of multiple choice accuracy and "
+    "accuracy_normalised; of a text loss, perplexity, and how many documents and tokens",
+)
+SCORES = Result(
+    OF_CONDITION + "per_question.parquet",
+    "evaluate_condition",
+    "scores of the model under a condition",
+    of=lambda plan: plan.ablations,
+    name="scores",
+    section=SECTION,
+    content="the scores of each question, with its article; of multiple choice, what is right and what is "
+    "chosen, and the log-likelihood of the right choice; of a text, loss (summed, in nats) and "
+    "predicted tokens of each document",
+    withheld=TEXT,
+)
+SHARD = Result(
+    "results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.parquet",
+    "evaluate_shard",
+    "a part of an evaluation",
+    name="ablation_shard",
+    withheld=ARTICLES,
+)
+INTERVALS = Result(
+    "results/ablation/{model}/{partition}/intervals.csv",
+    "measure_intervals",
+    "intervals of all scores and drops",
+    of=lambda plan: plan.ablated,
+    name="intervals",
+    section=SECTION,
+    content="intervals of all scores and drops, over questions and over articles; `..._low`, `..._high` over "
+    "questions, and with `_by_article` over articles; `drop_..._p`: p-value of a drop of zero; "
+    "`drop_..._fdr`: its false discovery rate over the conditions",
+)
+CONTROLS = Result(
+    "results/controls/{model}/{partition}/{condition}.parquet",
+    "evaluate_controls",
+    "scores of each question with random heads left out",
+    of=lambda plan: plan.controlled,
+    name="controls",
+    section=SECTION,
+    content="the same condition on random heads: scores of each question and draw, and the overlap with the type",
+    withheld=ARTICLES,
+)
+CONTROLS_FIGURE = Result(
+    "results/controls/{model}/{partition}.{pdf,png}",
+    "plot_controls",
+    "drops beside those with random heads",
+    of=lambda plan: plan.beside_random_heads,
+    section=SECTION,
+    content="the drop of each condition beside those of its draws of random heads, as a figure",
+)
+WEIGHTED = Result(
+    "results/importance/{model}/{task}.csv",
+    "measure_importance",
+    "importance of each head by the gradient",
+    of=lambda plan: plan.weighted,
+    name="importance",
+    section=SECTION,
+    content="importance of each head by the gradient; `normalised`: divided by the l2 norm of its layer",
+)
+CURVES = Result(
+    "results/curves/{model}/{partition}.csv",
+    "evaluate_curves",
+    "scores while heads are left out in growing sets",
+    of=lambda plan: plan.curved,
+    name="curves",
+    section=SECTION,
+    content="scores while heads are left out in growing sets: `order` (by `importance`, or at `random`) and its "
+    "`draw`, and how many `heads` are left out",
+)
+CURVES_FIGURE = Result(
+    "results/curves/{model}/{partition}.{pdf,png}",
+    "plot_curves",
+    "scores while heads are left out in growing sets",
+    of=lambda plan: plan.curved,
+    section=SECTION,
+    content="these curves as a figure",
+)
+OUTPUTS = Result(
+    "results/head_outputs/{model}/{task}.h5",
+    "measure_head_outputs",
+    "mean outputs of heads",
+    of=lambda plan: [each for each in plan.ablations if plan.needs_head_outputs(each.condition)],
+    name="head_outputs",
+    section=SECTION,
+    content="the mean output of each head, for the operation `mean`",
+)
+ABLATION = Analysis(
+    "ablation",
+    "drop without the heads (points)",
+    files=(),
+    results=(
+        *(ANSWERS, METRICS, SCORES, SHARD, INTERVALS, CONTROLS, CONTROLS_FIGURE),
+        *(WEIGHTED, CURVES, CURVES_FIGURE, OUTPUTS),
+    ),
+    line=_line,
+)
+IMPORTANCE = Analysis(
+    "importance",
+    "importance, as normalised",
+    files=(WEIGHTED,),
+    results=(),
+    per_head=per_head,
+    per_set=per_set,
+    leads=True,
+)

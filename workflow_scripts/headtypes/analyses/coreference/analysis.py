@@ -1,0 +1,93 @@
+"""Antecedents of mentions, as an analysis: its results, and what of them is shown where."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import Result
+
+# Guesses of antecedents that stand for a head: those by which claims are decided, and those that the atlas shows.
+_DECIDING, _SHOWN = "words", "mentions"
+
+
+def per_head(task: str, path: str | Path) -> list:
+    """How often each head finds an antecedent, by the type of mention."""
+    from headtypes.analyses.coreference.results import read_coreference
+    from headtypes.analyses.per_head import Column, by_head
+
+    table = read_coreference(path)
+    table = table[(table["system"] == "head") & (table["candidates"] == _SHOWN)]
+    note = (
+        "Percent of mentions whose antecedent the head finds among earlier mentions (Clark et al. 2019, section 4.3)."
+    )
+    return [
+        Column(
+            f"coreference.{task}.{type_}",
+            f"antecedents, {'all mentions' if type_ == 'all' else type_}",
+            f"Coreference of {task}",
+            by_head(rows)["accuracy"],
+            "%",
+            note=note,
+        )
+        for type_, rows in table.groupby("type", sort=False)
+    ]
+
+
+def best_at(task: str, path: str | Path) -> Iterator[dict]:
+    """The mentions at whose antecedents each head is the best."""
+    from headtypes.analyses.coreference.results import read_coreference
+
+    table = read_coreference(path)
+    chosen = table[table["system"].str.startswith("best_head") & (table["chosen"] == "documents")]
+    for row in chosen.dropna(subset=["layer", "head"]).to_dict("records"):
+        name = f"best head of {task} at antecedents, mentions: {row['type']}, candidates: {row['candidates']}"
+        yield {**row, "name": name, "value": row["accuracy"], "above": None}
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Accuracy of the best head of the set at finding an antecedent, by the type of mention."""
+    from headtypes.analyses.coreference.results import read_coreference
+    from headtypes.analyses.per_set import best_head
+
+    table = read_coreference(path)
+    heads = table[(table["system"] == "head") & (table["candidates"] == _DECIDING)]
+    for type_, rows in heads.groupby("type", sort=False):
+        by_head = rows.sort_values(["layer", "head"])["accuracy"].to_numpy()
+        yield best_head("coreference", task, f"antecedents ({type_})", by_head)
+
+
+SECTION = "What heads know of language"
+ANTECEDENTS = Result(
+    "results/antecedents/{model}/{task}.h5",
+    "extract_antecedents",
+    "which word each head takes for an antecedent, by its place",
+    of=lambda plan: plan.inputs_of("coreference"),
+    name="antecedents",
+    section=SECTION,
+    content="`guess` int16 [mention, layer, head, candidates]: the word that each head looks at most from the "
+    "head word of each coreferent mention, among `words`, `words_before` and `mentions`; which parts of "
+    "the documents were read",
+)
+TABLE = Result(
+    "results/coreference/{model}/{task}.csv",
+    "measure_coreference",
+    "accuracy of heads at antecedents",
+    of=lambda plan: plan.inputs_of("coreference"),
+    name="coreference",
+    section=SECTION,
+    content="the accuracy of every head (`system`: `head`), of the best one on all types (`best_head`) and on "
+    "each alone (`best_head_of_type`), and of the baselines (`nearest_other`: the nearest if mentions "
+    "that follow count), by type of mention and by candidates, with intervals over documents; and the "
+    "best head minus each baseline",
+)
+COREFERENCE = Analysis(
+    "coreference",
+    "antecedents: best head (% correct)",
+    files=(TABLE,),
+    results=(ANTECEDENTS, TABLE),
+    per_head=per_head,
+    best=best_at,
+    per_set=per_set,
+    of_language=True,
+)

@@ -1,0 +1,14 @@
+"""The accuracies of heads and baselines at antecedents, as CSV."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from headtypes.core.table_files import read_csv
+
+_COLUMNS = ("system", "candidates", "type", "chosen", "layer", "head", "accuracy")
+
+
+def read_coreference(path: str | Path) -> pd.DataFrame:
+    """Read what `accuracy.measure_coreference` found. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no accuracies at antecedents", _COLUMNS)

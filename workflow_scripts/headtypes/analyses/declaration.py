@@ -1,0 +1,64 @@
+"""What an analysis declares, once, in the `analysis.py` of its folder: its results, and what of them is shown where.
+
+A module with declarations loads neither NumPy nor pandas, since whatever plans jobs reads it; functions in it import
+what they need themselves.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headtypes.core.results import Result
+
+Path_ = str | Path
+
+
+def _quantity(quantity: str, statistic: str) -> str:
+    return quantity.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One thing that is measured on a model's heads.
+
+    A hook that an analysis lacks is None: it is not shown there. The first arguments of each are a task's name and the
+    paths of `files` for it.
+    """
+
+    name: str
+    title: str
+    """Above its rows in the comparison with random heads, with the unit."""
+    files: tuple[Result, ...]
+    """What the hooks read; of the first is said of which models and tasks there is one."""
+    results: tuple[Result, ...]
+    """All results, in the order in which the documentation lists them."""
+    per_head: Callable[..., list] | None = None
+    """(task, *paths) -> `per_head.Column` each: a column of the atlas, a value of every head."""
+    per_pair: Callable[[Path_], Any] | None = None
+    """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
+    best: Callable[..., Iterable[dict]] | None = None
+    """(task, *paths) -> {layer, head, name, value, above} each: what a head is best at, said beside it in the atlas."""
+    per_set: Callable[[str, Path_, Mapping[str, Any], int], Iterator] | None = None
+    """(task, path, heads of each type, seed) -> `per_set.Measure` each: a number of a set of heads, for the comparison
+    of each type with random heads."""
+    per_type: Callable[[str, Path_, int], Iterator] | None = None
+    """(task, path, seed) -> `per_set.TypeValue` each: a number of a type, measured of random heads as well."""
+    line: Callable[[str, str], str] = _quantity
+    """(quantity, statistic) -> the name of a row in the figure of this comparison."""
+    repeats: tuple[str, ...] = ()
+    """Quantities that say what others do, and that the figure leaves out."""
+    of_language: bool = False
+    """Whether it is about words and not tokens; the figure has these at the right."""
+    leads: bool = False
+    """Whether its columns stand before those of the others in the atlas, since they are of the whole model."""
+
+    @property
+    def in_atlas(self) -> bool:
+        """Whether a model's atlas reads its files."""
+        return any((self.per_head, self.per_pair, self.best))
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether types are compared with random heads in it, by its first file."""
+        return any((self.per_set, self.per_type))

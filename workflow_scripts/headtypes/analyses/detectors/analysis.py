@@ -1,0 +1,76 @@
+"""Detectors, as an analysis: its results, and what of them is shown where."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import Result
+
+
+def per_head(task: str, path: str | Path) -> list:
+    """Of which kinds each head is, and its score by each detector."""
+    import pandas as pd
+
+    from headtypes.analyses.detectors.results import read_detector_table
+    from headtypes.analyses.per_head import Column, by_head, categories_of
+
+    table = read_detector_table(path)
+    note = "On random tokens; a head is of a kind if it exceeds what chance gives (docs/understand/method.md)."
+    detected = table[table["detected"]].groupby(["layer", "head"])["detector"].agg(", ".join)
+    heads = pd.MultiIndex.from_frame(table[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"]))
+    categories, indices = categories_of(detected.reindex(heads))
+    return [
+        Column("detected", "kind of head", "Detectors", indices, categories=categories, note=note),
+        *(
+            Column(f"detector.{name}", f"{name} on {task}", "Detectors", 100 * by_head(rows)["score"], "%", note=note)
+            for name, rows in table.groupby("detector", sort=False)
+        ),
+    ]
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Mean, smallest and largest score of each detector, and how many heads of the set it detects."""
+    from headtypes.analyses.detectors.results import read_detector_table
+    from headtypes.analyses.per_set import Measure, summaries
+
+    for detector, rows in read_detector_table(path).groupby("detector", sort=False):
+        ordered = rows.sort_values(["layer", "head"])
+        yield from summaries("detectors", task, detector, ordered["score"].to_numpy())
+        detected = ordered["detected"].to_numpy(float)
+        yield Measure(
+            "detectors", task, detector, "detected here", lambda sets, detected=detected: sets.astype(float) @ detected
+        )
+
+
+SCORES = Result(
+    "results/detectors/{model}.parquet",
+    "measure_detectors",
+    "scores of detectors on random tokens",
+    of=lambda plan: plan.detected,
+    name="detector_scores",
+    section="What single heads look at",
+    content="for models of `detectors.models`, for each detector, random sequence, layer and head: `score` and "
+    "`null`, shares of attention ([method](../understand/method.md#detectors))",
+)
+TABLE = Result(
+    "results/detectors/{model}.csv",
+    "tabulate_detectors",
+    "which heads the detectors find",
+    of=lambda plan: plan.detected,
+    name="detectors",
+    section="What single heads look at",
+    content="for each detector (`previous`, `next`, `first`, `duplicate`, `induction`), `layer` and `head`: "
+    "means of `score`, `null` and their `difference` with its interval (`low`, `high`), `p`, "
+    "`corrected_p`, and whether the head is `detected`",
+)
+DETECTORS = Analysis(
+    "detectors",
+    "detectors (mean score; heads detected)",
+    files=(TABLE,),
+    results=(SCORES, TABLE),
+    per_head=per_head,
+    per_set=per_set,
+    line=lambda quantity, statistic: f"{quantity}: heads" if statistic == "detected here" else quantity,
+    leads=True,
+)

@@ -1,0 +1,85 @@
+"""Divergences between heads, as an analysis: its results, and what of them is shown where."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import Result
+
+
+def per_pair(path: str | Path) -> Any:
+    """The mean divergence of a row of any two heads, in nats."""
+    from headtypes.analyses.divergence.results import read_divergence
+
+    return read_divergence(path).of_a_row
+
+
+def per_set(task: str, path: str | Path, types: Mapping[str, Any], seed: int) -> Iterator:
+    """Mean divergence of two heads of the set, and of a head of the set and another one of a type."""
+    import numpy as np
+
+    from headtypes.analyses.per_set import Measure, ratio
+
+    of_row = per_pair(path)
+
+    def inside(sets: np.ndarray) -> np.ndarray:
+        counts = sets.sum(1)
+        return ratio((sets @ of_row * sets).sum(1), counts * (counts - 1))
+
+    def to(other: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        # A head's divergence from itself is 0, and no pair.
+        return lambda sets: ratio(sets @ (of_row @ other), sets.sum(1) * other.sum() - (sets & other).sum(1))
+
+    yield Measure("divergence", task, "divergence", "inside", inside)
+    for name, heads in types.items():
+        yield Measure("divergence", task, "divergence", f"to {name}", to(heads), about=name)
+
+
+PAIRS = Result(
+    "results/divergence/{model}/{task}.h5",
+    "measure_divergence",
+    "how differently heads attend",
+    of=lambda plan: plan.texts,
+    name="divergence",
+    section="Heads and types",
+    content="for tasks of text: `divergence` float64 [head, head], the Jensen-Shannon divergence of all pairs "
+    "of heads, layer by layer, summed over the rows of all segments, in nats; `rows`, `layers`, and "
+    "`sample_id` of each segment",
+)
+SHARD = Result(
+    "results/shards/divergence/{model}/{task}/{shard}-of-{shards}.h5",
+    "measure_divergence_shard",
+    "a part of the divergences",
+    name="divergence_shard",
+)
+PLANE = Result(
+    "results/divergence/{model}/{task}.plane.csv",
+    "project_heads",
+    "heads in the plane, by how differently they attend",
+    of=lambda plan: plan.texts,
+    name="plane",
+    section="Heads and types",
+    content="for each head: `layer`, `head`, and its place in the plane, `x` and `y`, by metric scaling of the "
+    "divergences",
+)
+PLANE_FIT = Result(
+    "results/divergence/{model}/{task}.plane.json",
+    "project_heads",
+    "heads in the plane, by how differently they attend",
+    of=lambda plan: plan.texts,
+    name="plane_fit",
+    section="Heads and types",
+    content="how well the plane fits (`stress`, `correlation`), and whether heads of one layer are more alike: "
+    "the mean divergence of a row `within` layers and `between` them, and `low`, `high` and `p` by "
+    "permutation",
+)
+DIVERGENCE = Analysis(
+    "divergence",
+    "divergence from other heads (nats)",
+    files=(PAIRS,),
+    results=(PAIRS, SHARD, PLANE, PLANE_FIT),
+    per_pair=per_pair,
+    per_set=per_set,
+    line=lambda quantity, statistic: statistic,
+)

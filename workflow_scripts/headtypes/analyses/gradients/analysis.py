@@ -1,0 +1,69 @@
+"""Gradients by kind of token, as an analysis: its results, and what of them is shown where."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import Result
+
+# What each kind of token is called in the atlas.
+LABELS = {
+    "sep": "[SEP]",
+    "cls": "[CLS]",
+    "punctuation": "comma and period",
+    "other": "other tokens",
+    "all": "all tokens",
+}
+
+
+def per_head(task: str, path: str | Path) -> list:
+    """How much the loss depends on each head's attention to each kind of token."""
+    from headtypes.analyses.gradients.results import read_gradients
+    from headtypes.analyses.per_head import Column
+
+    table = read_gradients(path).table()
+    note = "Mean of |dLoss/dA| over attention to this kind of token (Clark et al. 2019, section 3.2)."
+    return [
+        Column(f"gradient.{task}.{kind}", f"gradient, {label}", f"Gradients on {task}", table[kind], note=note)
+        for kind, label in LABELS.items()
+        if table[kind].notna().any()
+    ]
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Mean, smallest and largest gradient of each kind of token, divided by the mean over all tokens of the layer."""
+    import numpy as np
+
+    from headtypes.analyses.gradients.results import ATTENDED, read_gradients
+    from headtypes.analyses.per_set import summaries
+
+    gradients = read_gradients(path)
+    if gradients.loss is None:
+        return
+    by_kind = dict(zip(ATTENDED, np.moveaxis(gradients.values, -1, 0), strict=True))
+    of_layer = by_kind["all"].mean(axis=1, keepdims=True)
+    for kind, of_head in by_kind.items():
+        ratio = np.divide(of_head, of_layer, out=np.full(of_head.shape, np.nan), where=of_layer > 0)
+        yield from summaries("gradients", task, kind, ratio)
+
+
+TABLE = Result(
+    "results/gradients/{model}/{task}.csv",
+    "measure_gradients",
+    "how much the loss depends on attention to each kind of token",
+    of=lambda plan: plan.gradients,
+    name="gradients",
+    section="What single heads look at",
+    content="for each head, how much the model's own loss depends on the attention to each kind of token: "
+    "`sep`, `cls`, `punctuation`, `other`, `all`; the `loss`, the number of `samples`, and, where there "
+    "are no values, the `reason`",
+)
+GRADIENTS = Analysis(
+    "gradients",
+    "gradients, in units of the layer's mean",
+    files=(TABLE,),
+    results=(TABLE,),
+    per_head=per_head,
+    per_set=per_set,
+)

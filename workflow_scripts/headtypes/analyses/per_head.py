@@ -1,0 +1,72 @@
+"""Columns of the atlas: one value of each head."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from headtypes.core.style import PALETTE
+
+_DIGITS = 4
+# Where a column has more categories than there are colours, the rarest share the last one.
+_OTHERS = "#8A8F98"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One value of each head, layer by layer.
+
+    key, label, group: for the address, for a reader, and the analysis that it belongs to.
+    values: numbers, NaN or None where there is none; or, of a column with categories, their indices.
+    unit:   `%`, `nats` or nothing.
+    low, high: ends of the 95 % interval of each value.
+    categories: name, colour, and whether the name is doubtful.
+    note:   what the values are, in a sentence.
+    """
+
+    key: str
+    label: str
+    group: str
+    values: Sequence
+    unit: str = ""
+    low: Sequence | None = None
+    high: Sequence | None = None
+    categories: Sequence[dict] | None = None
+    note: str = ""
+
+    def as_dict(self) -> dict:
+        """As JSON holds it: rounded, and without what is empty."""
+        numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high")}
+        fields = {**vars(self), **numbers}
+        return {name: value for name, value in fields.items() if value is not None and value != ""}
+
+
+def rounded(values: Any) -> Any:
+    """Numbers to four significant digits, at any depth; None for one that is missing."""
+    if isinstance(values, str) or values is None:
+        return values
+    if isinstance(values, Iterable):
+        return [rounded(value) for value in values]
+    if isinstance(values, int | np.integer):
+        return int(values)
+    if not math.isfinite(values):
+        return None
+    return float(f"{values:.{_DIGITS}g}")
+
+
+def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
+    """Categories of text, the most frequent first, and the index of each head's."""
+    known = list(names.dropna().value_counts().sort_index().sort_values(ascending=False, kind="stable").index)
+    categories = [
+        {"name": name, "colour": PALETTE[index] if index < len(PALETTE) else _OTHERS, "doubtful": False}
+        for index, name in enumerate(known)
+    ]
+    return categories, [None if pd.isna(name) else known.index(name) for name in names]
+
+
+def by_head(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of heads, layer by layer."""
+    return table.sort_values(["layer", "head"], ignore_index=True)

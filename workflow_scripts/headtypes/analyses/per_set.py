@@ -1,0 +1,76 @@
+"""Numbers of a set of heads: of a type, or of as many heads drawn at random.
+
+A set of heads is a row of booleans over all heads, layer by layer.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+Sets = Bool[np.ndarray, "set head"]
+
+
+class Measure(NamedTuple):
+    """One number about a set of heads.
+
+    analysis, task, quantity, statistic: its names; `statistic` says how the heads' values become one.
+    of: the number of each set, NaN where it is not defined.
+    interval: low and high end of the number of one set; None where the analysis keeps nothing to draw again.
+    about: the type that it is about, which all others are compared with; None where it is about the set alone.
+    """
+
+    analysis: str
+    task: str
+    quantity: str
+    statistic: str
+    of: Callable[[Sets], Float[np.ndarray, " set"]]
+    interval: Callable[[Bool[np.ndarray, " head"]], tuple[float, float]] | None = None
+    about: str | None = None
+
+
+class TypeValue(NamedTuple):
+    """A number of one type, and the same of random heads that were measured with it.
+
+    type, analysis, task, quantity, statistic: its names. low, high: its 95 % interval. drawn: [draw], of random heads.
+    """
+
+    type: str
+    analysis: str
+    task: str
+    quantity: str
+    statistic: str
+    value: float
+    low: float
+    high: float
+    drawn: Float[np.ndarray, " draw"]
+
+
+def summaries(analysis: str, task: str, quantity: str, of_head: np.ndarray, interval=None) -> Iterator[Measure]:
+    """Mean, smallest and largest value of a set's heads; of_head: [layer, head] or [head], NaN where there is none."""
+    flat = of_head.ravel()
+    known = ~np.isnan(flat)
+
+    def mean(sets: np.ndarray) -> np.ndarray:
+        return ratio(sets @ np.where(known, flat, 0), sets @ known.astype(float))
+
+    yield Measure(analysis, task, quantity, "mean", mean, interval)
+    yield Measure(analysis, task, quantity, "smallest", lambda sets: -_extreme(sets, -flat))
+    yield Measure(analysis, task, quantity, "largest", lambda sets: _extreme(sets, flat))
+
+
+def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
+    """The largest value of a set's heads; of_head: [head], NaN where there is none."""
+    return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
+
+
+def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """`total / of` of each set; NaN where it is of nothing."""
+    return np.divide(total, of, out=np.full(len(total), np.nan), where=of > 0)
+
+
+def _extreme(sets: np.ndarray, of_head: np.ndarray) -> np.ndarray:
+    """The largest value of each set; NaN where it has none."""
+    chosen = np.where(sets & ~np.isnan(of_head), of_head, -np.inf).max(1)
+    return np.where(np.isfinite(chosen), chosen, np.nan)

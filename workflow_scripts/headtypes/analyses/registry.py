@@ -1,0 +1,23 @@
+"""All analyses, in the order in which tables and pages have them."""
+
+from headtypes.analyses.ablation.analysis import ABLATION, IMPORTANCE
+from headtypes.analyses.coreference.analysis import COREFERENCE
+from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.detectors.analysis import DETECTORS
+from headtypes.analyses.divergence.analysis import DIVERGENCE
+from headtypes.analyses.gradients.analysis import GRADIENTS
+from headtypes.analyses.probes.analysis import PROBES
+from headtypes.analyses.relations.analysis import RELATIONS
+from headtypes.analyses.surface.analysis import SURFACE
+
+ANALYSES: tuple[Analysis, ...] = (
+    SURFACE,
+    GRADIENTS,
+    DIVERGENCE,
+    RELATIONS,
+    COREFERENCE,
+    IMPORTANCE,
+    DETECTORS,
+    ABLATION,
+    PROBES,
+)

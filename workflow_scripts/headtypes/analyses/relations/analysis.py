@@ -1,0 +1,134 @@
+"""Dependency relations, as an analysis: its results, and what of them is shown where."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import Result
+
+_DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent": "from head to dependent"}
+
+
+def per_head(task: str, path: str | Path, best: str | Path) -> list:
+    """The dependency relation that each head finds best: farthest above the best fixed offset, if above it at all.
+
+    No columns where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
+    """
+    from headtypes.analyses.per_head import Column, by_head, categories_of
+    from headtypes.analyses.relations.pairs import TOTALS
+    from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads, read_relations
+
+    table, offsets = read_relations(path), chosen_and_scored_on_file(read_best_heads(best))
+    table = table[(table["part"] == "file") & (table["annotation"] == "universal")]
+    # Totals are not relations, and a name with a star unites some.
+    table = table[~table["relation"].isin(TOTALS) & ~table["relation"].str.endswith(":*")]
+    table = table.merge(offsets[["annotation", "relation", "offset_accuracy"]], on=["annotation", "relation"])
+    table["above"] = table["accuracy"] - table["offset_accuracy"]
+    top = by_head(table.dropna(subset=["above"]).sort_values("above").drop_duplicates(["layer", "head"], keep="last"))
+    is_above = top["above"] > 0
+    if not is_above.any():
+        return []
+    categories, indices = categories_of(top["relation"].where(is_above, None))
+    group = f"Relations of {task}"
+    note = "The relation at which the head is farthest above the best fixed offset (Clark et al. 2019, section 4.2)."
+    above = f"points of {task}'s best relation above the best fixed offset"
+    return [
+        Column(f"relation.{task}", "best relation", group, indices, categories=categories, note=note),
+        Column(f"above.{task}", above, group, top["above"].where(is_above), note=note),
+    ]
+
+
+def best_at(task: str, path: str | Path, best: str | Path) -> Iterator[dict]:
+    """The relations at which each head is the best."""
+    from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
+
+    chosen = chosen_and_scored_on_file(read_best_heads(best)).dropna(subset=["layer", "head"])
+    for row in chosen.to_dict("records"):
+        name = f"best head of {task} for {row['relation']}, {_DIRECTIONS[row['direction']]}"
+        yield {**row, "name": name, "value": row["accuracy"], "above": row["above_offset"]}
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Accuracy of the best head of the set at each relation, in either direction, and how many relations it finds best.
+
+    Chosen and scored on the part `file`, as the paper does; which set has the best head is counted over relations, not
+    over totals, a relation and its subtypes together, or the same words twice (poss where there is poss*).
+    """
+    import numpy as np
+
+    from headtypes.analyses.per_set import Measure, best_head
+    from headtypes.analyses.relations.pairs import TOTALS
+    from headtypes.analyses.relations.results import read_relations
+
+    heads = read_relations(path)
+    for annotation, rows in heads[heads["part"] == "file"].groupby("annotation", sort=False):
+        best_of_all, names = [], set(rows["relation"])
+        for relation, of_relation in rows.groupby("relation", sort=False):
+            by_head = of_relation.groupby(["layer", "head"])["accuracy"].max().sort_index().to_numpy()
+            yield best_head("relations", task, f"{relation} ({annotation})", by_head)
+            counts = relation not in TOTALS and not relation.endswith(":*") and f"{relation}*" not in names
+            if counts and not np.isnan(by_head).all():
+                best_of_all.append(int(np.nanargmax(by_head)))
+        if best_of_all:
+            yield Measure(
+                "relations",
+                task,
+                f"relations ({annotation})",
+                "best head here",
+                lambda sets, best=tuple(best_of_all): sets[:, best].sum(1).astype(float),
+            )
+
+
+def _line(quantity: str, statistic: str) -> str:
+    if statistic == "best head here":
+        return "number of best heads"
+    return quantity.replace(" (stanford)", "").replace(" (universal)", "").replace("_", " ")
+
+
+SECTION = "What heads know of language"
+ARCS = Result(
+    "results/arcs/{model}/{task}.h5",
+    "extract_arcs",
+    "which word each head takes for the syntactic head, by its place",
+    of=lambda plan: plan.inputs_of("treebank"),
+    name="arcs",
+    section=SECTION,
+    content="for each part of a treebank (`file`, `test`): `guess` int16 [word, layer, head, direction], what "
+    "each head guesses to be the syntactic head of each word, first from dependent to head, then from "
+    "head to dependent (1: the first word of the sentence, -1: no guess); `visible`, the first and the "
+    "last word that a guess could be; `sentence` and `length`, which sentences were read and how many "
+    "words they have",
+)
+HEADS = Result(
+    "results/relations/{model}/{task}.csv",
+    "measure_relations",
+    "accuracy of heads at dependency relations",
+    of=lambda plan: plan.inputs_of("treebank"),
+    name="relations",
+    section=SECTION,
+    content="the accuracy of every head in each direction at each relation, also over those words alone whose "
+    "head it can see; empty where it can see none",
+)
+BEST = Result(
+    "results/relations/{model}/{task}.best.csv",
+    "measure_relations",
+    "accuracy of heads at dependency relations",
+    of=lambda plan: plan.inputs_of("treebank"),
+    name="relations_best",
+    section=SECTION,
+    content="for each relation the best head, its direction and accuracy, the best of the other direction, the "
+    "best offset, and the differences, with intervals over sentences; chosen and scored on `file` (the "
+    "paper), and chosen on `file` and scored on `test`, or by `halves`",
+)
+RELATIONS = Analysis(
+    "relations",
+    "relations: best head (% correct)",
+    files=(HEADS, BEST),
+    results=(ARCS, HEADS, BEST),
+    per_head=per_head,
+    best=best_at,
+    per_set=per_set,
+    line=_line,
+    of_language=True,
+)

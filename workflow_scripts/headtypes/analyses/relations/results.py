@@ -1,0 +1,28 @@
+"""The accuracies of heads at dependency relations, and the best heads, as CSV."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from headtypes.core.table_files import read_csv
+
+_HEADS = ("annotation", "relation", "part", "layer", "head", "accuracy")
+_BEST = (
+    *("annotation", "relation", "chosen", "scored", "layer", "head", "direction", "accuracy"),
+    *("offset_accuracy", "above_offset"),
+)
+
+
+def read_relations(path: str | Path) -> pd.DataFrame:
+    """Read the table of all heads of `relations.measure_relations`. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no accuracies of relations", _HEADS)
+
+
+def read_best_heads(path: str | Path) -> pd.DataFrame:
+    """Read the table of the best heads of `relations.measure_relations`; errors name a damaged file."""
+    return read_csv(path, "holds no best heads", _BEST)
+
+
+def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
+    """The best heads as the paper has them, chosen and scored on the same sentences."""
+    return best[(best["chosen"] == "file") & (best["scored"] == "file")]

@@ -1,0 +1,99 @@
+"""Surface patterns, as an analysis: its result, and what of it is shown where."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import Result
+
+# What each column is called in the atlas, and its unit.
+LABELS = {
+    "self": ("to the token itself", "%"),
+    "previous": ("to the previous token", "%"),
+    "next": ("to the next token", "%"),
+    "cls": ("to [CLS]", "%"),
+    "sep": ("to [SEP]", "%"),
+    "punctuation": ("to comma and period", "%"),
+    "special": ("to [CLS], [SEP], comma and period", "%"),
+    "sep_to_sep": ("from [SEP] to [SEP]", "%"),
+    "other_to_sep": ("from other tokens to [SEP]", "%"),
+    "entropy": ("entropy", "nats"),
+    "entropy_cls": ("entropy of [CLS]", "nats"),
+    "peak": ("largest weight of a row", "%"),
+    "first": ("to the first token", "%"),
+}
+
+
+def per_head(task: str, path: str | Path) -> list:
+    """The patterns of each head, those that the model can have."""
+    import numpy as np
+
+    from headtypes.analyses.per_head import Column
+    from headtypes.analyses.surface.results import read_surface
+
+    surface, columns = read_surface(path), []
+    note = "Mean over segments (Clark et al. 2019, section 3)."
+    for name, (label, unit) in LABELS.items():
+        values = surface.mean(name).ravel()
+        if np.isnan(values).all():
+            continue
+        share = unit == "%"
+        columns.append(
+            Column(
+                f"surface.{task}.{name}",
+                label,
+                f"Surface patterns on {task}",
+                values * (100 if share else 1),
+                unit,
+                note=note if share else f"{note} 0: a single token.",
+            )
+        )
+    return columns
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Mean, smallest and largest of each pattern; the mean with its interval over samples."""
+    import numpy as np
+
+    from headtypes.analyses.per_set import summaries
+    from headtypes.analyses.surface.results import COLUMNS, read_surface
+    from headtypes.core.bootstrap import mean_intervals
+
+    surface = read_surface(path)
+    for name in COLUMNS:
+        by_sample = surface.column(name).reshape(len(surface.length), -1).astype(float)
+
+        def interval(chosen: np.ndarray, by_sample: np.ndarray = by_sample) -> tuple[float, float]:
+            possible = by_sample[:, chosen]
+            possible = possible[:, ~np.isnan(possible).all(0)]
+            if not possible.size or np.isnan(possible).any():
+                return np.nan, np.nan
+            low, high = mean_intervals(possible.mean(1), seed=seed)
+            return float(low), float(high)
+
+        yield from summaries("surface", task, name, surface.mean(name), interval)
+
+
+PATTERNS = Result(
+    "results/surface/{model}/{task}.h5",
+    "measure_surface",
+    "attention to positions and kinds of tokens, and its entropy",
+    of=lambda plan: plan.texts,
+    name="surface",
+    section="Heads and types",
+    content="for tasks of text: `surface` float32 [segment, layer, head, 13] with the columns in `column`, the "
+    "shares of attention to positions and kinds of tokens, and entropies in nats: self, previous, next, "
+    "cls, sep, punctuation, special, sep_to_sep, other_to_sep, entropy, entropy_cls, peak, first; NaN "
+    "where the model cannot have them; `uniform` [segment, layer], the entropy of uniform attention; "
+    "`length` and `sample_id` of each segment",
+)
+SURFACE = Analysis(
+    "surface",
+    "where attention goes (mean of the heads)",
+    files=(PATTERNS,),
+    results=(PATTERNS,),
+    per_head=per_head,
+    per_set=per_set,
+    repeats=("first", "special"),
+)
