@@ -14,7 +14,8 @@ from PIL import Image
 
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.core.errors import InputError
-from headtypes.pages.summary.cells import Cell, number, probability
+from headtypes.core.tables import Cell
+from headtypes.pages.summary.cells import number, probability
 from headtypes.pages.summary.findings import costs_sentence, joined_sentence, sink_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of, picture_of

@@ -1,21 +1,12 @@
 """Tables as a page shows them: columns, and cells with their text and what they are sorted by."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-
-@dataclass(frozen=True)
-class Cell:
-    """What stands in a cell: its text; the number or text that it is sorted by; a smaller line below; a verdict."""
-
-    text: str
-    sort: float | str = ""
-    below: str = ""
-    verdict: str = ""
+from headtypes.core.tables import Cell
 
 
 @dataclass(frozen=True)
@@ -25,17 +16,6 @@ class Column:
     label: str
     is_number: bool = True
     note: str = ""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A table of the page: its name, columns and rows, and where the whole of it lies, relative to the page."""
-
-    title: str
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
-    about: str = ""
-    file: str = ""
 
 
 def words(text: Any, below: str = "") -> Cell:

@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from headtypes.core.files import canonical_json
-from headtypes.pages.summary.cells import Shown
+from headtypes.core.tables import Shown
 from headtypes.pages.summary.pictures import Picture
 from headtypes.pages.summary.verdicts import Judged, counted, sign_of
 from headtypes.papers.claims import VERDICTS

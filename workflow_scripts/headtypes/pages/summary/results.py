@@ -11,15 +11,17 @@ from headtypes.analyses.types.partitions import read_partition
 from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import read_joined
 from headtypes.core.table_files import read_csv
+from headtypes.core.tables import Shown
 from headtypes.pages.summary import findings
-from headtypes.pages.summary.cells import Shown
 from headtypes.pages.summary.made import facts
 from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
 from headtypes.pages.summary.tables import ablation_tables, compared_table, types_table
-from headtypes.pages.summary.tables_clark import coreference_tables, probe_tables, relation_tables
 from headtypes.pages.summary.verdicts import Judged, judged_subjects
 from headtypes.papers.claims import join
+from headtypes.papers.clark2019.language.table1 import relation_tables
+from headtypes.papers.clark2019.language.table2 import coreference_tables
+from headtypes.papers.clark2019.language.table3 import probe_tables
 from headtypes.papers.comparison import COLUMNS
 from headtypes.papers.keys import NAMED
 
@@ -114,12 +116,10 @@ def collect_summary(
             "Clark et al. 2019: What Does BERT Look At?",
             of_clark,
             [
-                shown
+                shown.in_brief(_relative(path, folder))
                 for name, tables in _CLARK_TABLES.items()
                 for path in inputs[name]
-                for shown in tables(
-                    read_csv(path, "is no such table", ["model", "task"], rows=0, **NAMED), _relative(path, folder)
-                )
+                for shown in tables(read_csv(path, "is no such table", ["model", "task"], rows=0, **NAMED))
             ],
             pictures(_CLARK),
             # Its claims are about texts, a treebank and documents: tasks of one model.

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from headtypes.analyses.ablation.metrics import METRICS, Metric
-from headtypes.pages.summary.cells import Cell, Column, Shown, number, probability, words
+from headtypes.core.tables import Cell, Shown
+from headtypes.pages.summary.cells import Column, number, probability, words
 
 _UNITS = {"%": "percent", "nats per token": "nats per token"}
 # The most pairs of models that the page has room for.

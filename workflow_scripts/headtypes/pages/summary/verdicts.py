@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from headtypes.pages.summary.cells import Cell, Column, Shown, number, words
+from headtypes.core.tables import Cell, Shown
+from headtypes.pages.summary.cells import Column, number, words
 from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, VERDICTS
 
 _SIGNS = dict(zip(VERDICTS, ("✓", "✕", "≈", "–"), strict=True))  # noqa: RUF001

@@ -1,25 +1,16 @@
 """What the cells of Clark's Tables 1 to 3 show: accuracies with their intervals, and heads as a person reads them."""
 
-import math
 from collections.abc import Iterable
 
 import pandas as pd
 
 from headtypes.core.style import head_name
+from headtypes.core.tables import Column, interval
 
 
-def with_ends(value: float, low: float, high: float, form: str = "{:.1f}") -> str:
-    """A value and its interval, or the value alone; empty where there is none."""
-    if math.isnan(value):
-        return ""
-    shown = form.format(value)
-    return shown if math.isnan(low) else f"{shown} [{form.format(low)}, {form.format(high)}]"
-
-
-def column_with_ends(table: pd.DataFrame, name: str, low: str | None = None, high: str | None = None) -> list[str]:
-    """A column as `with_ends` shows it; its ends are in `{name}_low` and `{name}_high`, or in the columns named."""
-    ends = table[[name, low or f"{name}_low", high or f"{name}_high"]].astype(float)
-    return [with_ends(*row) for row in ends.itertuples(index=False)]
+def percent(name: str, label: str, ends: tuple[str, str] | None = None, **how) -> Column:
+    """A column of percentages with one decimal; ends: as of `Column`, `{name}_low` and `{name}_high` by default."""
+    return Column(name, label, digits=1, ends=ends or interval(name), **how)
 
 
 def head_names(layers: Iterable, heads: Iterable) -> list[str]:
@@ -31,5 +22,10 @@ def head_names(layers: Iterable, heads: Iterable) -> list[str]:
 
 
 def signed(offset: float) -> str:
-    """An offset, with its sign; empty where there is none."""
-    return "" if pd.isna(offset) else f"{int(offset):+d}"
+    """An offset, with its sign."""
+    return f"{int(offset):+d}"
+
+
+def spaced(name: str) -> str:
+    """A name of a system as words."""
+    return name.replace("_", " ")

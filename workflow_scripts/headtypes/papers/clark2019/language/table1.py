@@ -6,8 +6,9 @@ import pandas as pd
 
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import TOTALS
-from headtypes.core.markdown import document, markdown_table
-from headtypes.papers.clark2019.language.cells import column_with_ends, head_names, signed
+from headtypes.core.markdown import document
+from headtypes.core.tables import Column, Table
+from headtypes.papers.clark2019.language.cells import head_names, percent, signed
 from headtypes.papers.clark2019.language.quantities import our_relation
 from headtypes.papers.clark2019.published import Clark2019
 
@@ -26,6 +27,41 @@ COLUMNS = [
     *("derived", "differs"),
 ]
 _DIRECTIONS = {"dependent_to_head": "dependent to head", "head_to_dependent": "head to dependent"}
+_NAME = ["annotation", "relation"]
+_COLUMNS = [
+    Column("relation", "relation", is_number=False),
+    Column("words", "words", digits=0),
+    Column("head", "head", is_number=False),
+    Column("direction", "direction", is_number=False, write=_DIRECTIONS.__getitem__),
+    percent("accuracy", "accuracy", note="percent of words whose head is guessed; 95 % interval over sentences"),
+    Column("offset", "offset", write=signed, brief="best offset"),
+    percent("offset_accuracy", "of the offset"),
+    percent("above_offset", "lead", note="the best head less the best offset"),
+    percent("there_accuracy", "scored elsewhere"),
+    percent("there_offset_accuracy", "of the offset there"),
+    percent(
+        "there_above_offset",
+        "lead there",
+        brief="lead elsewhere",
+        note="of the same choice on other sentences, by which claims are judged",
+    ),
+    Column("derived", "from", is_number=False),
+    Column("differs", "differs", is_number=False),
+    Column("published_accuracy", "", digits=1, brief="paper's"),
+    Column("published_baseline", "", digits=1, brief="paper's offset"),
+]
+_OURS = [column.name for column in _COLUMNS[:11]]
+_PUBLISHED = [
+    Column("paper", "relation", is_number=False),
+    Column("published_head", "head", is_number=False),
+    Column("published_direction", "direction", is_number=False, write=_DIRECTIONS.__getitem__),
+    Column("published_accuracy", "accuracy", write="{:.1f}".format),
+    Column("accuracy", "ours", write="{:.1f}".format),
+    Column("published_offset", "offset", write=signed),
+    Column("published_baseline", "of the offset", write="{:.1f}".format),
+    Column("offset_accuracy", "ours, of the offset", write="{:.1f}".format),
+    Column("remark", "remark", is_number=False),
+]
 
 
 def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
@@ -64,6 +100,27 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
     return pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)[COLUMNS]
 
 
+def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
+    """What `relations_table` returns as a reader sees it: a table for each model and treebank.
+
+    The rows are chosen and scored as in the paper; the same choices as they are scored elsewhere stand beside them. In
+    brief the treebank's own labels are left out, where there are others.
+    """
+    for (model, task), section in table.groupby(KEYS, sort=False):
+        same, other = section[section["scored"] == FILE], section[section["scored"] != FILE].set_index(_NAME)
+        elsewhere = other.reindex(pd.MultiIndex.from_frame(same[_NAME])).add_prefix("there_")
+        values = pd.concat([same.reset_index(drop=True), elsewhere.reset_index(drop=True)], axis=1)
+        beside = ["published_accuracy", "published_baseline"]
+        derived = values["annotation"] == "stanford"
+        yield Table(
+            f"Clark's Table 1. Dependency relations: {model}, {task}",
+            values,
+            _COLUMNS,
+            brief=[*_OURS[:8], "there_above_offset", *(beside if values[beside[0]].notna().any() else [])],
+            brief_rows=derived if derived.any() else None,
+        )
+
+
 def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
     """The table as Markdown: for each model and treebank the paper's relations, then all others."""
     parts = [
@@ -76,12 +133,16 @@ def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
         "Where a treebank has the labels of Universal Dependencies, the paper's relations are derived from them. The "
         "last columns say from which, and what remains different, so that the values compare in order and size alone.",
     ]
-    for (model, task), section in table.groupby(KEYS, sort=False):
-        of_paper = section["paper"] != ""
-        parts += [f"## {model}, {task}", "### Relations of the paper", markdown_table(_shown(section[of_paper], True))]
-        if section["published_head"].notna().any():
-            parts += ["### Published", markdown_table(_published(section[of_paper], published))]
-        parts += ["### Other relations", markdown_table(_shown(section[~of_paper], False))]
+    for (model, task), shown in zip(table.groupby(KEYS, sort=False).groups, relation_tables(table), strict=True):
+        is_of_paper, is_published = shown.data["paper"] != "", shown.data["published_head"].notna()
+        of_paper, others = shown.where(is_of_paper), shown.where(~is_of_paper)
+        parts += [f"## {model}, {task}", "### Relations of the paper", of_paper.markdown(*_OURS, "derived", "differs")]
+        if is_published.any():
+            values = shown.data[is_published].assign(
+                remark=lambda rows: [published.remarks(f"relation.{name}.accuracy") for name in rows["paper"]]
+            )
+            parts += ["### Published", Table("", values, _PUBLISHED).markdown()]
+        parts += ["### Other relations", others.markdown(*_OURS)]
     return document("Clark's Table 1: dependency relations", parts)
 
 
@@ -100,42 +161,3 @@ def _place(name: tuple[str, str], of_paper: list[tuple[str, str]], words: int) -
     if annotation == "stanford":
         return 1, -words, relation
     return (2, TOTALS.index(relation), "") if relation in TOTALS else (3, -words, relation)
-
-
-def _shown(section: pd.DataFrame, of_paper: bool) -> pd.DataFrame:
-    same, other = section[section["scored"] == FILE], section[section["scored"] != FILE]
-    by_name = other.set_index(["annotation", "relation"])
-    elsewhere = by_name.reindex(pd.MultiIndex.from_frame(same[["annotation", "relation"]]))
-    shown = pd.DataFrame(
-        {
-            "relation": list(same["relation"]),
-            "words": list(same["words"]),
-            "head": list(same["head"]),
-            "direction": [_DIRECTIONS[direction] for direction in same["direction"]],
-            "accuracy": column_with_ends(same, "accuracy"),
-            "offset": [signed(offset) for offset in same["offset"]],
-            "of the offset": column_with_ends(same, "offset_accuracy"),
-            "lead": column_with_ends(same, "above_offset"),
-            "scored elsewhere": column_with_ends(elsewhere, "accuracy"),
-            "of the offset there": column_with_ends(elsewhere, "offset_accuracy"),
-            "lead there": column_with_ends(elsewhere, "above_offset"),
-        }
-    )
-    return shown.assign(**{"from": list(same["derived"]), "differs": list(same["differs"])}) if of_paper else shown
-
-
-def _published(section: pd.DataFrame, published: Clark2019) -> pd.DataFrame:
-    rows = section[section["published_head"].notna()]
-    return pd.DataFrame(
-        {
-            "relation": list(rows["paper"]),
-            "head": list(rows["published_head"]),
-            "direction": [_DIRECTIONS[direction] for direction in rows["published_direction"]],
-            "accuracy": [f"{value:.1f}" for value in rows["published_accuracy"]],
-            "ours": [f"{value:.1f}" for value in rows["accuracy"]],
-            "offset": [signed(offset) for offset in rows["published_offset"]],
-            "of the offset": [f"{value:.1f}" for value in rows["published_baseline"]],
-            "ours, of the offset": [f"{value:.1f}" for value in rows["offset_accuracy"]],
-            "remark": [published.remarks(f"relation.{name}.accuracy") for name in rows["paper"]],
-        }
-    )

@@ -1,11 +1,13 @@
 """Clark's Table 2: how often the best head and the baselines select an antecedent, by type of mention."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 import pandas as pd
 
-from headtypes.core.markdown import document, markdown_table
-from headtypes.papers.clark2019.language.cells import column_with_ends, head_names
+from headtypes.core.markdown import document
+from headtypes.core.tables import Column, Table
+from headtypes.papers.clark2019.language.cells import head_names, percent, spaced
 from headtypes.papers.clark2019.language.comparison import READINGS
 from headtypes.papers.clark2019.language.quantities import ALL
 from headtypes.papers.clark2019.language.rules import MENTIONS
@@ -27,6 +29,20 @@ _SYSTEMS = {
     "best_head_of_type": "best head of each type",
 }
 _CHOSEN = {"documents": "as in the paper", "halves": "on the other half", "": ""}
+_TYPES = (ALL, *MENTIONS)
+_ACCURACY = ("accuracy", "low", "high")
+_PUBLISHED = [f"published_{type_}" for type_ in _TYPES]
+_COLUMNS = [
+    Column("name", "system", is_number=False),
+    Column("system", "system", is_number=False, write=spaced),
+    Column("among", "guess among", is_number=False),
+    Column("chosen", "chosen", is_number=False, write=_CHOSEN.__getitem__),
+    Column("head", "head", is_number=False),
+    *(percent(type_, type_, note="percent of mentions, with its 95 % interval over documents") for type_ in _TYPES),
+    *(Column(name, name.replace("_", ", "), write="{:g}".format) for name in _PUBLISHED),
+    Column("paper", "", digits=1, brief="paper's"),
+]
+_OURS = ["name", "among", "chosen", "head", *_TYPES]
 
 
 def coreference_table(
@@ -57,6 +73,30 @@ def coreference_table(
     return pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)[COLUMNS]
 
 
+def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
+    """What `coreference_table` returns as a reader sees it: a table for each model and task.
+
+    It has a row for each system, reading of candidates, and way of choosing, and columns for each type of mention. In
+    brief it has what is chosen as in the paper.
+    """
+    for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
+        KEYS, sort=False
+    ):
+        values = pd.DataFrame(_lines(section))
+        counts = section[section["system"] == "nearest"].set_index("type").loc[ALL]
+        in_brief = (values["candidates"] != "") & (values["chosen"] != "halves")
+        in_brief &= values["system"] != "best_head_of_type"
+        beside = ["paper"] if values.loc[in_brief, "paper"].notna().any() else []
+        yield Table(
+            f"Clark's Table 2. Coreference: {model}, {task}",
+            values,
+            _COLUMNS,
+            brief=["system", "among", "head", *_TYPES, *beside],
+            brief_rows=in_brief,
+            about=f"{counts['mentions']:,.0f} mentions with an antecedent, in {counts['documents']:,.0f} documents.",
+        )
+
+
 def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
     """The table as Markdown: a row for each system, reading of candidates, and way of choosing."""
     place = published.coreference.place
@@ -71,15 +111,16 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
         "The best head is chosen on all mentions of all documents, as in the paper, or of the documents with even "
         "places for those with odd places, and the other way round.",
     ]
-    for (model, task), section in table.groupby(KEYS, sort=False):
-        ours = section[section["accuracy"].notna()]
-        counts = ours[(ours["type"] == ALL) & (ours["system"] == "nearest")].iloc[0]
-        of_type = ours[ours["system"] == "nearest"].set_index("type")["mentions"]
+    for ((model, task), section), shown in zip(table.groupby(KEYS, sort=False), coreference_tables(table), strict=True):
+        nearest = section[section["system"] == "nearest"].set_index("type")
+        counts, of_type = nearest.loc[ALL], nearest["mentions"]
         types = ", ".join(f"{of_type[name]:.0f} {name}" for name in MENTIONS if name in of_type)
+        ordered = shown.data.sort_values("system", key=lambda it: it.map(list(_SYSTEMS).index), kind="stable")
+        has_published = ordered[_PUBLISHED].notna().any(axis=None)
         parts += [
             f"## {model}, {task}",
             f"{counts['mentions']:.0f} coreferent mentions in {counts['documents']:.0f} documents: {types}.",
-            markdown_table(pd.DataFrame(_lines(section))),
+            replace(shown, data=ordered).markdown(*_OURS, *(_PUBLISHED if has_published else [])),
         ]
     parts += [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == "section 4.3"]
     return document("Clark's Table 2: coreference", parts)
@@ -100,25 +141,19 @@ def _others(key: Key, rows: pd.DataFrame, published: Clark2019) -> Iterator[dict
 
 
 def _lines(section: pd.DataFrame) -> Iterator[dict]:
-    section = section.assign(shown=column_with_ends(section, "accuracy", "low", "high"))
-    ranks = {system: place for place, system in enumerate(_SYSTEMS)}
     keys = ["system", "candidates", "chosen"]
-    has_published = section["published"].notna().any()
-    groups = sorted(section.groupby(keys, sort=False), key=lambda group: ranks[group[0][0]])
-    for (system, candidates, chosen), rows in groups:
-        by_type = rows.set_index("type")
-        line = {
-            "system": _SYSTEMS[system] if rows["comparable"].all() else f"{_SYSTEMS[system]}, not comparable",
-            "guess among": READINGS[candidates].removeprefix("among ") if system.startswith("best_head") else "",
-            "chosen": _CHOSEN[chosen],
-            "head": "; ".join(dict.fromkeys(filter(None, rows["head"]))),
+    for group, rows in section.groupby(keys, sort=False):
+        line = dict(zip(keys, group, strict=True))
+        is_head, system = line["system"].startswith("best_head"), _SYSTEMS[line["system"]]
+        heads = dict.fromkeys(filter(None, rows["head"]))
+        if line["system"] == "best_head_of_type":
+            heads = [f"{row.type} {row.head}" for row in rows.itertuples() if row.head]
+        line |= {
+            "name": system if rows["comparable"].all() else f"{system}, not comparable",
+            "among": READINGS[line["candidates"]].removeprefix("among ") if is_head else "",
+            "head": "; ".join(heads),
         }
-        if system == "best_head_of_type":
-            line["head"] = "; ".join(f"{row.type} {row.head}" for row in rows.itertuples() if row.head)
-        for type_ in (ALL, *MENTIONS):
-            line[type_] = by_type["shown"].get(type_, "")
-        if has_published:
-            for type_ in (ALL, *MENTIONS):
-                number = by_type["published"].get(type_)
-                line[f"published, {type_}"] = "" if pd.isna(number) else f"{number:g}"
-        yield line
+        by_type = rows.set_index("type").reindex(_TYPES)
+        for column, given in zip(("{}", "{}_low", "{}_high", "published_{}"), (*_ACCURACY, "published"), strict=True):
+            line |= {column.format(type_): by_type.loc[type_, given] for type_ in _TYPES}
+        yield line | {"paper": line[_PUBLISHED[0]]}

@@ -1,11 +1,13 @@
 """Clark's Table 3: how well probes on attention maps parse, beside what needs no training."""
 
 from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.core.markdown import document, markdown_table
-from headtypes.papers.clark2019.language.cells import column_with_ends
+from headtypes.core.markdown import document
+from headtypes.core.tables import Column, Table
+from headtypes.papers.clark2019.language.cells import percent, spaced
 from headtypes.papers.clark2019.language.rules import SYSTEMS
 from headtypes.papers.clark2019.published import Clark2019
 
@@ -30,6 +32,17 @@ _ORDER = (
     "attention_and_words",
 )
 _NAMES = {"structural": "structural probe (Hewitt and Manning 2019)", **SYSTEMS}
+_COLUMNS = [
+    Column("name", "system", is_number=False),
+    Column("system", "system", is_number=False, write=spaced),
+    percent("uas", "UAS", ("low", "high"), note="percent of words whose head is found; 95 % interval over sentences"),
+    Column("range", "starts", is_number=False),
+    Column("starts", "starts", digits=0, note="number of random starts"),
+    Column("least", "least of the starts"),
+    Column("most", "most of the starts"),
+    Column("published", "published", write="{:g}".format, brief="paper's"),
+    Column("remark", "remark", is_number=False),
+]
 
 
 def probes_table(
@@ -68,6 +81,31 @@ def probes_table(
     return pd.DataFrame(rows, columns=COLUMNS).astype({"starts": "Int64"})
 
 
+def probe_tables(table: pd.DataFrame, published: Clark2019 | None = None) -> Iterator[Table]:
+    """What `probes_table` returns as a reader sees it: a table for each model and treebank.
+
+    published: with the remarks on its values, which the tables have in brief none of.
+    """
+    for (model, task), section in table.groupby(KEYS, sort=False):
+        learned, scored = section[["training_sentences", "sentences"]].iloc[0]
+        beside = ["published"] if section["published"].notna().any() else []
+        yield Table(
+            f"Clark's Table 3. Probes: {model}, {task}",
+            section.assign(
+                name=section["system"].map(_NAMES),
+                remark=[_remark(row, published) for row in section.itertuples()],
+                range=[
+                    f"{row.starts}: {row.least:.2f} to {row.most:.2f}" if row.starts > 1 else ""
+                    for row in section.fillna({"starts": 0}).itertuples()
+                ],
+                **{end: section[end].where(section["starts"].notna()) for end in ("least", "most")},
+            ),
+            _COLUMNS,
+            brief=["system", "uas", "starts", "least", "most", *beside],
+            about=f"Learned from {learned:,.0f} sentences, scored on {scored:,.0f}.",
+        )
+
+
 def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
     """The table as Markdown."""
     data = published.data.treebank
@@ -79,30 +117,22 @@ def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
         "Probes that learn from fewer sentences, or have smaller vectors, score less. The best offset and the best "
         "head are chosen on the scored sentences.",
     ]
-    for (model, task), section in table.groupby(KEYS, sort=False):
+    for ((model, task), section), shown in zip(
+        table.groupby(KEYS, sort=False), probe_tables(table, published), strict=True
+    ):
         first = section.iloc[0]
+        beside = ["published", "remark"] if section["published"].notna().any() else []
         parts += [
             f"## {model}, {task}",
             f"{first['training_sentences']:,} sentences to learn from, {first['sentences']:,} scored; "
             f"{first['known_words']:.1f} % of the scored words have a vector.",
-            markdown_table(pd.DataFrame(_lines(section, published))),
+            shown.markdown("name", "uas", "range", *beside),
         ]
     parts += [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == "section 5"]
     return document("Clark's Table 3: probes", parts)
 
 
-def _lines(section: pd.DataFrame, published: Clark2019) -> Iterator[dict]:
-    has_published = section["published"].notna().any()
-    section = section.assign(shown=column_with_ends(section, "uas", "low", "high"))
-    for row in section.itertuples():
-        several = not pd.isna(row.starts) and row.starts > 1
-        line = {
-            "system": _NAMES[row.system],
-            "UAS": row.shown,
-            "starts": f"{row.starts}: {row.least:.2f} to {row.most:.2f}" if several else "",
-        }
-        if has_published:
-            line["published"] = "" if pd.isna(row.published) else f"{row.published:g}"
-            remark = published.remarks(f"probe.{row.system}")
-            line["remark"] = remark if row.comparable else "scores undirected edges: not comparable"
-        yield line
+def _remark(row: NamedTuple, published: Clark2019 | None) -> str:
+    if not row.comparable:
+        return "scores undirected edges: not comparable"
+    return "" if published is None else published.remarks(f"probe.{row.system}")

@@ -1,0 +1,159 @@
+"""Tables as a reader sees them: built once, shown whole as Markdown, and in brief as the cells of a page."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Any
+
+import pandas as pd
+
+from headtypes.core.markdown import markdown_rows
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell: its text; the number or text that it is sorted by; a smaller line below; a verdict."""
+
+    text: str
+    sort: float | str = ""
+    below: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column is called, and how its values are written.
+
+    name:   of the values, as they are in the table's data frame; label: what stands above them.
+    is_number: whether they are sorted and aligned as numbers; digits: their decimals.
+    write:  how a value is written, where decimals do not say it.
+    ends:   the columns with the ends of each value's interval; between: how Markdown writes these after the value.
+    note:   a longer explanation of the column.
+    brief, brief_digits: label and decimals where there is less room.
+    after, below, verdict: columns of texts that only the brief form has: right behind the value, on a smaller line
+        below it, and the verdict in whose colour it stands.
+    """
+
+    name: str
+    label: str
+    is_number: bool = True
+    digits: int = 2
+    write: Callable[[Any], str] | None = None
+    ends: tuple[str, str] | None = None
+    between: str = " [{}, {}]"
+    note: str = ""
+    brief: str = ""
+    brief_digits: int | None = None
+    after: str = ""
+    below: str = ""
+    verdict: str = ""
+
+    @property
+    def is_plain_number(self) -> bool:
+        """Whether its cells have nothing but a number."""
+        return self.is_number and self.write is None and self.ends is None
+
+    def texts(self, values: pd.DataFrame) -> list[str]:
+        """Each value with its interval; empty where it is missing."""
+        return [
+            self._text(value, "", self.digits) + ("" if _is_missing(low, value) else self._interval(low, high))
+            for value, low, high in zip(values[self.name], *self._ends(values), strict=False)
+        ]
+
+    def cells(self, values: pd.DataFrame) -> list[Cell]:
+        """Each value as a cell, with its interval, if any, below it."""
+        digits = self.digits if self.brief_digits is None else self.brief_digits
+        low, high = self._ends(values)
+        others = (values[name] if name else repeat("") for name in (self.after, self.below, self.verdict))
+        return [
+            self._cell(value, *row, digits) for value, *row in zip(values[self.name], low, high, *others, strict=False)
+        ]
+
+    def _cell(self, value: Any, low: Any, high: Any, after: str, below: str, verdict: str, digits: int) -> Cell:
+        if _is_missing(value):
+            return Cell("", math.inf if self.is_number else "", below)
+        text = self._text(value, "z", digits) + after
+        if not _is_missing(low):
+            below = f"{low:z.{digits}f} to {high:z.{digits}f}"
+        if isinstance(value, str):
+            return Cell(text, text.lower(), below, verdict)
+        return Cell(text, float(value) if self.is_number and self.write is None else value, below, verdict)
+
+    def _text(self, value: Any, sign: str, digits: int) -> str:
+        if _is_missing(value):
+            return ""
+        if self.write is not None:
+            return self.write(value)
+        return f"{value:{sign}.{digits}f}" if self.is_number else str(value)
+
+    def _interval(self, low: float, high: float) -> str:
+        return self.between.format(*(f"{end:.{self.digits}f}" for end in (low, high)))
+
+    def _ends(self, values: pd.DataFrame) -> tuple[Iterable, Iterable]:
+        return (repeat(None), repeat(None)) if self.ends is None else tuple(values[end] for end in self.ends)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table in brief: its columns as they are called here, its rows, and where the whole of it lies."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    about: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values, and the columns in which a reader sees them.
+
+    data: the values, a row for each of the table.
+    brief: names of the columns that are shown where there is less room; all, if there are none. brief_rows: a column of
+        truth values, by which rows are shown there; all, if there is none.
+    about: what a reader has to know of the values, in sentences.
+    """
+
+    title: str
+    data: pd.DataFrame
+    columns: Sequence[Column]
+    brief: Sequence[str] = ()
+    brief_rows: pd.Series | None = None
+    about: str = ""
+
+    def where(self, rows: pd.Series) -> "Table":
+        """The table with those rows for which a column of truth values is true."""
+        return replace(self, data=self.data[rows])
+
+    def markdown(self, *names: str) -> str:
+        """The named columns, or all, as Markdown."""
+        columns = self._named(names)
+        rows = zip(*(column.texts(self.data) for column in columns), strict=True)
+        return markdown_rows([column.label for column in columns], [column.is_plain_number for column in columns], rows)
+
+    def in_brief(self, file: str = "") -> Shown:
+        """The table as a page with little room shows it; file: where the whole of it lies, relative to the page."""
+        columns = self._named(self.brief)
+        values = self.data if self.brief_rows is None else self.data[self.brief_rows]
+        rows = list(zip(*(column.cells(values) for column in columns), strict=True))
+        named = [replace(column, label=column.brief or column.label) for column in columns]
+        return Shown(self.title, named, rows, self.about, file)
+
+    def _named(self, names: Sequence[str]) -> list[Column]:
+        by_name = {column.name: column for column in self.columns}
+        return [by_name[name] for name in names] if names else list(self.columns)
+
+
+def interval(name: str) -> tuple[str, str]:
+    """The columns with the ends of a value's interval, as tables of results name them."""
+    return f"{name}_low", f"{name}_high"
+
+
+def probability(p: float) -> str:
+    """A p-value or a rate as text."""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _is_missing(*values: Any) -> bool:
+    return any(value is None or pd.isna(value) for value in values)
