@@ -96,6 +96,13 @@ def test_what_is_hashed_is_what_is_loaded(folder):
         assert torch.equal(ours.cpu(), theirs)
 
 
+@pytest.mark.parametrize("named", ["kernels-community/flash-attn", "flash_attention_2", "flex_attention"])
+def test_how_attention_is_computed_is_not_for_a_models_files_to_say(folder, named):
+    expected = load_model(fetch(folder), "float32").config._attn_implementation
+    change_config(folder, attn_implementation=named, _attn_implementation=named)
+    assert load_model(fetch(folder), "float32").config._attn_implementation == expected
+
+
 @pytest.mark.parametrize("load", [partial(load_model, precision="float32"), load_tokenizer])
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
 def test_a_file_that_changed_after_it_was_found_is_not_loaded(folder, load, name):
@@ -221,10 +228,22 @@ class TestFilesThatAreNotAModel:
         split_weights(folder)
         assert "2 files" in refusal(lambda: fetch(folder, sha256="0" * 64))
 
-    def test_a_config_that_has_other_weights_loaded(self, folder):
-        shutil.copy(folder / "model.safetensors", folder / "other.safetensors")
-        change_config(folder, transformers_weights="other.safetensors")
-        assert "key transformers_weights" in refusal(lambda: fetch(folder))
+    @pytest.mark.parametrize(
+        ("name", "key", "value"),
+        [
+            ("config.json", "transformers_weights", "other.safetensors"),
+            ("config.json", "configuration_files", ["config.json", "../config.4.0.0.json"]),
+            ("tokenizer_config.json", "fast_tokenizer_files", ["../tokenizer.4.0.0.json"]),
+        ],
+    )
+    def test_a_file_that_has_another_one_read(self, folder, name, key, value):
+        file = folder / name
+        file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
+        assert f"key {key} in its {name}" in refusal(lambda: fetch(folder))
+
+    def test_an_adapter_which_is_read_once_a_package_is_installed(self, folder):
+        (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/else"}')
+        assert "holds adapter_config.json" in refusal(lambda: fetch(folder))
 
     @pytest.mark.parametrize("name", ["../other.safetensors", "other.safetensors", "model-9.safetensors", 3])
     def test_an_index_that_names_other_files(self, folder, name):

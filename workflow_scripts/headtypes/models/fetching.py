@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.core.errors import InputError, one_line, shortened
-from headtypes.core.files import sha256_file
+from headtypes.core.files import read_json, sha256_file
 from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
 from headtypes.models.gguf_files import check_gguf, read_header
 from headtypes.models.hub.snapshots import fetch_snapshot
@@ -18,6 +19,13 @@ from headtypes.models.records import ModelRecord
 
 # Far more than any model has; with 10**30, Transformers would begin to make them.
 _MOST_LAYERS = 10_000
+# Keys of a model's files by which Transformers reads other files in their place, wherever these are.
+_POINTERS = {
+    "config.json": ("configuration_files", "transformers_weights"),
+    "tokenizer_config.json": ("fast_tokenizer_files",),
+}
+# With the package peft, it has Transformers change the model, or load another.
+_ADAPTER = "adapter_config.json"
 
 
 def fetch_model(
@@ -58,6 +66,7 @@ def fetch_model(
             f"set models.{model}.source.pickle: true."
         )
         raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
+    _check_pointers(f"models.{model}", folder)
     shape = _shape(f"models.{model}", folder, gguf)
     check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle, gguf))
     weights = {file.name: sha256_file(file) for file in files}
@@ -82,6 +91,25 @@ def fetch_model(
         parameters=sum(_numbers(model, file) for file in files),
         **shape,
     )
+
+
+def _check_pointers(key: str, folder: Path) -> None:
+    """Raise `InputError` where loading a model would read files that nobody has named, and so nobody has recorded."""
+    for name, pointers in _POINTERS.items():
+        contents = {}
+        with suppress(InputError, OSError):  # What cannot be read is told where it is loaded.
+            contents = read_json(folder / name)
+        for pointer in pointers:
+            if isinstance(contents, dict) and contents.get(pointer) is not None:
+                raise InputError(
+                    f"{key}: {folder} has the key {pointer} in its {name}, by which other files are read than those of "
+                    "the usual names; remove the key, and give the files that you want these names."
+                )
+    if (folder / _ADAPTER).exists():
+        raise InputError(
+            f"{key}: {folder} holds {_ADAPTER}, with which Transformers loads another model once the package peft is "
+            "installed; merge the adapter into the weights (merge_and_unload) and save these, or remove the file."
+        )
 
 
 def load_tokenizer(record: ModelRecord):
@@ -161,11 +189,6 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
     except Exception as error:  # Each configuration class checks in its own way.
         what = "config.json" if gguf is None else "architecture"
         raise InputError(f"{where} has no {what} that loads ({one_line(error)}).") from error
-    if getattr(config, "transformers_weights", None) is not None:
-        raise InputError(
-            f"{where} has the key transformers_weights in its config.json, which has other weights loaded than "
-            "model.safetensors; remove the key, and give the file that name."
-        )
     lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]
     if lacking:
         raise InputError(f"{where} is not a Transformer that reads text: its config.json lacks {', '.join(lacking)}.")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import torch
 from transformers import (
+    AutoConfig,
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -97,8 +98,12 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         auto = AutoModelForQuestionAnswering
     check_files(record, {**record.weights, **record.files})
     try:
+        config = AutoConfig.from_pretrained(**record.pretrained)
+        # What a config.json names may be code from the Hub, or a package that not every machine has.
+        config._attn_implementation = None
         model, report = auto.from_pretrained(
             **record.pretrained,
+            config=config,
             dtype=getattr(torch, precision),
             use_safetensors=not record.pickle,
             # Weights that do not fit are reported below, by name.
