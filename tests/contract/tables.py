@@ -18,8 +18,6 @@ from tests.support.workplace import Workplace
 
 # Why a job runs, as `tests.support.planning.Job.reason` has it.
 REASONS = ("new", "spec", "code", "input", "follow")
-# Statement that changes what a module means, and nothing that it does.
-STATEMENT = "\nEDITED = True\n"
 
 Row = dict[str, Any]
 

@@ -1,6 +1,13 @@
-"""The contract: after an edit in a finished working directory, exactly what depends on it is scheduled."""
+"""The contract: after an edit in a finished working directory, exactly what depends on it is scheduled.
+
+What an edit changes of a job's `spec` and `code` is looked up in one process: for every leaf of the configuration in
+tests/unit/planning/test_specs.py, by the table of leaves, and here for values that change places and for every module.
+Snakemake plans some twenty times, to show that equal specs, digests and inputs mean no job, and others exactly those
+jobs and what follows them (`tables.expected`).
+"""
 
 import ast
+import contextlib
 import copy
 import json
 import re
@@ -8,70 +15,171 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from headtypes.planning.digest import reached_modules
-from tests.contract.tables import (
-    STATEMENT,
-    by_reason,
-    expected,
-    leaf_paths,
-    leaf_rows,
-    observed,
-    reasons_of,
-    with_leaf,
-)
+from headtypes.core.errors import InputError
+from headtypes.planning.digest import code_digest, code_parts, reached_modules
+from tests.contract.tables import by_reason, expected, leaf_rows, observed, reasons_of, with_leaf
 from tests.support.configs import edited, swapped
+from tests.support.job_specs import all_specs
 from tests.support.places import ROOT, SCRIPTS
-from tests.support.planning import take_as_made
+from tests.support.planning import planned_jobs, take_as_made
 from tests.support.workplace import PARTS, Workplace, copy_workflow
 
 LEAVES = leaf_rows()
-MODULES = sorted(file.relative_to(SCRIPTS).as_posix() for file in SCRIPTS.rglob("*.py"))
-# Leaves whose other value is not selected, and what no result depends on.
-IDLE = {
-    "models/base/source/sha256",
-    "clustering/methods",
-    "clustering/k",
-    "jobs/shards",
+GROUPS = 4
+# Leaves that are in no spec: the jobs that have other inputs by them, or whose results are new.
+WITHOUT_SPEC = {
+    "models/taught/source/finetuned/task": {("finetune_model", "taught"): "input"},
+    "models/schooled/source/finetuned/task": {("finetune_model", "schooled"): "input"},
+    "models/trained/source/finetuned/task": {("finetune_model", "trained"): "input"},
+    "partitions/mine/file": {("import_partition", "tuned+1.0", "mine"): "input"},
+    "probes/vectors/file": {("train_probes", "trained", "bank"): "input"},
+    "export/full_attention": dict.fromkeys(
+        [("measure_reach", "packed", "asked"), ("export_full_attention", "packed", "asked-kmeans-k4")], "new"
+    ),
 }
+# Leaves whose other value is not selected, and what no result depends on.
+IDLE = {"models/base/source/sha256", "clustering/methods", "clustering/k", "jobs/shards"}
 
 
-def test_nothing_is_scheduled_without_an_edit(place):
-    assert place.scheduled() == []
+def configuration(place: Workplace, path: str, config: dict | None = None) -> dict:
+    """The configuration of a place, or another, in which a leaf has the value of its row."""
+    return with_leaf(config or place.config, place.folder / "inputs", path, LEAVES[path]["value"])
 
 
-@pytest.mark.parametrize("path", LEAVES)
-def test_an_edited_leaf_schedules_what_depends_on_it_and_nothing_else(place, finished, path):
-    row = LEAVES[path]
-    with place.configured(with_leaf(place.config, place.folder / "inputs", path, row["value"])):
-        after = observed(place)
-    if "refused" in row:
-        assert after == row["refused"]
-        return
-    assert by_reason(after, named=True).get("spec", {}) == row.get("spec", {})
+def in_groups(place: Workplace) -> list[dict]:
+    """Configurations in which each leaf has its other value once, with as many leaves in each as fit together."""
+    groups = [place.config] * GROUPS
+    for count, path in enumerate(path for path, row in LEAVES.items() if "refused" not in row):
+        for at in range(count, count + GROUPS):
+            after = configuration(place, path, groups[at % GROUPS])
+            with contextlib.suppress(InputError):
+                all_specs(after)
+                groups[at % GROUPS] = after
+                break
+        else:
+            raise AssertionError(f"{path} fits into no group")
+    return groups
+
+
+def test_nothing_is_scheduled_without_an_edit(finished):
+    assert reasons_of(finished) == {}
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_edited_leaves_schedule_what_depends_on_them_and_nothing_else(place, finished, group):
+    config = in_groups(place)[group]
+    with place.configured(config):
+        after = planned_jobs(place.folder)
+    specs = all_specs(config)
+    # A shard has the spec of what is joined from it.
+    of_shards = {job.key for job in after if job.rule.endswith("_shard")}
+    planned = {job.key: ast.literal_eval(job.parameter("spec")) for job in after if job.key not in of_shards}
+    assert planned == {key: specs[key] for key in planned}
     assert reasons_of(after) == expected(finished, after)
-    assert bool(reasons_of(after)) == (path not in IDLE)
 
 
-def test_every_leaf_has_a_row(place):
-    """In the order of the configuration; else give it a line in leaves.yaml."""
-    assert list(LEAVES) == leaf_paths(place.config)
+def test_leaves_that_are_in_no_spec_schedule_their_readers(place):
+    assert {path for path, row in LEAVES.items() if not row.keys() & {"spec", "refused"}} == IDLE | WITHOUT_SPEC.keys()
+    config = place.config
+    for path in WITHOUT_SPEC:
+        config = configuration(place, path, config)
+    with place.configured(config):
+        scheduled = {job.key: job.reason for job in place.scheduled() if job.reason != "follow"}
+    assert scheduled == {key: reason for jobs in WITHOUT_SPEC.values() for key, reason in jobs.items()}
 
 
-@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.py")), ids=lambda script: script.stem)
-def test_the_digest_of_a_rule_covers_the_modules_that_python_loads_for_it(loaded, script):
-    assert reached_modules(script) == loaded[script.stem]
+def test_a_refused_leaf_is_refused_in_the_words_of_its_row(place):
+    path = next(path for path, row in LEAVES.items() if "refused" in row)
+    with place.configured(configuration(place, path)):
+        assert observed(place) == LEAVES[path]["refused"]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_an_edited_module_schedules_the_rules_that_load_it_and_what_follows(place, finished, loaded, module):
-    name = f"{SCRIPTS.relative_to(ROOT)}/{module}"
-    with place.edited({name: place.text(name) + STATEMENT}):
-        after = observed(place)
-    own = {job.key for job in after if module in loaded[job.rule]}
-    assert {job.key for job in after if job.reason == "code"} == own
+def test_the_digest_of_a_rule_covers_the_modules_that_python_loads_for_it(loaded):
+    assert {script.stem: reached_modules(script) for script in SCRIPTS.glob("*.py")} == loaded
+
+
+def parts_of(scripts: Path) -> dict[str, dict]:
+    return {script.stem: code_parts(script) for script in sorted(scripts.glob("*.py"))}
+
+
+def rewritten(folder: Path, rewrite: Callable[[ast.Module], None]) -> Path:
+    """A copy of the code in which every module's tree has been changed, printed in a formatting of its own."""
+    for file in SCRIPTS.rglob("*.py"):
+        tree = ast.parse(file.read_bytes())
+        rewrite(tree)
+        copied = folder / file.relative_to(SCRIPTS)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copied.write_text(f"# A comment.\n\n\n{ast.unparse(ast.fix_missing_locations(tree))}\n# Another.\n")
+    return folder
+
+
+def describe_otherwise(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            described = ast.get_docstring(node) is not None
+            node.body[: int(described)] = [ast.Expr(ast.Constant("Described otherwise."))]
+
+
+def do_otherwise(tree: ast.Module) -> None:
+    """Change every function, class and assignment, and the module itself."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body += ast.parse("EDITED = True").body
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            node.value = ast.Tuple([node.value, ast.Constant(0)], ast.Load())
+
+
+def test_an_edit_of_any_module_changes_the_digests_that_cover_it(tmp_path):
+    before, after = parts_of(SCRIPTS), parts_of(rewritten(tmp_path, do_otherwise))
+    for script, parts in before.items():
+        changed = {part for part, digest in after[script].items() if digest != parts[part]}
+        assert changed == {part for part in parts if part.endswith(".py")}
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory) -> Path:
+    """The code with other comments, docstrings, line breaks and quotation marks."""
+    return rewritten(tmp_path_factory.mktemp("described"), describe_otherwise)
+
+
+def test_comments_docstrings_and_formatting_change_no_digest(described):
+    assert parts_of(described) == parts_of(SCRIPTS)
+
+
+@pytest.mark.parametrize(
+    ("edits", "rules"),
+    [
+        ({"analyses/types/naming.py": ("SMALL_MARGIN = 0.05", "SMALL_MARGIN = 0.06")}, {"cluster_heads"}),
+        (
+            {
+                "planning/resources.py": ("_MB = 1e6", "_MB = 2e6"),
+                "planning/digest.py": ("import ast", "import ast, os"),
+            },
+            set(),
+        ),
+    ],
+    ids=["what computes", "what plans"],
+)
+def test_edited_code_schedules_the_rules_whose_digest_differs_and_what_follows(place, finished, tmp_path, edits, rules):
+    texts = {}
+    for name, (old, new) in edits.items():
+        path = f"workflow_scripts/headtypes/{name}"
+        texts[path] = place.text(path).replace(old, new)
+        assert texts[path] != place.text(path)
+    with place.edited(texts):
+        shutil.copytree(place.folder / "workflow_scripts", tmp_path / "edited")
+        after = planned_jobs(place.folder)
+    digests = {script.stem: code_digest(script) for script in (tmp_path / "edited").glob("*.py")}
+    assert {job.rule: ast.literal_eval(job.parameter("code")) for job in after}.items() <= digests.items()
+    differing = {name for name, digest in digests.items() if digest != code_digest(SCRIPTS / f"{name}.py")}
+    assert differing >= rules
+    assert bool(differing) == bool(rules)
+    assert {job.rule for job in after if job.reason == "code"} == differing & {job.rule for job in after}
     assert reasons_of(after) == expected(finished, after)
 
 
@@ -80,10 +188,43 @@ def reverse(part):
     return {key: reverse(part[key]) for key in reversed(part)} if isinstance(part, dict) else part
 
 
-def test_the_order_of_keys_does_not_count(place):
+def without_defaults(config: dict) -> dict:
+    config = copy.deepcopy(config)
+    for section, keys in {
+        "clustering": ["methods", "distance_bins", "scale"],
+        "ablation": ["sentences", "special_tokens", "renormalise", "uniform_over_padding"],
+        "compute": ["precision"],
+    }.items():
+        for key in keys:
+            del config[section][key]
+    return config
+
+
+def in_another_order(config: dict) -> dict:
+    """That of models, tasks and so on stays, since it is that of tables."""
     named = ("models", "tasks", "partitions", "conditions", "readings")
-    entries = {section: {name: reverse(entry) for name, entry in place.config[section].items()} for section in named}
-    with place.configured(reverse(place.config) | entries):
+    return reverse(config) | {
+        section: {name: reverse(entry) for name, entry in config[section].items()} for section in named
+    }
+
+
+@pytest.mark.parametrize("written", [in_another_order, without_defaults])
+def test_how_a_configuration_is_written_changes_no_spec(place, written):
+    assert all_specs(written(place.config)) == all_specs(place.config)
+
+
+def test_a_fresh_checkout_in_another_style_and_touched_inputs_schedule_nothing(place, described):
+    with place.edited({name: place.text(name) for name in ["config.yaml", *place.modules()]}):
+        for part in PARTS:
+            shutil.rmtree(place.folder / part) if (place.folder / part).is_dir() else (place.folder / part).unlink()
+        copy_workflow(ROOT, place.folder)
+        shutil.copytree(described, place.folder / "workflow_scripts", dirs_exist_ok=True)
+        for file in (place.folder / "inputs").rglob("*"):
+            file.touch()
+        config = in_another_order(without_defaults(place.config))
+        place.write({"config.yaml": f"# A comment.\n{json.dumps(config, indent=3)}\n"})
+        newest = max(file.stat().st_mtime for file in (place.folder / "results").rglob("*"))
+        assert (place.folder / "reference/guan2020.yaml").stat().st_mtime > newest
         assert place.scheduled() == []
 
 
@@ -109,75 +250,27 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
         assert by_reason(place.scheduled()) == expected
 
 
-def test_a_configuration_written_in_another_style_schedules_nothing(place):
-    with place.edited({"config.yaml": f"# A comment.\n{json.dumps(place.config, indent=3)}\n"}):
-        assert place.scheduled() == []
-
-
-def test_what_is_so_by_default_may_be_left_out(place):
-    config = copy.deepcopy(place.config)
-    for section, keys in {
-        "clustering": ["methods", "distance_bins", "scale"],
-        "ablation": ["sentences", "special_tokens", "renormalise", "uniform_over_padding"],
-        "compute": ["precision"],
-    }.items():
-        for key in keys:
-            del config[section][key]
-    with place.configured(config):
-        assert place.scheduled() == []
-
-
-def in_other_clothes(text: str) -> str:
-    """A module with other comments, docstrings, line breaks and quotation marks."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            described = ast.get_docstring(node) is not None
-            node.body[: int(described)] = [ast.Expr(ast.Constant("Described otherwise."))]
-    return f"# A comment.\n\n\n{ast.unparse(ast.fix_missing_locations(tree))}\n# Another.\n"
-
-
-def test_comments_docstrings_and_formatting_of_every_module_schedule_nothing(place):
-    texts = {name: in_other_clothes(place.text(name)) for name in place.modules()}
-    with place.edited(texts):
-        assert place.scheduled() == []
-
-
-def test_a_fresh_checkout_of_the_same_code_schedules_nothing(place, tmp_path):
-    copy_workflow(place.folder, tmp_path)
-    for part in PARTS:
-        shutil.rmtree(place.folder / part) if (place.folder / part).is_dir() else (place.folder / part).unlink()
-    copy_workflow(tmp_path, place.folder)
-    newest = max(file.stat().st_mtime for file in (place.folder / "results").rglob("*"))
-    assert (place.folder / "reference/guan2020.yaml").stat().st_mtime > newest
-    assert place.scheduled() == []
-
-
 def test_a_folder_that_was_moved_schedules_nothing(place, tmp_path):
     config = json.loads(json.dumps(place.config).replace(f"{place.folder}/inputs", "inputs"))
-    made = Workplace.copied(tmp_path / "before", config)
-    shutil.copytree(place.folder / "inputs", made.folder / "inputs")
-    made.finish()
-    shutil.move(made.folder, tmp_path / "after")
-    assert Workplace(tmp_path / "after", config).scheduled() == []
+    shutil.copytree(place.folder, tmp_path / "before")
+    before, after = (Workplace(tmp_path / name, config) for name in ("before", "after"))
+    before.write({"config.yaml": json.dumps(config)})
+    take_as_made(before.folder)
+    shutil.move(before.folder, after.folder)
+    assert after.scheduled() == []
 
 
-def test_touched_inputs_schedule_nothing(place):
-    for file in (place.folder / "inputs").rglob("*"):
-        file.touch()
-    assert place.scheduled() == []
-
-
-@pytest.mark.parametrize(
-    ("name", "readers"),
-    {
+# By which rules inputs are read, and for how many jobs, of which none follows another.
+READERS = {
+    "the user's": {
         "inputs/squad.json": {"fetch_task": 1},
         "inputs/texts/b.txt": {"fetch_task": 1},
         "inputs/train.json": {"fetch_training": 1},
         "inputs/dev.conllu": {"fetch_task": 1},
         "inputs/test.conllu": {"fetch_test": 1},
         "inputs/model/config.json": {"fetch_model": 1},
-        "inputs/mine.csv": {"import_partition": 1},
+    },
+    "ours": {
         # compare_with_guan reads it too, and follows the tables anyway.
         "reference/guan2020.yaml": {
             "tabulate_stability": 1,
@@ -186,11 +279,31 @@ def test_touched_inputs_schedule_nothing(place):
             "plot_models": 2,
         },
         "workflow_scripts/headtypes/pages/atlas/assets/tiles.js": {"write_atlas": 6},
-    }.items(),
-)
-def test_a_changed_input_schedules_its_readers(place, name, readers):
-    with place.edited({name: place.text(name) + "\n"}):
-        assert by_reason(place.scheduled())["input"] == readers
+    },
+}
+
+
+@pytest.mark.parametrize("whose", READERS)
+def test_changed_inputs_schedule_their_readers(place, finished, whose):
+    reading = {
+        name: {job.key for job in finished if place.folder / name in {place.folder / path for path in job.inputs}}
+        - {("compare_with_guan",)}
+        for name in READERS[whose]
+    }
+    assert {name: Counter(rule for rule, *_ in jobs) for name, jobs in reading.items()} == READERS[whose]
+    with place.edited({name: place.text(name) + "\n" for name in reading}):
+        scheduled = place.scheduled()
+    assert {job.key for job in scheduled if job.reason == "input"} == set().union(*reading.values())
+
+
+def test_a_further_file_in_a_folder_of_data_and_a_changed_partition_schedule_their_readers(place):
+    further = place.folder / "inputs/texts/c.txt"
+    further.write_text("Seven.\n\nEight.\n")
+    try:
+        with place.edited({"inputs/mine.csv": place.text("inputs/mine.csv") + "\n"}):
+            assert by_reason(place.scheduled())["input"] == {"fetch_task": 1, "import_partition": 1}
+    finally:
+        further.unlink()
 
 
 # Two leaves that a swap leaves well-formed, and the jobs that must see it themselves.
@@ -260,20 +373,12 @@ SWAPS = {
 }
 
 
-@pytest.mark.parametrize(("one", "other"), SWAPS)
-def test_two_values_that_change_places_are_noticed(place, one, other):
-    with place.configured(swapped(place.config, one, other)):
-        scheduled = place.scheduled()
-    assert Counter(job.rule for job in scheduled if job.reason == "spec") == SWAPS[one, other]
-
-
-def test_a_further_file_in_a_folder_of_data_schedules_its_reader(place):
-    further = place.folder / "inputs/texts/c.txt"
-    further.write_text("Seven.\n\nEight.\n")
-    try:
-        assert by_reason(place.scheduled())["input"] == {"fetch_task": 1}
-    finally:
-        further.unlink()
+def test_two_values_that_change_places_are_noticed(place):
+    before = all_specs(place.config)
+    for (one, other), noticing in SWAPS.items():
+        after = all_specs(swapped(place.config, one, other))
+        differing = Counter(key[0] for key in before.keys() & after.keys() if before[key] != after[key])
+        assert differing == noticing, (one, other)
 
 
 def test_what_is_new_is_made_in_shards_and_what_is_there_stays(place):
@@ -291,9 +396,9 @@ def test_what_is_new_is_made_in_shards_and_what_is_there_stays(place):
 
 
 @pytest.mark.parametrize(("joined_from", "configured"), [(1, 4), (4, 1)])
-def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(tmp_path, joined_from, configured):
+def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(place, tmp_path, joined_from, configured):
     """The first one has deleted the result and its record, from which the run knows the number."""
-    place = Workplace.copied(tmp_path).finish()
+    place = Workplace(shutil.copytree(place.folder, tmp_path / "finished"), place.config)
     result, record = "results/features/base/squad.h5", "results/provenance/features/base/squad.h5.json"
     place.write({record: json.dumps({**json.loads(place.text(record)), "shards": joined_from})})
     shards = [f"results/shards/features/base/squad/{shard}-of-{joined_from}.h5" for shard in range(joined_from)]
