@@ -13,6 +13,7 @@ report: "report/workflow.rst"
 
 
 include: "rules/common.smk"  # the validated plan, wildcards, and the parameters of every rule
+include: "rules/job.smk"  # what every rule that computes inherits
 include: "rules/models.smk"  # models, found once and recorded
 include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
@@ -33,6 +34,12 @@ include: "rules/language.smk"  # its tables, and its figure of what heads find
 include: "rules/joined.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model
+
+
+# Reports and archives show the scripts of rules that have a name without parameters.
+for each in workflow.rules:
+    if each.script == SCRIPT:
+        each.script = each.script.format(params=each.params)
 
 
 onstart:
@@ -67,4 +74,3 @@ rule all:
         rules.joined.input,
         rules.summary.input,
         rules.atlas.input,
-    localrule: True

@@ -68,7 +68,8 @@ def used(folder: Path) -> pd.DataFrame:
     """For each rule the number of jobs whose use was measured, and the most seconds and megabytes that one took."""
     patterns: dict[str, list[str]] = {}
     for file in (ROOT / "rules").glob("*.smk"):
-        for rule, body in re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", file.read_text(), re.MULTILINE | re.DOTALL):
+        rules = re.compile(r"^use rule \w+ as (\w+) with:\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+        for rule, body in rules.findall(file.read_text()):
             for benchmark in re.findall(r'benchmark:\s+"([^"]+)"', body):
                 patterns.setdefault(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(benchmark)), []).append(rule)
     found = []

@@ -58,6 +58,7 @@ def planned(arguments: list[str]) -> Planned:
                 benchmark=None if job.benchmark is None else str(job.benchmark),
                 threads=job.threads,
                 gpu=bool(job.resources.get("gpu")),
+                of=job.params.stage,
                 mem_mb=_known(job.resources.get("mem_mb")),
                 runs=job in scheduled,
                 reasons=tuple(dag.reason(job).get_names()) if job in scheduled else (),

@@ -1,7 +1,7 @@
 # What the model answers when heads are taken away (Guan et al. 2020, section 5), with random heads as controls.
 
 
-rule evaluate_shard:
+use rule job as evaluate_shard with:
     input:
         model=paths.MODEL,
         partition=paths.PARTITION,
@@ -14,17 +14,11 @@ rule evaluate_shard:
         "logs/evaluate_shard/{model}/{partition}/{condition}/{shard}-of-{shards}.log",
     benchmark:
         "results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("evaluate_shard"),
     params:
         **identity("evaluate_shard"),
-    script:
-        "../workflow_scripts/evaluate_shard.py"
 
 
-rule evaluate_condition:
+use rule job as evaluate_condition with:
     input:
         model=paths.MODEL,
         partition=paths.PARTITION,
@@ -40,17 +34,11 @@ rule evaluate_condition:
         "logs/evaluate_condition/{model}/{partition}/{condition}.log",
     benchmark:
         "results/ablation/{model}/{partition}/{condition}/benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("evaluate_condition"),
     params:
-        **identity("evaluate_condition", shard="evaluate_shard"),
-    script:
-        "../workflow_scripts/evaluate_condition.py"
+        **identity("evaluate_condition"),
 
 
-rule measure_intervals:
+use rule job as measure_intervals with:
     input:
         scores=lambda wildcards: of_each(paths.SCORES, plan.ablations_of(wildcards.model, wildcards.partition)),
     output:
@@ -59,17 +47,11 @@ rule measure_intervals:
         "logs/measure_intervals/{model}/{partition}.log",
     benchmark:
         "results/ablation/{model}/{partition}/intervals.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_intervals"),
     params:
         **identity("measure_intervals"),
-    script:
-        "../workflow_scripts/measure_intervals.py"
 
 
-rule evaluate_controls:
+use rule job as evaluate_controls with:
     input:
         model=paths.MODEL,
         partition=paths.PARTITION,
@@ -82,46 +64,27 @@ rule evaluate_controls:
         "logs/evaluate_controls/{model}/{partition}/{condition}.log",
     benchmark:
         "results/controls/{model}/{partition}/{condition}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("evaluate_controls"),
     params:
         **identity("evaluate_controls"),
-    script:
-        "../workflow_scripts/evaluate_controls.py"
 
 
-rule plot_controls:
+use rule job as plot_controls with:
     input:
         controls=of_controls(paths.CONTROLS),
         scores=of_controls(paths.SCORES),
         baseline=of_baseline(paths.SCORES),
         partition=paths.PARTITION,
     output:
-        pdf="results/controls/{model}/{partition}.pdf",
-        png=report(
-            "results/controls/{model}/{partition}.png",
-            caption="../report/controls.rst",
-            category="Figures",
-            subcategory="{model}",
-            labels={"figure": "controls", "partition": "{partition}", "content": "types beside random heads"},
-        ),
+        **figure("results/controls/{model}/{partition}", "controls", "controls", "types beside random heads"),
     log:
         "logs/plot_controls/{model}/{partition}.log",
     benchmark:
         "results/controls/{model}/{partition}.figure.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("plot_controls"),
     params:
         **identity("plot_controls"),
-    script:
-        "../workflow_scripts/plot_controls.py"
 
 
-rule measure_importance:
+use rule job as measure_importance with:
     input:
         model=paths.MODEL,
         questions=paths.QUESTIONS,
@@ -132,17 +95,11 @@ rule measure_importance:
         "logs/measure_importance/{model}/{task}.log",
     benchmark:
         "results/importance/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_importance"),
     params:
         **identity("measure_importance"),
-    script:
-        "../workflow_scripts/measure_importance.py"
 
 
-rule evaluate_curves:
+use rule job as evaluate_curves with:
     input:
         model=paths.MODEL,
         partition=paths.PARTITION,
@@ -155,41 +112,22 @@ rule evaluate_curves:
         "logs/evaluate_curves/{model}/{partition}.log",
     benchmark:
         "results/curves/{model}/{partition}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("evaluate_curves"),
     params:
         **identity("evaluate_curves"),
-    script:
-        "../workflow_scripts/evaluate_curves.py"
 
 
-rule plot_curves:
+use rule job as plot_curves with:
     input:
         curves=paths.CURVES,
         partition=paths.PARTITION,
     output:
-        pdf="results/curves/{model}/{partition}.pdf",
-        png=report(
-            "results/curves/{model}/{partition}.png",
-            caption="../report/curves.rst",
-            category="Figures",
-            subcategory="{model}",
-            labels={"figure": "curves", "partition": "{partition}", "content": "heads removed in growing sets"},
-        ),
+        **figure("results/curves/{model}/{partition}", "curves", "curves", "heads removed in growing sets"),
     log:
         "logs/plot_curves/{model}/{partition}.log",
     benchmark:
         "results/curves/{model}/{partition}.figure.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("plot_curves"),
     params:
         **identity("plot_curves"),
-    script:
-        "../workflow_scripts/plot_curves.py"
 
 
 rule ablation:
@@ -199,4 +137,3 @@ rule ablation:
         of_each(paths.CONTROLS, plan.controlled),
         of_each(rules.plot_controls.output.png, plan.beside_random_heads),
         of_each(rules.plot_curves.output.png, plan.curved),
-    localrule: True

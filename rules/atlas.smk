@@ -6,7 +6,7 @@ ATLAS_PARTS = [
 ]
 
 
-rule write_atlas:
+use rule job as write_atlas with:
     input:
         **{kind: in_atlas(kind) for kind in atlas.RESULTS},
         model=paths.MODEL,
@@ -23,17 +23,10 @@ rule write_atlas:
         "logs/write_atlas/{model}.log",
     benchmark:
         "results/atlas/{model}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("write_atlas"),
     params:
         **identity("write_atlas"),
-    script:
-        "../workflow_scripts/write_atlas.py"
 
 
 rule atlas:
     input:
         expand(paths.ATLAS, model=dict.fromkeys(entry.model for entry in plan.features)),
-    localrule: True

@@ -1,7 +1,7 @@
 # What is stored of attention itself: the maps of a few samples, and the mean output of each head.
 
 
-rule map_attention:
+use rule job as map_attention with:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
@@ -12,17 +12,11 @@ rule map_attention:
         "logs/map_attention/{model}/{task}.log",
     benchmark:
         "results/maps/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("map_attention"),
     params:
         **identity("map_attention"),
-    script:
-        "../workflow_scripts/map_attention.py"
 
 
-rule measure_head_outputs:
+use rule job as measure_head_outputs with:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
@@ -32,11 +26,5 @@ rule measure_head_outputs:
         "logs/measure_head_outputs/{model}/{task}.log",
     benchmark:
         "results/head_outputs/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_head_outputs"),
     params:
         **identity("measure_head_outputs"),
-    script:
-        "../workflow_scripts/measure_head_outputs.py"

@@ -13,7 +13,7 @@ if workflow.is_main_process:
         raise WorkflowError(str(error)) from None
 
 
-rule map_examples:
+use rule job as map_examples with:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
@@ -24,104 +24,68 @@ rule map_examples:
         "logs/map_examples/{model}/{task}.log",
     benchmark:
         "results/examples/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("map_examples"),
     params:
         **identity("map_examples"),
-    script:
-        "../workflow_scripts/map_examples.py"
 
 
-rule plot_examples:
+use rule job as plot_examples with:
     input:
         examples=paths.EXAMPLES,
     output:
-        pdf="results/clark2019/{model}/{task}/figure1.pdf",
-        png=report(
-            "results/clark2019/{model}/{task}/figure1.png",
-            caption="../report/clark_figure1.rst",
-            category="Figures of Clark et al.",
-            subcategory="{model}",
-            labels={"figure": "1", "task": "{task}", "content": "examples of patterns"},
-        ),
+        **figure("results/clark2019/{model}/{task}/figure1", "clark_figure1", "1", "examples of patterns", OF_CLARK),
     log:
         "logs/plot_examples/{model}/{task}.log",
     benchmark:
         "results/clark2019/{model}/{task}/figure1.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("plot_examples"),
     params:
         **identity("plot_examples"),
-    script:
-        "../workflow_scripts/plot_examples.py"
 
 
-rule plot_surface:
+use rule job as plot_surface with:
     input:
         surface=paths.SURFACE,
         reference=CLARK2019,
     output:
-        pdf_2="results/clark2019/{model}/{task}/figure2.pdf",
-        png_2=report(
-            "results/clark2019/{model}/{task}/figure2.png",
-            caption="../report/clark_figure2.rst",
-            category="Figures of Clark et al.",
-            subcategory="{model}",
-            labels={"figure": "2", "task": "{task}", "content": "attention to special tokens and neighbours"},
+        **figure(
+            "results/clark2019/{model}/{task}/figure2",
+            "clark_figure2",
+            "2",
+            "attention to special tokens and neighbours",
+            OF_CLARK,
+            suffix="_2",
         ),
-        pdf_4="results/clark2019/{model}/{task}/figure4.pdf",
-        png_4=report(
-            "results/clark2019/{model}/{task}/figure4.png",
-            caption="../report/clark_figure4.rst",
-            category="Figures of Clark et al.",
-            subcategory="{model}",
-            labels={"figure": "4", "task": "{task}", "content": "entropy of attention"},
+        **figure(
+            "results/clark2019/{model}/{task}/figure4",
+            "clark_figure4",
+            "4",
+            "entropy of attention",
+            OF_CLARK,
+            suffix="_4",
         ),
     log:
         "logs/plot_surface/{model}/{task}.log",
     benchmark:
         "results/clark2019/{model}/{task}/figure2.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("plot_surface"),
     params:
         **identity("plot_surface"),
-    script:
-        "../workflow_scripts/plot_surface.py"
 
 
-rule plot_gradients:
+use rule job as plot_gradients with:
     input:
         gradients=paths.GRADIENTS,
     output:
-        pdf="results/clark2019/{model}/{task}/figure3.pdf",
-        png=report(
-            "results/clark2019/{model}/{task}/figure3.png",
-            caption="../report/clark_figure3.rst",
-            category="Figures of Clark et al.",
-            subcategory="{model}",
-            labels={"figure": "3", "task": "{task}", "content": "gradients by kind of token"},
+        **figure(
+            "results/clark2019/{model}/{task}/figure3", "clark_figure3", "3", "gradients by kind of token", OF_CLARK
         ),
     log:
         "logs/plot_gradients/{model}/{task}.log",
     benchmark:
         "results/clark2019/{model}/{task}/figure3.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("plot_gradients"),
     params:
         **identity("plot_gradients"),
-    script:
-        "../workflow_scripts/plot_gradients.py"
 
 
-rule plot_plane:
+use rule job as plot_plane with:
     input:
         plane=paths.PLANE,
         fit=paths.PLANE_FIT,
@@ -131,29 +95,16 @@ rule plot_plane:
         coreference=of_analysis(COREFERENCE),
         reference=CLARK2019,
     output:
-        pdf="results/clark2019/{model}/{task}/figure6.pdf",
-        png=report(
-            "results/clark2019/{model}/{task}/figure6.png",
-            caption="../report/clark_figure6.rst",
-            category="Figures of Clark et al.",
-            subcategory="{model}",
-            labels={"figure": "6", "task": "{task}", "content": "heads by their distances"},
-        ),
+        **figure("results/clark2019/{model}/{task}/figure6", "clark_figure6", "6", "heads by their distances", OF_CLARK),
     log:
         "logs/plot_plane/{model}/{task}.log",
     benchmark:
         "results/clark2019/{model}/{task}/figure6.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("plot_plane"),
     params:
         **identity("plot_plane"),
-    script:
-        "../workflow_scripts/plot_plane.py"
 
 
-rule compare_with_clark:
+use rule local_job as compare_with_clark with:
     input:
         surfaces=of_each(paths.SURFACE, plan.texts),
         gradients=of_each(paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
@@ -166,28 +117,21 @@ rule compare_with_clark:
         documents=of_each(paths.ROWS, plan.inputs_of("coreference")),
         reference=CLARK2019,
     output:
-        quantities="results/clark2019/quantities.csv",
-        csv="results/clark2019/comparison.csv",
-        markdown="results/clark2019/comparison.md",
-        html=report(
-            "results/clark2019/comparison.html",
-            caption="../report/clark_comparison.rst",
+        **table(
+            "results/clark2019/comparison",
+            "clark_comparison",
+            "Clark et al. 2019",
+            "ours beside the paper's, and its claims",
             category="Comparison",
-            labels={"table": "Clark et al. 2019", "content": "ours beside the paper's, and its claims"},
         ),
+        quantities="results/clark2019/quantities.csv",
     log:
         "logs/compare_with_clark.log",
     benchmark:
         "results/clark2019/comparison.benchmark.tsv"
     localrule: True
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
     params:
         **identity("compare_with_clark"),
-    script:
-        "../workflow_scripts/compare_with_clark.py"
 
 
 rule clark2019:
@@ -199,4 +143,3 @@ rule clark2019:
         of_each(rules.plot_surface.output.png_2, plan.texts),
         of_each(rules.plot_gradients.output.png, plan.gradients),
         of_each(rules.plot_plane.output.png, plan.texts),
-    localrule: True

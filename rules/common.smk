@@ -69,50 +69,45 @@ DEFAULT_RESOURCES = Resources.from_mapping(workflow.resource_settings.default_re
 GPU_MODEL = (DEFAULT_RESOURCES.get("gpu_model").raw or "").strip("'\"")
 
 
-def identity(rule, shard=None):
+def identity(rule):
     """The parameters of a rule, by which Snakemake sees that a job has to run again.
 
+    stage, script: its name, also where another workflow gives it another, and that of the script that it runs.
     spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports. Both are
-    functions: the process of a job, which reads all rules, asks for those of its own rule alone. A rule that joins what
-    the rule `shard` makes has code_of_shards too, so that it joins none that was left over from other code.
+        functions, since the process of a job, which reads all rules, needs those of its own rule alone.
     """
-    parameters = {
+    return {
+        "stage": rule,
+        "script": STAGES[rule].script,
         "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
-        "code": lambda wildcards: code_of(rule),
+        "code": lambda wildcards: code_of(STAGES[rule].script),
     }
-    if shard is not None:
-        parameters["code_of_shards"] = lambda wildcards: code_of(shard) if parts_of(rule, shard)(wildcards) else ""
-    return parameters
 
 
 @cache
-def code_of(rule):
-    """The digest of a rule's script and of what it imports."""
-    return code_digest(SCRIPTS / f"{rule}.py")
+def code_of(script):
+    """The digest of a script and of what it imports."""
+    return code_digest(SCRIPTS / f"{script}.py")
 
 
-def needs(rule):
-    """The resources of a rule's jobs; memory and time are doubled with every further attempt.
+def needs(wildcards, input, rulename):
+    """What a job asks for; Snakemake asks again once the inputs exist, and shows <TBD> until then."""
+    return resources.needs(plan, stage_of(rulename), wildcards, input, on_gpu=bool(gpus(wildcards, input, rulename)))
 
-    Snakemake calls these functions again once the inputs exist, and shows <TBD> until then.
-    """
 
-    def of_job(wildcards, input):
-        return resources.needs(plan, rule, wildcards, input, on_gpu=bool(gpu(wildcards, input)))
+def gpus(wildcards, input, rulename):
+    """The number of GPUs that a job asks for."""
+    return gpus_of_a_model() if resources.runs_model(stage_of(rulename), input) else 0
 
-    def gpu(wildcards, input):
-        return gpus_of_a_model() if resources.runs_model(rule, input) else 0
 
-    def gpu_model(wildcards, input):
-        return GPU_MODEL if gpu(wildcards, input) else None
+def gpu_model(wildcards, input, rulename):
+    """The model of GPU that a job asks for; Slurm's executor requests a GPU wherever one is named, even with gpu=0."""
+    return GPU_MODEL if gpus(wildcards, input, rulename) else None
 
-    asked = {
-        "mem_mb": lambda wildcards, input, attempt: resources.grown(of_job(wildcards, input).mem_mb, attempt),
-        "runtime": lambda wildcards, input, attempt: resources.grown(of_job(wildcards, input).minutes, attempt),
-        "gpu": gpu,
-    }
-    # Snakemake's executor for Slurm requests a GPU wherever a model of GPU is named, even with gpu=0.
-    return asked | ({"gpu_model": gpu_model} if GPU_MODEL else {})
+
+def stage_of(rulename):
+    """The stage of a rule, which another workflow may have given another name."""
+    return workflow.get_rule(rulename).params.stage
 
 
 def gpus_of_a_model():
@@ -226,6 +221,25 @@ def in_atlas(kind):
     return lambda wildcards: of_each(atlas.RESULTS[kind], atlas.results_of(plan, wildcards.model).get(kind, []))
 
 
+OF_CLARK = "Figures of Clark et al."
+
+
+def figure(path, caption, name, content, category="Figures", suffix=""):
+    """The outputs of a figure: PDF, and PNG with its entry in the report."""
+    *_, of = re.findall(r"\{\w+\}", path)
+    labels = {"figure": name, "task" if category == OF_CLARK else "partition": of, "content": content}
+    subcategory = "{model}" if "{model}" in path else "all models"
+    entry = {"caption": f"../report/{caption}.rst", "category": category, "subcategory": subcategory}
+    return {f"pdf{suffix}": f"{path}.pdf", f"png{suffix}": report(f"{path}.png", **entry, labels=labels)}
+
+
+def table(path, caption, name, content, category="Tables", suffix=""):
+    """The outputs of a table: CSV, Markdown, and HTML with its entry in the report."""
+    entry = {"caption": f"../report/{caption}.rst", "category": category}
+    html = report(f"{path}.html", **entry, labels={"table": name, "content": content})
+    return {f"csv{suffix}": f"{path}.csv", f"markdown{suffix}": f"{path}.md", f"html{suffix}": html}
+
+
 def parts_of(whole, shard):
     """The shards that the first output of the rule `whole` is joined from, which the rule `shard` makes.
 
@@ -272,8 +286,8 @@ def refuse_orphans():
 
 def remember_code_of(stages):
     """Write what the digests of the stages are made of, so that a later change can be traced to a module."""
-    for name in stages:
-        remember_code(folder_of_results(), SCRIPTS / f"{name}.py")
+    for stage in stages.values():
+        remember_code(folder_of_results(), SCRIPTS / f"{stage.script}.py")
 
 
 def folder_of_results():

@@ -1,7 +1,7 @@
 # Antecedents of mentions, and what finds them (Clark et al. 2019, section 4.3).
 
 
-rule extract_antecedents:
+use rule job as extract_antecedents with:
     input:
         model=paths.MODEL,
         rows=paths.ROWS,
@@ -11,17 +11,11 @@ rule extract_antecedents:
         "logs/extract_antecedents/{model}/{task}.log",
     benchmark:
         "results/antecedents/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("extract_antecedents"),
     params:
         **identity("extract_antecedents"),
-    script:
-        "../workflow_scripts/extract_antecedents.py"
 
 
-rule measure_coreference:
+use rule job as measure_coreference with:
     input:
         antecedents=paths.ANTECEDENTS,
         rows=paths.ROWS,
@@ -31,17 +25,10 @@ rule measure_coreference:
         "logs/measure_coreference/{model}/{task}.log",
     benchmark:
         "results/coreference/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_coreference"),
     params:
         **identity("measure_coreference"),
-    script:
-        "../workflow_scripts/measure_coreference.py"
 
 
 rule coreference:
     input:
         of_each(paths.COREFERENCE, plan.inputs_of("coreference")),
-    localrule: True

@@ -1,7 +1,7 @@
 # Which heads attend by position, or to tokens that have stood before, beside what chance gives.
 
 
-rule measure_detectors:
+use rule job as measure_detectors with:
     input:
         model=paths.MODEL,
     output:
@@ -10,17 +10,11 @@ rule measure_detectors:
         "logs/measure_detectors/{model}.log",
     benchmark:
         "results/detectors/{model}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_detectors"),
     params:
         **identity("measure_detectors"),
-    script:
-        "../workflow_scripts/measure_detectors.py"
 
 
-rule tabulate_detectors:
+use rule job as tabulate_detectors with:
     input:
         scores=paths.DETECTOR_SCORES,
     output:
@@ -34,17 +28,10 @@ rule tabulate_detectors:
         "logs/tabulate_detectors/{model}.log",
     benchmark:
         "results/detectors/{model}.table.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("tabulate_detectors"),
     params:
         **identity("tabulate_detectors"),
-    script:
-        "../workflow_scripts/tabulate_detectors.py"
 
 
 rule detectors:
     input:
         of_each(paths.DETECTORS, plan.detected),
-    localrule: True

@@ -1,7 +1,7 @@
 # How differently heads attend, and the heads in the plane (Clark et al. 2019, section 6).
 
 
-rule measure_divergence_shard:
+use rule job as measure_divergence_shard with:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
@@ -11,17 +11,11 @@ rule measure_divergence_shard:
         "logs/measure_divergence_shard/{model}/{task}/{shard}-of-{shards}.log",
     benchmark:
         "results/shards/divergence/{model}/{task}/{shard}-of-{shards}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_divergence_shard"),
     params:
         **identity("measure_divergence_shard"),
-    script:
-        "../workflow_scripts/measure_divergence_shard.py"
 
 
-rule measure_divergence:
+use rule job as measure_divergence with:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
@@ -32,17 +26,11 @@ rule measure_divergence:
         "logs/measure_divergence/{model}/{task}.log",
     benchmark:
         "results/divergence/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_divergence"),
     params:
-        **identity("measure_divergence", shard="measure_divergence_shard"),
-    script:
-        "../workflow_scripts/measure_divergence.py"
+        **identity("measure_divergence"),
 
 
-rule project_heads:
+use rule job as project_heads with:
     input:
         divergence=paths.DIVERGENCE,
     output:
@@ -52,17 +40,10 @@ rule project_heads:
         "logs/project_heads/{model}/{task}.log",
     benchmark:
         "results/divergence/{model}/{task}.plane.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("project_heads"),
     params:
         **identity("project_heads"),
-    script:
-        "../workflow_scripts/project_heads.py"
 
 
 rule divergence:
     input:
         of_each(paths.PLANE, plan.texts),
-    localrule: True

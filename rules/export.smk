@@ -1,7 +1,7 @@
 # Lists of heads for other programs.
 
 
-rule export_heads:
+use rule job as export_heads with:
     input:
         partition=paths.PARTITION,
         confidence=of_clustered(paths.CONFIDENCE),
@@ -14,17 +14,11 @@ rule export_heads:
         "logs/export_heads/{model}/{partition}.log",
     benchmark:
         "results/export/{model}/{partition}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("export_heads"),
     params:
         **identity("export_heads"),
-    script:
-        "../workflow_scripts/export_heads.py"
 
 
-rule measure_reach:
+use rule job as measure_reach with:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
@@ -34,17 +28,11 @@ rule measure_reach:
         "logs/measure_reach/{model}/{task}.log",
     benchmark:
         "results/reach/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_reach"),
     params:
         **identity("measure_reach"),
-    script:
-        "../workflow_scripts/measure_reach.py"
 
 
-rule export_full_attention:
+use rule job as export_full_attention with:
     input:
         reach=of_task(paths.REACH),
     output:
@@ -55,18 +43,11 @@ rule export_full_attention:
         "logs/export_full_attention/{model}/{partition}.log",
     benchmark:
         "results/export/{model}/{partition}.full_attention.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("export_full_attention"),
     params:
         **identity("export_full_attention"),
-    script:
-        "../workflow_scripts/export_full_attention.py"
 
 
 rule export:
     input:
         of_each(rules.export_heads.output.list, plan.partitions.values()),
         of_each(rules.export_full_attention.output.pattern, plan.cached),
-    localrule: True

@@ -1,7 +1,7 @@
 # Distance features: how far, and at which special tokens, each head looks (Guan et al. 2020, section 3).
 
 
-rule extract_shard:
+use rule job as extract_shard with:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
@@ -11,17 +11,11 @@ rule extract_shard:
         "logs/extract_shard/{model}/{task}/{shard}-of-{shards}.log",
     benchmark:
         "results/shards/features/{model}/{task}/{shard}-of-{shards}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("extract_shard"),
     params:
         **identity("extract_shard"),
-    script:
-        "../workflow_scripts/extract_shard.py"
 
 
-rule extract_features:
+use rule job as extract_features with:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
@@ -32,17 +26,10 @@ rule extract_features:
         "logs/extract_features/{model}/{task}.log",
     benchmark:
         "results/features/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("extract_features"),
     params:
-        **identity("extract_features", shard="extract_shard"),
-    script:
-        "../workflow_scripts/extract_features.py"
+        **identity("extract_features"),
 
 
 rule features:
     input:
         of_each(paths.FEATURES, plan.features),
-    localrule: True

@@ -1,7 +1,7 @@
 # How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
 
-rule measure_gradients:
+use rule job as measure_gradients with:
     input:
         model=paths.MODEL,
         texts=texts_of_gradients,
@@ -12,17 +12,10 @@ rule measure_gradients:
         "logs/measure_gradients/{model}/{task}.log",
     benchmark:
         "results/gradients/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_gradients"),
     params:
         **identity("measure_gradients"),
-    script:
-        "../workflow_scripts/measure_gradients.py"
 
 
 rule gradients:
     input:
         of_each(paths.GRADIENTS, plan.gradients),
-    localrule: True

@@ -1,7 +1,7 @@
 # Models, found once and recorded. This is a local job, since it may download.
 
 
-rule fetch_model:
+use rule local_job as fetch_model with:
     input:
         files=lambda wildcards: of_user(plan.files.of_model(wildcards.model)),
         finetuned=lambda wildcards: paths.FINETUNED.format(**wildcards) if plan.finetuned(wildcards.model) else [],
@@ -12,16 +12,10 @@ rule fetch_model:
     benchmark:
         "results/sources/models/{model}.benchmark.tsv"
     localrule: True
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
-        # What is checked and changes no result: as a parameter it would run everything again.
-        demands=lambda wildcards: demands_as_text(plan, wildcards.model),
     params:
         **identity("fetch_model"),
-    script:
-        "../workflow_scripts/fetch_model.py"
+        # What is checked and changes no result. Snakemake runs no job again for a parameter that asks for `output`.
+        demands=lambda wildcards, output: demands_as_text(plan, wildcards.model),
 
 
 if workflow.is_main_process:

@@ -5,7 +5,7 @@ SUMMARY = local(os.path.relpath(SCRIPTS / "headtypes" / "pages" / "summary"))
 CAPTIONS = local(os.path.relpath(ROOT / "report"))
 
 
-rule write_summary:
+use rule local_job as write_summary with:
     input:
         guan=[rules.compare_with_guan.output.csv] if plan.partitions else [],
         clark=(
@@ -63,17 +63,10 @@ rule write_summary:
     benchmark:
         "results/index.benchmark.tsv"
     localrule: True
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
     params:
         **identity("write_summary"),
-    script:
-        "../workflow_scripts/write_summary.py"
 
 
 rule summary:
     input:
         rules.write_summary.output,
-    localrule: True

@@ -1,7 +1,7 @@
 # Dependency relations of treebanks, and what finds them: heads, offsets, probes (Clark et al. 2019, sections 4.2, 5).
 
 
-rule measure_offsets:
+use rule job as measure_offsets with:
     input:
         rows=paths.ROWS,
         test=lambda wildcards: of_test(wildcards.task),
@@ -11,17 +11,11 @@ rule measure_offsets:
         "logs/measure_offsets/{task}.log",
     benchmark:
         "results/offsets/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_offsets"),
     params:
         **identity("measure_offsets"),
-    script:
-        "../workflow_scripts/measure_offsets.py"
 
 
-rule extract_arcs:
+use rule job as extract_arcs with:
     input:
         model=paths.MODEL,
         rows=paths.ROWS,
@@ -32,17 +26,11 @@ rule extract_arcs:
         "logs/extract_arcs/{model}/{task}.log",
     benchmark:
         "results/arcs/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("extract_arcs"),
     params:
         **identity("extract_arcs"),
-    script:
-        "../workflow_scripts/extract_arcs.py"
 
 
-rule measure_relations:
+use rule job as measure_relations with:
     input:
         arcs=paths.ARCS,
         rows=paths.ROWS,
@@ -54,17 +42,11 @@ rule measure_relations:
         "logs/measure_relations/{model}/{task}.log",
     benchmark:
         "results/relations/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_relations"),
     params:
         **identity("measure_relations"),
-    script:
-        "../workflow_scripts/measure_relations.py"
 
 
-rule train_probes:
+use rule job as train_probes with:
     input:
         model=paths.MODEL,
         training=paths.TRAINING_ROWS,
@@ -76,17 +58,11 @@ rule train_probes:
         "logs/train_probes/{model}/{task}.log",
     benchmark:
         "results/probes/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("train_probes"),
     params:
         **identity("train_probes"),
-    script:
-        "../workflow_scripts/train_probes.py"
 
 
-rule probe_types:
+use rule job as probe_types with:
     input:
         model=paths.MODEL,
         training=paths.TRAINING_ROWS,
@@ -98,17 +74,11 @@ rule probe_types:
         "logs/probe_types/{model}/{task}/{partition}.log",
     benchmark:
         "results/probes/{model}/{task}/{partition}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("probe_types"),
     params:
         **identity("probe_types"),
-    script:
-        "../workflow_scripts/probe_types.py"
 
 
-rule measure_probes:
+use rule job as measure_probes with:
     input:
         probes=paths.PROBES,
         rows=paths.ROWS,
@@ -119,14 +89,8 @@ rule measure_probes:
         "logs/measure_probes/{model}/{task}.log",
     benchmark:
         "results/probes/{model}/{task}.scores.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_probes"),
     params:
         **identity("measure_probes"),
-    script:
-        "../workflow_scripts/measure_probes.py"
 
 
 rule syntax:
@@ -135,4 +99,3 @@ rule syntax:
         of_each(paths.RELATIONS, plan.inputs_of("treebank")),
         of_each(paths.PROBE_SCORES, plan.probed),
         of_each(paths.PROBES_OF_TYPES, plan.probed_types),
-    localrule: True

@@ -1,7 +1,7 @@
 # Data, found once and recorded; samples and questions drawn from them; questions cut into windows for a model.
 
 
-rule fetch_task:
+use rule local_job as fetch_task with:
     input:
         lambda wildcards: of_user(plan.files.of_task(wildcards.task)),
     output:
@@ -12,17 +12,11 @@ rule fetch_task:
     benchmark:
         "results/sources/tasks/{task}.benchmark.tsv"
     localrule: True
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
     params:
         **identity("fetch_task"),
-    script:
-        "../workflow_scripts/fetch_task.py"
 
 
-rule fetch_test:
+use rule local_job as fetch_test with:
     input:
         lambda wildcards: of_user(plan.files.of_test(wildcards.task)),
     output:
@@ -35,17 +29,11 @@ rule fetch_test:
     wildcard_constraints:
         task=any_of(task for task in plan.config.tasks if plan.files.of_test(task)),
     localrule: True
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
     params:
         **identity("fetch_test"),
-    script:
-        "../workflow_scripts/fetch_test.py"
 
 
-rule sample_inputs:
+use rule local_job as sample_inputs with:
     input:
         rows=paths.ROWS,
     output:
@@ -55,17 +43,11 @@ rule sample_inputs:
     benchmark:
         "results/samples/{task}.benchmark.tsv"
     localrule: True
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
     params:
         **identity("sample_inputs"),
-    script:
-        "../workflow_scripts/sample_inputs.py"
 
 
-rule sample_questions:
+use rule local_job as sample_questions with:
     input:
         rows=paths.ROWS,
     output:
@@ -75,17 +57,11 @@ rule sample_questions:
     benchmark:
         "results/questions/{task}.benchmark.tsv"
     localrule: True
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
     params:
         **identity("sample_questions"),
-    script:
-        "../workflow_scripts/sample_questions.py"
 
 
-rule prepare_windows:
+use rule job as prepare_windows with:
     input:
         model=paths.MODEL,
         questions=paths.QUESTIONS,
@@ -95,11 +71,5 @@ rule prepare_windows:
         "logs/prepare_windows/{model}/{task}.log",
     benchmark:
         "results/windows/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("prepare_windows"),
     params:
         **identity("prepare_windows"),
-    script:
-        "../workflow_scripts/prepare_windows.py"

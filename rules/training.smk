@@ -1,7 +1,7 @@
 # Models that the workflow fine-tunes itself, in the layout of `save_pretrained`.
 
 
-rule fetch_training:
+use rule local_job as fetch_training with:
     input:
         lambda wildcards: of_user(plan.files.of_training(wildcards.task)),
     output:
@@ -12,17 +12,11 @@ rule fetch_training:
     benchmark:
         "results/sources/training/{task}.benchmark.tsv"
     localrule: True
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        gpu=0,
     params:
         **identity("fetch_training"),
-    script:
-        "../workflow_scripts/fetch_training.py"
 
 
-rule finetune_model:
+use rule job as finetune_model with:
     input:
         base=lambda wildcards: paths.MODEL.format(model=plan.finetuned(wildcards.model).base),
         rows=lambda wildcards: paths.TRAINING_ROWS.format(task=plan.finetuned(wildcards.model).task),
@@ -34,14 +28,8 @@ rule finetune_model:
         "results/models/{model}.benchmark.tsv"
     wildcard_constraints:
         model=any_of(name for name in plan.config.models if plan.finetuned(name)),
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("finetune_model"),
     params:
         **identity("finetune_model"),
-    script:
-        "../workflow_scripts/finetune_model.py"
 
 
 READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in made_from(it.model))
@@ -54,4 +42,3 @@ rule downloads:
         expand(paths.ROWS, task=dict.fromkeys(it.task for it in plan.inputs)),
         expand(paths.TRAINING_ROWS, task=dict.fromkeys(LEARNT_TASKS)),
         [of_test(task) for task in plan.tasks_of("treebank")],
-    localrule: True

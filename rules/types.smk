@@ -1,7 +1,7 @@
 # Types of heads: clustering, stability, confidence, and the choice of method and number (Guan et al. 2020, section 4).
 
 
-rule cluster_heads:
+use rule job as cluster_heads with:
     input:
         features=of_task(paths.FEATURES),
     output:
@@ -13,17 +13,11 @@ rule cluster_heads:
         "results/partitions/{model}/{partition}.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.clustered),
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("cluster_heads"),
     params:
         **identity("cluster_heads"),
-    script:
-        "../workflow_scripts/cluster_heads.py"
 
 
-rule import_partition:
+use rule job as import_partition with:
     input:
         table=lambda wildcards: local(plan.partitions[wildcards.model, wildcards.partition].file),
         features=of_task(paths.FEATURES),
@@ -35,17 +29,11 @@ rule import_partition:
         "results/partitions/{model}/{partition}.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.imported),
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("import_partition"),
     params:
         **identity("import_partition"),
-    script:
-        "../workflow_scripts/import_partition.py"
 
 
-rule measure_stability:
+use rule job as measure_stability with:
     input:
         features=of_task(paths.FEATURES),
         partition=paths.PARTITION,
@@ -57,17 +45,11 @@ rule measure_stability:
         "results/stability/{model}/{partition}.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.clustered),
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_stability"),
     params:
         **identity("measure_stability"),
-    script:
-        "../workflow_scripts/measure_stability.py"
 
 
-rule measure_confidence:
+use rule job as measure_confidence with:
     input:
         features=of_task(paths.FEATURES),
         partition=paths.PARTITION,
@@ -80,46 +62,27 @@ rule measure_confidence:
         "results/confidence/{model}/{partition}.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.clustered),
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("measure_confidence"),
     params:
         **identity("measure_confidence"),
-    script:
-        "../workflow_scripts/measure_confidence.py"
 
 
-rule plot_confidence:
+use rule job as plot_confidence with:
     input:
         heads=paths.CONFIDENCE,
         partition=paths.PARTITION,
     output:
-        pdf="results/confidence/{model}/{partition}.pdf",
-        png=report(
-            "results/confidence/{model}/{partition}.png",
-            caption="../report/confidence.rst",
-            category="Figures",
-            subcategory="{model}",
-            labels={"figure": "confidence", "partition": "{partition}", "content": "how certain each type is"},
-        ),
+        **figure("results/confidence/{model}/{partition}", "confidence", "confidence", "how certain each type is"),
     log:
         "logs/plot_confidence/{model}/{partition}.log",
     benchmark:
         "results/confidence/{model}/{partition}.figure.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.clustered),
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("plot_confidence"),
     params:
         **identity("plot_confidence"),
-    script:
-        "../workflow_scripts/plot_confidence.py"
 
 
-rule embed_heads:
+use rule job as embed_heads with:
     input:
         features=of_task(paths.FEATURES),
     output:
@@ -128,17 +91,11 @@ rule embed_heads:
         "logs/embed_heads/{model}/{partition}.log",
     benchmark:
         "results/embedding/{model}/{partition}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("embed_heads"),
     params:
         **identity("embed_heads"),
-    script:
-        "../workflow_scripts/embed_heads.py"
 
 
-rule choose_clustering:
+use rule job as choose_clustering with:
     input:
         features=paths.FEATURES,
     output:
@@ -149,42 +106,23 @@ rule choose_clustering:
         "logs/choose_clustering/{model}/{task}.log",
     benchmark:
         "results/choice/{model}/{task}.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("choose_clustering"),
     params:
         **identity("choose_clustering"),
-    script:
-        "../workflow_scripts/choose_clustering.py"
 
 
-rule plot_choice:
+use rule job as plot_choice with:
     input:
         ways=paths.CHOICE,
         agreement=paths.CHOICE_AGREEMENT,
         best=paths.CHOICE_BEST,
     output:
-        pdf="results/choice/{model}/{task}.pdf",
-        png=report(
-            "results/choice/{model}/{task}.png",
-            caption="../report/choice.rst",
-            category="Figures",
-            subcategory="{model}",
-            labels={"figure": "choice", "partition": "{task}", "content": "how many types, by which method"},
-        ),
+        **figure("results/choice/{model}/{task}", "choice", "choice", "how many types, by which method"),
     log:
         "logs/plot_choice/{model}/{task}.log",
     benchmark:
         "results/choice/{model}/{task}.figure.benchmark.tsv"
-    conda:
-        "../envs/headtypes.yaml"
-    resources:
-        **needs("plot_choice"),
     params:
         **identity("plot_choice"),
-    script:
-        "../workflow_scripts/plot_choice.py"
 
 
 rule types:
@@ -192,4 +130,3 @@ rule types:
         of_each(paths.PARTITION, plan.partitions.values()),
         of_each(rules.plot_confidence.output.png, plan.clustered),
         of_each(rules.plot_choice.output.png, plan.features),
-    localrule: True

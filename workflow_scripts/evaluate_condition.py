@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.analyses.ablation.evaluation import evaluate_condition, read_parts, summary
+from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part, read_parts, summary
 from headtypes.analyses.ablation.head_output_files import read_head_outputs
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import write_json
@@ -9,15 +9,17 @@ from headtypes.data.windows import read_windows
 from headtypes.models.records import read_model_record
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    predictions, scores = evaluate_condition(
+    read = (
         read_rows(inputs.questions, spec["kind"]),
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
         read_head_outputs(inputs.head_outputs),
-        read_parts(inputs.parts),
-        **spec,
     )
-    write_json(outputs.predictions, predictions)
-    write_scores(outputs.per_question, scores, provenance)
-    write_json(outputs.metrics, {**summary(scores, spec["kind"]), "provenance": provenance})
+    if "part" in spec:
+        write_scores(outputs.found, evaluate_part(*read, **spec), provenance)
+    else:
+        predictions, scores = evaluate_condition(*read, read_parts(inputs.parts), **spec)
+        write_json(outputs.predictions, predictions)
+        write_scores(outputs.per_question, scores, provenance)
+        write_json(outputs.metrics, {**summary(scores, spec["kind"]), "provenance": provenance})

@@ -5,4 +5,4 @@ from headtypes.models.records import read_model_record
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     samples, model = read_records(inputs.samples, Sample), read_model_record(inputs.model)
-    write_task_divergence(outputs.divergence, samples, model, inputs.parts, provenance, **spec)
+    write_task_divergence(outputs.divergence, samples, model, inputs.get("parts", []), provenance, **spec)

@@ -24,12 +24,12 @@ def test_shards_of_which_some_fail_in_every_way_make_the_tables_of_one_job(slurm
     with cluster_workdir.started(*LITTLE_MEMORY, *ON_GPU, *GROUPED, "--", TABLES) as run:
         cancelled = cluster_workdir.next_job("extract_shard")
         # Downloads are local jobs; no other asks for the network. Each job has its GPU from Slurm.
-        for environment in slurm.processes_of(cancelled, "extract_shard.py").values():
+        for environment in slurm.processes_of(cancelled, "extract_features.py").values():
             assert (environment["HF_HUB_OFFLINE"], environment["CUDA_VISIBLE_DEVICES"]) == ("1", "0")
         slurm.ask("scancel", cancelled)
 
         hanging = cluster_workdir.next_job("extract_shard", cancelled)
-        slurm.overrun(hanging, "extract_shard.py")
+        slurm.overrun(hanging, "extract_features.py")
 
         lost = cluster_workdir.next_job("extract_shard", cancelled, hanging)
         slurm.node_down()

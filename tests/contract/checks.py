@@ -16,8 +16,17 @@ from tests.support.planning import jobs_of_another_python, planned_jobs, rules_o
 
 # What a job may know of Snakemake: its files and its two parameters; the others name it in messages and records.
 OF_A_JOB = {"input", "output", "log", "params", "resources", "rule", "threads", "wildcards"}
-# Rules that join what others have made in shards.
-JOINING = {"extract_features", "evaluate_condition", "measure_divergence"}
+# What other rules inherit, and the rules that run the script of another.
+INHERITED = {"job", "local_job"}
+SHARED = {
+    "extract_shard": "extract_features",
+    "evaluate_shard": "evaluate_condition",
+    "measure_divergence_shard": "measure_divergence",
+    "fetch_training": "fetch_task",
+    "fetch_test": "fetch_task",
+}
+# Parameters that change no result: Snakemake runs no job again for one that asks for `output`.
+CHECKED = {"fetch_model": (("demands", ("wildcards", "output")),)}
 # Packages that the digest does not count, since they change no result.
 UNCOUNTED = {
     "huggingface_hub": "carries files, whose revision is recorded",
@@ -92,19 +101,18 @@ def snakefiles(root: Path) -> list[str]:
 def rules(root: Path) -> list[str]:
     """Every rule runs a script of its name, and has the parameters `spec`, from wildcards alone, and `code`.
 
-    Those that join shards also have the code of these.
+    The others are constant, or what is checked and changes no result.
     """
     wrong = []
     for rule in rules_of(root):
-        if not rule.runs:
+        if not rule.runs or rule.name in INHERITED:
             continue
         if rule.runs != ("script",):
             wrong.append(f"{rule.name}: has {' and '.join(rule.runs)} instead of a script")
-        elif Path(rule.script).name != f"{rule.name}.py":
+        elif Path(rule.script).stem != SHARED.get(rule.name, rule.name):
             wrong.append(f"{rule.name}: runs {rule.script}")
-        expected = (("spec", ("wildcards",)), ("code", ("wildcards",)))
-        joining = (*expected, ("code_of_shards", ("wildcards",)))
-        if rule.parameters != (joining if rule.name in JOINING else expected):
+        functions = (("spec", ("wildcards",)), ("code", ("wildcards",)), *CHECKED.get(rule.name, ()))
+        if rule.parameters != (("script", None), ("stage", None), *functions):
             wrong.append(f"{rule.name}: has the parameters {', '.join(map(_shown, rule.parameters))}")
     return wrong
 
@@ -119,9 +127,7 @@ def parameters(root: Path) -> list[str]:
                 wrong.append(f"{job.rule}: the parameter {name} is a {kind}")
             elif name == "spec" and value != _canonical(value):
                 wrong.append(f"{job.rule}: the parameter spec is no canonical JSON")
-            elif name.startswith("code") and not re.fullmatch(
-                "[0-9a-f]{16,64}" if name == "code" else "([0-9a-f]{16,64})?", value
-            ):
+            elif name == "code" and not re.fullmatch("[0-9a-f]{16,64}", value):
                 wrong.append(f"{job.rule}: the parameter {name} is no digest")
     return list(dict.fromkeys(wrong))
 

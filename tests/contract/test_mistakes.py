@@ -15,8 +15,8 @@ from tests.support.workplace import Workplace
 
 RULES = "rules/types.smk"
 IDENTITY = r'\*\*identity\("cluster_heads"\),'
-SCRIPT = r'script:\s+"../workflow_scripts/cluster_heads.py"'
-BEFORE = f"(?={SCRIPT})"
+BEFORE = rf"(?=params:\s+{IDENTITY})"
+WHOLE = r"(?s)use rule job as cluster_heads with:.*?(?=\n\n\n)"
 CLUSTER = "workflow_scripts/cluster_heads.py"
 NAMING = "workflow_scripts/headtypes/analyses/types/naming.py"
 STABILITY = "workflow_scripts/headtypes/analyses/types/stability.py"
@@ -24,6 +24,11 @@ WORKFLOW = "workflow_scripts/headtypes/planning/job.py"
 SPECS = "workflow_scripts/headtypes/analyses/types/stage.py"
 RESTARTS = r'"restarts": clustering\.restarts,'
 END = r"\Z"
+
+
+def with_own(execution: str) -> str:
+    """The rule as one that does not run a script."""
+    return f"rule cluster_heads:\n    output:\n        paths.PARTITION,\n    {execution}"
 
 
 def plant(place: Workplace, file: str, pattern: str, replacement: str) -> None:
@@ -74,43 +79,43 @@ SEEN = {
     ),
     "a rule that reads the configuration": (
         (RULES, BEFORE, 'threads: config["stability"]["models"]\n    '),
-        (checks.snakefiles, "types.smk:22: reads the configuration"),
+        (checks.snakefiles, "types.smk:16: reads the configuration"),
     ),
     "a rule that reads it from the plan": (
         (RULES, BEFORE, "threads: plan.config.stability.models\n    "),
-        (checks.snakefiles, "types.smk:22: reads the configuration"),
+        (checks.snakefiles, "types.smk:16: reads the configuration"),
     ),
     "a shell line that formats the configuration": (
-        (RULES, SCRIPT, 'shell:\n        "echo {config[seed]} > {output}"'),
+        (RULES, WHOLE, with_own('shell:\n        "echo {config[seed]} > {output}"')),
         (checks.snakefiles, "reads the configuration"),
     ),
     "a shell line": (
-        (RULES, SCRIPT, 'shell:\n        "touch {output}"'),
+        (RULES, WHOLE, with_own('shell:\n        "touch {output}"')),
         (checks.rules, "cluster_heads: has shell instead of a script"),
     ),
     "a rule with run": (
-        (RULES, SCRIPT, "run:\n        open(output[0])"),
+        (RULES, WHOLE, with_own("run:\n        open(output[0])")),
         (checks.rules, "cluster_heads: has run instead of a script"),
     ),
     "the script of another rule": (
-        (RULES, SCRIPT, 'script:\n        "../workflow_scripts/measure_stability.py"'),
+        (RULES, IDENTITY, '**(identity("cluster_heads") | {"script": "measure_stability"}),'),
         (checks.rules, "cluster_heads: runs ../workflow_scripts/measure_stability.py"),
     ),
     "a third parameter": (
         (RULES, IDENTITY, '**identity("cluster_heads"),\n        restarts=50,'),
-        (checks.rules, "cluster_heads: has the parameters spec(wildcards), code(wildcards), restarts"),
+        (checks.rules, "cluster_heads: has the parameters script, stage, spec(wildcards), code(wildcards), restarts"),
     ),
     "a parameter without a name": (
         (RULES, IDENTITY, '7,\n        **identity("cluster_heads"),'),
-        (checks.rules, "cluster_heads: has the parameters one without a name, spec(wildcards), code"),
+        (checks.rules, "cluster_heads: has the parameters one without a name, script, stage, spec(wildcards), code"),
     ),
     "a parameter function that takes input": (
         (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards, input: str(input)}),'),
-        (checks.rules, "cluster_heads: has the parameters spec(wildcards, input), code"),
+        (checks.rules, "cluster_heads: has the parameters script, stage, spec(wildcards, input), code"),
     ),
     "a parameter function that takes output": (
         (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards, output: str(output)}),'),
-        (checks.rules, "cluster_heads: has the parameters spec(wildcards, output), code"),
+        (checks.rules, "cluster_heads: has the parameters script, stage, spec(wildcards, output), code"),
     ),
     "a set as parameter": (
         (RULES, IDENTITY, '**(identity("cluster_heads") | {"spec": lambda wildcards: {"k", "bins"}}),'),

@@ -203,8 +203,8 @@ def _jobs() -> list[tuple]:
 
 def _with_names(parameters: Any) -> list[tuple[str | None, Any]]:
     """Every parameter in its order, and None where it has no name."""
-    named = list(parameters.items())
-    return [(next((name for name, known in named if known is value), None), value) for value in parameters]
+    names = {start: name for name, (start, _) in parameters._get_names()}
+    return [(names.get(at), value) for at, value in enumerate(parameters)]
 
 
 def _reason(workflow: Any, job: Any) -> str:
@@ -212,7 +212,8 @@ def _reason(workflow: Any, job: Any) -> str:
     if not all(os.path.lexists(file) for file in job.output):
         return "new"
     old = set().union(*(workflow.persistence.params(file) or () for file in job.output))
-    changed = [name for name, value in job.params.items() if repr(value) not in old]
+    counted = {name: value for name, value in job.params.items() if value in job.non_derived_params}
+    changed = [name for name, value in counted.items() if repr(value) not in old]
     if changed:
         return changed[0]
     reason = workflow.dag.reason(job)

@@ -90,8 +90,8 @@ def test_what_depends_on_one_of_two_values_sees_them_change_places(full):
     assert tried > 30
 
 
-def test_every_rule_has_a_stage_and_every_stage_a_rule():
-    assert STAGES.keys() == {script.stem for script in SCRIPTS.glob("*.py")}
+def test_every_script_has_a_stage_and_every_stage_a_script():
+    assert {stage.script for stage in STAGES.values()} == {script.stem for script in SCRIPTS.glob("*.py")}
 
 
 def test_a_spec_is_plain_data_that_json_brings_back_as_it_was(full):

@@ -23,11 +23,11 @@ def inputs_of(script) -> set[str]:
 
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_runs_a_model_if_its_script_loads_one(name):
-    reached = reached_modules(SCRIPTS / f"{name}.py")
+    reached = reached_modules(SCRIPTS / f"{STAGES[name].script}.py")
     assert STAGES[name].runs_model == bool(LOADERS & reached)
 
 
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_reads_the_texts_that_its_script_reads(name):
-    read = inputs_of(SCRIPTS / f"{name}.py") & TEXTS
+    read = inputs_of(SCRIPTS / f"{STAGES[name].script}.py") & TEXTS
     assert read == ({STAGES[name].reads} if STAGES[name].reads else set())

@@ -32,11 +32,18 @@ class Stage:
     """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None
     """How often a job reads all texts, by plan, wildcards and number of texts; None for once."""
+    of: str | None = None
+    """Name of the rule whose script this one runs too; None for a script of its own."""
 
     @property
     def name(self) -> str:
         """Name of the rule."""
         return self.spec.__name__
+
+    @property
+    def script(self) -> str:
+        """Name of the rule's script."""
+        return self.of or self.name
 
     @property
     def runs_model(self) -> bool:
@@ -52,9 +59,10 @@ def stage(
     computes: Computation | None = None,
     reads: str | None = None,
     passes: Callable[[Plan, Any, int], float] | None = None,
+    of: str | None = None,
 ) -> Callable[[Callable[..., dict]], Stage]:
     """Make a stage of the function that gives its spec; the function is named as the rule."""
-    return lambda spec: Stage(spec, computes, reads, passes)
+    return lambda spec: Stage(spec, computes, reads, passes, of)
 
 
 def given(part: BaseModel) -> dict:

@@ -61,8 +61,7 @@ class _Tee:
 def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
 
-    spec: also holds the `demands` of a job that checks some, which change no result: they come as a resource, since
-        Snakemake runs a job again when a parameter changes.
+    spec: also holds the `demands` of a job that checks some, which change no result.
     provenance: what makes the outputs, for formats that can hold it (`headtypes.planning.provenance`); it is recorded
         for all of them when the job has ended well.
     An `InputError` ends the job with its message alone, and so does a refusal of the system to read or write; any other
@@ -86,9 +85,9 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             results = results_folder(outputs[0])
             read = verified(inputs, results)
             if any(map(is_shard, read)):
-                check_shards(spec, read, snakemake.params.code_of_shards)
+                check_shards(spec, read, snakemake.params.code)
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
-            demands = getattr(snakemake.resources, "demands", None)
+            demands = getattr(snakemake.params, "demands", None)
             checked = {"demands": json.loads(demands)} if demands else {}
             # A copy, since scripts take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance

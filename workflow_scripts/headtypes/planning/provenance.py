@@ -108,7 +108,7 @@ def check_shards(spec: dict, read: dict[str, str], code: str) -> None:
     Snakemake sees that too, but not where its own records have been deleted.
 
     spec, read: of the job that joins, as Snakemake and `verified` gave them; the shards are among what it reads.
-    code:       the digest of the present code that makes the shards.
+    code:       the digest of the present code, which makes the shards as well.
     """
     for path in filter(is_shard, read):
         shard = recorded(path)

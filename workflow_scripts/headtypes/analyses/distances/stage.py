@@ -9,7 +9,7 @@ def extract_features(plan: Plan, model: str, task: str) -> dict:
     return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
 
 
-@stage("forward", reads="samples")
+@stage("forward", reads="samples", of="extract_features")
 def extract_shard(plan: Plan, model: str, task: str, shard: str, shards: str) -> dict:
     """What the whole extraction depends on, and which part of it this is."""
     return {**extract_features(plan, model, task), "part": [int(shard), int(shards)]}

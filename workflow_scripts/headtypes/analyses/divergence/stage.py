@@ -11,7 +11,7 @@ def measure_divergence(plan: Plan, model: str, task: str) -> dict:
     return {**measure_surface(plan, model, task), "smoothing": plan.config.divergence.smoothing}
 
 
-@stage("divergence", reads="samples")
+@stage("divergence", reads="samples", of="measure_divergence")
 def measure_divergence_shard(plan: Plan, model: str, task: str, shard: str, shards: str) -> dict:
     """What the whole measurement depends on, and which part of it this is."""
     return {**measure_divergence(plan, model, task), "part": [int(shard), int(shards)]}

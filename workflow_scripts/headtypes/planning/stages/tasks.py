@@ -14,7 +14,7 @@ def fetch_task(plan: Plan, task: str) -> dict:
     return source_of(plan, task, "evaluated")
 
 
-@stage()
+@stage(of="fetch_task")
 def fetch_test(plan: Plan, task: str) -> dict:
     """Where the sentences come from on which choices are scored."""
     return source_of(plan, task, "test")

@@ -6,7 +6,7 @@ from headtypes.planning.plan import Plan
 from headtypes.planning.stages.tasks import source_of
 
 
-@stage()
+@stage(of="fetch_task")
 def fetch_training(plan: Plan, task: str) -> dict:
     """Where the training data come from, and which columns hold what."""
     return source_of(plan, task, "training")

@@ -39,11 +39,13 @@ class Job:
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gpu: bool = False
     mem_mb: int | None = None
+    of: str | None = None
+    """Name of the rule in this workflow; None where it is that of its script."""
 
     @property
     def stage(self) -> str:
-        """Name of the rule in this workflow, which is that of its script."""
-        return self.script.stem
+        """Name of the rule in this workflow."""
+        return self.of or self.script.stem
 
     @property
     def results(self) -> Path:
