@@ -147,9 +147,10 @@ class Ways:
 
     def _read(self, model: torch.nn.Module, reducer: PerSample) -> np.ndarray:
         samples = np.arange(len(self._kinds))
-        reducer.begin(Pass("benchmark", samples, self.case.layers, self._heads, model.dtype))
-        run(model, self._inputs, AttentionReader([reducer], Batch(samples, self.case.lengths, self._inputs)))
-        reducer.finish()
+        reducer.begin(Pass("benchmark", samples, self.case.layers, self._heads, self._heads, model.dtype))
+        reader = AttentionReader([reducer], Batch(samples, self.case.lengths, self._inputs))
+        run(model, self._inputs, reader)
+        reader.finish("benchmark")
         return reducer.result()
 
     def _from_maps(self, model: torch.nn.Module, reduce: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

@@ -28,13 +28,14 @@ def mean_head_outputs(model, encoded, batch_tokens=4096, what="test"):
 
 def attention_maps(model, encoded):
     """Of one sample: [layer, head, query, key]."""
-    return read_with(Maps(), model, encoded)
+    (maps,) = read_with(Maps(), model, encoded)
+    return maps
 
 
 def reader_of(reducers, lengths, layers, heads, device="cpu"):
     """The hook by which reducers read one batch of samples of these lengths, all of their pass."""
     samples = np.arange(len(lengths))
     for reducer in reducers:
-        reducer.begin(Pass("test", samples, layers, heads, torch.float32))
+        reducer.begin(Pass("test", samples, layers, heads, heads, torch.float32))
     inputs = {"input_ids": torch.zeros(len(lengths), max(lengths), dtype=torch.int64, device=device)}
     return AttentionReader(reducers, Batch(samples, list(lengths), inputs))

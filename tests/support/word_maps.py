@@ -16,7 +16,7 @@ def read_planted(reducer: Reducer, maps: Sequence[np.ndarray], causal: bool = Fa
     lengths = [len(each[0, 0]) for each in maps]
     layers, heads = maps[0].shape[:2]
     longest = max(lengths)
-    reducer.begin(Pass("test", np.arange(len(maps)), layers, heads, torch.float32))
+    reducer.begin(Pass("test", np.arange(len(maps)), layers, heads, heads, torch.float32))
     batch = Batch(np.arange(len(maps)), lengths, {"input_ids": torch.zeros(len(maps), longest, dtype=torch.int64)})
     reader = AttentionReader([reducer], batch)
     mask = torch.arange(longest) < torch.tensor(lengths)[:, None, None, None]
@@ -29,7 +29,7 @@ def read_planted(reducer: Reducer, maps: Sequence[np.ndarray], causal: bool = Fa
             query[sample, :, :length, :length] = torch.from_numpy(of_sample[layer]).clamp(min=1e-30)
         key = torch.eye(longest).expand_as(query)
         reader(layer, Layer(query.log(), key, key, mask.expand(-1, 1, longest, -1), 1.0))
-    reducer.finish()
+    reader.finish("test")
     return reducer.result()
 
 

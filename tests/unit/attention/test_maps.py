@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.attention import maps as attention_maps
 from headtypes.attention.map_files import AttentionMaps, read_maps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.attention.maps import choose_sample, choose_samples, map_attention, map_samples
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
-from headtypes.models.fetching import fetch_model
+from headtypes.models.fetching import fetch_model, load_tokenizer
+from headtypes.models.loading import load_model
 from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
 from tests.support.reading import attention_maps as maps_of
@@ -42,8 +42,8 @@ def test_maps_equal_the_attention_that_the_plain_model_gives_out(make, sample):
 def test_maps_of_a_real_model_equal_its_attention():
     record = fetch_model("minilm", {"folder": str(DATA / "models" / "minilm-squad")})
     maps = map_attention(SAMPLES, record, task="squad", kind="question_answering", precision="float32", tokens=14)
-    model = attention_maps.load_model(record, "float32")
-    tokenizer = attention_maps.load_tokenizer(record)
+    model = load_model(record, "float32")
+    tokenizer = load_tokenizer(record)
     sample, encoded = choose_sample(SAMPLES, tokenizer, "question_answering", 512, 14)
     assert (maps.sample_id, len(maps.tokens)) == (sample.id, 14)
     expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])
@@ -126,8 +126,8 @@ def test_maps_of_several_samples_are_those_of_each(monkeypatch):
 
 
 def loads(monkeypatch, model, tokenizer):
-    monkeypatch.setattr(attention_maps, "load_tokenizer", lambda record: tokenizer)
-    monkeypatch.setattr(attention_maps, "load_model", lambda record, precision: model)
+    monkeypatch.setattr("headtypes.attention.run.load_tokenizer", lambda record: tokenizer)
+    monkeypatch.setattr("headtypes.attention.run.load_model", lambda record, precision, head: model)
 
 
 def test_tokens_are_those_of_the_sample(monkeypatch):
@@ -175,7 +175,7 @@ def test_weights_that_are_not_finite_are_named(monkeypatch):
     loads(monkeypatch, model, tokenizer)
     how = {"task": "squad", "kind": "question_answering", "precision": "float32", "tokens": 30}
     for read in (map_attention, map_samples):
-        with pytest.raises(InputError, match=r"tiny on squad: an attention is not finite"):
+        with pytest.raises(InputError, match=r"tiny on squad: the attention of head 2-1 is not finite"):
             read(SAMPLES, described("tiny", max_length=64), **how)
 
 

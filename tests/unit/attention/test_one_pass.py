@@ -171,6 +171,6 @@ def test_a_model_is_read_however_it_was_loaded_and_left_as_it_was(implementation
 def test_whole_maps_come_with_other_readings_of_the_sample():
     model, tokenizer = tiny_family("llama")
     encoded = encode_samples(SAMPLES[:1], tokenizer, "question_answering", 64)
-    maps, entropy = read(model, encoded, Maps(), Entropy())
+    (maps,), entropy = read(model, encoded, Maps(), Entropy())
     np.testing.assert_allclose(maps, plain_attentions(model, encoded.input_ids[0], None), atol=1e-5)
     np.testing.assert_allclose(entropy[0], defined_entropy(maps, axis=-1).mean(-1), atol=1e-5)

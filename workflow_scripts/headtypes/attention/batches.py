@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 from tqdm import tqdm
 from transformers import PreTrainedModel
@@ -170,6 +171,20 @@ def run_model(
             _halved_to_fit(run_batch, batch)
             if number % _BATCHES_PER_RETURN == 0:
                 _return_memory()
+
+
+def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
+    """Raise `InputError` that names the first head of which a number cannot be right.
+
+    what:  name of the work, which says model and task.
+    fault: of a head `{}`, such as `the attention of head {} is not finite`.
+    """
+    if not right.all():
+        _, layer, head, *_ = (~right).nonzero()[0].tolist()
+        raise InputError(
+            f"{what}: {fault.format(f'{layer + 1}-{head + 1}')}; the model's weights are damaged, or its numbers "
+            "overflow in this precision: compute in float32, or use other weights."
+        )
 
 
 def _return_memory() -> None:

@@ -4,66 +4,48 @@ from contextlib import suppress
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool
+from torch import Tensor
 
 from headtypes.attention.batches import Batch
 from headtypes.attention.map_files import AttentionMaps
-from headtypes.attention.one_pass import Block, Pass, Reducer, read_attention
+from headtypes.attention.one_pass import Block, ListPerSample
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 
 
-class Maps(Reducer):
-    """A reducer that keeps the whole attention of one sample; its result is [layer, head, query, key] float32."""
+class Maps(ListPerSample):
+    """A reducer that keeps the whole attention of each sample, one after the other in batches of one.
+
+    Its result is a list with [layer, head, query, key] float32 for each sample.
+    """
 
     def start(self, batch: Batch) -> None:
-        """Begin with no layers."""
-        self._blocks: list[torch.Tensor] = []
-        self._ends: list[int] = []
+        """Begin with no layers of this sample."""
+        super().start(batch)
+        self._layers: list[list[Tensor]] = []
 
     def add(self, block: Block) -> None:
         """Keep the rows."""
         self.keep(block, block.attention[0])
 
-    def keep(self, block: Block, rows: torch.Tensor) -> None:
+    def keep(self, block: Block, rows: Tensor) -> None:
         """Keep what a figure shows of a block: [head, query, key]."""
-        self._blocks.append(rows.cpu().clone())
-        if block.is_last:
-            self._ends.append(len(self._blocks))
+        if block.is_first:
+            self._layers.append([])
+        self._layers[-1].append(rows.cpu().clone())
 
-    def result(self) -> Float[np.ndarray, "layer head query key"]:
-        """The attention maps."""
-        starts = [0, *self._ends[:-1]]
-        layers = [torch.cat(self._blocks[slice(*ends)], dim=1) for ends in zip(starts, self._ends, strict=True)]
-        return torch.stack(layers).numpy()
+    def right(self) -> Bool[Tensor, "sample layer head query key"]:
+        """Attention that is finite."""
+        self._maps = torch.stack([torch.cat(rows, dim=1) for rows in self._layers])[None]
+        return self._maps.isfinite()
 
-
-class EachMaps(Maps):
-    """A reducer that keeps the whole attention of each sample, one after the other in batches of one.
-
-    Its result is a list with [layer, head, query, key] float32 for each sample, in their order.
-    """
-
-    def begin(self, about: Pass) -> None:
-        """Begin with no samples."""
-        self._of_samples: dict[int, np.ndarray] = {}
-
-    def start(self, batch: Batch) -> None:
-        """Begin with no layers of this sample."""
-        super().start(batch)
-        (self._sample,) = batch.samples
-
-    def finish(self) -> None:
-        """Keep the sample."""
-        self._of_samples[self._sample] = super().result()
-
-    def result(self) -> list[np.ndarray]:
-        """The attention maps of each sample."""
-        return [self._of_samples[sample] for sample in sorted(self._of_samples)]
+    def of_batch(self) -> np.ndarray:
+        """The maps of the one sample."""
+        return self._maps.numpy()
 
 
 # The most tokens that a figure as wide as a page can label.
@@ -73,68 +55,46 @@ SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 
 
 def map_attention(
-    samples: list[Sample],
-    record: ModelRecord,
-    *,
-    task: str,
-    kind: str,
-    precision: str,
-    max_seq_length: int | None = None,
-    tokens: int = LEGIBLE_TOKENS,
+    samples: list[Sample], record: ModelRecord, *, kind: str, tokens: int = LEGIBLE_TOKENS, **settings
 ) -> AttentionMaps:
     """Run a model over the sample whose length is nearest to the one wanted, and keep its attention.
 
-    record:    the model, as `models.fetching.fetch_model` found it.
-    task, kind: name of the task, for messages, and how its samples are cut.
-    precision: arithmetic of the forward pass.
-    max_seq_length: most tokens of a sample, as in `encoding.encode_samples`.
-    tokens:    wanted length; a sample that is longer is cut to it, as far as its question allows.
-    Raises `InputError` where an attention is not finite.
+    kind:     of task, which says how its samples are cut.
+    tokens:   wanted length; a sample that is longer is cut to it, as far as its question allows.
+    settings: of `ModelOnTask`.
     """
-    tokenizer = load_tokenizer(record)
-    max_length = min(record.max_length, max_seq_length or record.max_length)
-    sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens)
-    model, what = load_model(record, precision), f"{record.name} on {task}"
-    (attention,) = read_attention(model, encoded, [Maps()], batch_tokens=1, what=what)
-    return _maps_of(attention, encoded, 0, sample, tokenizer, what)
+    run = ModelOnTask(record, **settings)
+    sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens)
+    (maps,) = _maps_of(run, [sample], encoded)
+    return maps
 
 
 def map_samples(
     samples: list[Sample],
     record: ModelRecord,
     *,
-    task: str,
     kind: str,
-    precision: str,
-    max_seq_length: int | None = None,
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
+    **settings,
 ) -> list[AttentionMaps]:
     """Run a model over a few samples, and keep the attention of each.
 
     tokens: the most tokens of a sample, as far as its question allows; count: how many samples, if there are as many.
-    Other arguments as in `map_attention`. Raises `InputError` where an attention is not finite.
+    Other arguments as in `map_attention`.
     """
-    tokenizer, what = load_tokenizer(record), f"{record.name} on {task}"
-    max_length = min(record.max_length, max_seq_length or record.max_length)
-    chosen, encoded = choose_samples(samples, tokenizer, kind, max_length, tokens, count)
-    (attentions,) = read_attention(load_model(record, precision), encoded, [EachMaps()], batch_tokens=1, what=what)
+    run = ModelOnTask(record, **settings)
+    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count))
+
+
+def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded) -> list[AttentionMaps]:
+    (attentions,) = run.read(encoded, Maps())
     return [
-        _maps_of(attention, encoded, place, sample, tokenizer, what)
-        for place, (attention, sample) in enumerate(zip(attentions, chosen, strict=True))
-    ]
-
-
-def _maps_of(
-    attention: np.ndarray, encoded: Encoded, place: int, sample: Sample, tokenizer, what: str
-) -> AttentionMaps:
-    if not np.isfinite(attention).all():
-        raise InputError(
-            f"{what}: an attention is not finite; the model's weights are damaged, or its numbers overflow in this "
-            "precision."
+        AttentionMaps(attention, [readable(run.tokenizer, token) for token in ids], sample.id, bool(truncated))
+        for attention, ids, sample, truncated in zip(
+            attentions, encoded.input_ids, samples, encoded.truncated, strict=True
         )
-    labels = [readable(tokenizer, token) for token in encoded.input_ids[place]]
-    return AttentionMaps(attention, labels, sample.id, bool(encoded.truncated[place]))
+    ]
 
 
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:

@@ -10,9 +10,11 @@ of each head's attention, for example, is
             self.values[block.group.samples, block.layer] += entropy.sum(-1) / block.group.length
 
     (entropy,) = read_attention(model, encoded, [Entropy()], batch_tokens=4096, what="entropy")
+
+`run.ModelOnTask` does the same with a model that the workflow has fetched.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,7 +25,7 @@ from torch import Tensor
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
-from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
+from headtypes.attention.batches import WHOLE, Batch, Part, batched, check_heads, run_model
 from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
 from headtypes.data.encoding import Encoded
@@ -36,7 +38,7 @@ class Pass:
 
     what:    name of the work, for messages.
     samples: numbers of the samples that are read, in order: all of those encoded, or those of a part.
-    layers, heads: shape of the model.
+    layers, heads: shape of the model; kv_heads: how many heads of a layer have keys and values of their own.
     dtype:   precision of the model.
     """
 
@@ -44,6 +46,7 @@ class Pass:
     samples: np.ndarray
     layers: int
     heads: int
+    kv_heads: int
     dtype: torch.dtype
 
 
@@ -84,19 +87,21 @@ class Block:
 class Reducer(Protocol):
     """Reads the attention of a model while it runs.
 
-    The methods are called in the order `begin`, for each batch `start`, `add` with each block and `finish`, and at the
-    end `result`. A batch that does not fit into the GPU's memory is started anew in halves, so what it has added
-    counts only once it has finished. Blocks come layer by layer, in a layer group by group, in a group row by row; if
-    heads come one by one, the rows of one head come before those of the next.
+    The methods are called in the order `begin`, for each batch `start`, `add` with each block, `right` and `finish`,
+    and at the end `result`. A batch that does not fit into the GPU's memory is started anew in halves, so what it has
+    added counts only once it has finished. Blocks come layer by layer, in a layer group by group, in a group row by
+    row; if heads come one by one, the rows of one head come before those of the next.
 
     reads_attention: false for a reducer that looks at head outputs alone. Where no reducer of a pass reads attention,
         none is computed row by row, and every group comes as one block.
     by_head: true for a reducer that can read one head after another (`Block.heads`). Where all reducers of a pass can,
         attention of long samples is computed so on a CPU, which is faster.
+    fault: what is wrong with a head `{}` of which a number is not `right`, for the message.
     """
 
     reads_attention: bool = True
     by_head: bool = False
+    fault: str = "the attention of head {} is not finite"
 
     def begin(self, about: Pass) -> None:
         """Prepare for a pass."""
@@ -107,8 +112,14 @@ class Reducer(Protocol):
     def add(self, block: Block) -> None:
         """Read a block of the batch."""
 
+    def right(self) -> Bool[Tensor, "sample layer head ..."]:
+        """Which of the numbers read of the batch can be right: the pass raises `InputError` where one is not.
+
+        They show whether the attention was finite, as sums of it do.
+        """
+
     def finish(self) -> None:
-        """Keep what was read of the batch. Raises `InputError` where it cannot be right."""
+        """Keep what was read of the batch."""
 
     def result(self) -> Any:
         """What was read of all samples."""
@@ -141,6 +152,10 @@ class PerSample(Reducer):
         self.batch = batch
         self.values = torch.zeros(len(batch.samples), *self._result.shape[1:], device=batch.device)
 
+    def right(self) -> Bool[Tensor, "sample layer head ..."]:
+        """Those that are finite."""
+        return self.values.isfinite()
+
     def finish(self) -> None:
         """Keep the values of the batch."""
         self._result[np.searchsorted(self.about.samples, self.batch.samples)] = self.values.cpu().numpy()
@@ -148,6 +163,31 @@ class PerSample(Reducer):
     def result(self) -> np.ndarray:
         """[sample, layer, head, *columns] float32, in the order of the samples."""
         return self._result
+
+
+class ListPerSample(Reducer):
+    """A reducer whose result is a list with what `of_batch` finds of each sample, in the order of the samples."""
+
+    def begin(self, about: Pass) -> None:
+        """Begin with no samples."""
+        self.about = about
+        self._found: dict[int, Any] = {}
+
+    def start(self, batch: Batch) -> None:
+        """Note the batch."""
+        self.batch = batch
+
+    def of_batch(self) -> Iterable[Any]:
+        """What was read of each sample of the batch."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Keep what was read of the batch."""
+        self._found |= zip(self.batch.samples.tolist(), self.of_batch(), strict=True)
+
+    def result(self) -> list[Any]:
+        """What was read of each sample."""
+        return [self._found[sample] for sample in self.about.samples.tolist()]
 
 
 def read_attention(
@@ -168,24 +208,22 @@ def read_attention(
     part:         of the batches; the samples of the others are not read.
     bar:          progress that several passes share, instead of one of this pass.
     returns       the result of each reducer.
-    Raises `InputError` where the model's heads cannot be read, or a reducer finds that what it read cannot be right.
+    Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
+    that are not finite.
     """
     config = model.config
-    samples = batched(encoded.lengths, batch_tokens, part)
-    about = Pass(what, samples, config.num_hidden_layers, config.num_attention_heads, model.dtype)
+    samples, heads = batched(encoded.lengths, batch_tokens, part), config.num_attention_heads
+    kv_heads = getattr(config, "num_key_value_heads", None) or heads
+    about = Pass(what, samples, config.num_hidden_layers, heads, kv_heads, model.dtype)
     for reducer in reducers:
         reducer.begin(about)
-
-    def finish(*_) -> None:
-        for reducer in reducers:
-            reducer.finish()
 
     run_model(
         model,
         encoded.input_ids,
         encoded.token_types,
         hook=lambda batch: AttentionReader(reducers, batch),
-        finish=finish,
+        finish=lambda batch, reader, output: reader.finish(what),
         batch_tokens=batch_tokens,
         what=what,
         part=part,
@@ -222,6 +260,15 @@ class AttentionReader:
         for group in self._groups:
             self._read_blocks(number, group, group.of(layer), outputs[group.samples, :, : group.length])
         return outputs
+
+    def finish(self, what: str) -> None:
+        """Let the reducers keep what they read of the batch, which has run.
+
+        Raises `InputError` where that is not right; what: name of the work, for the message.
+        """
+        for reducer in self._reducers:
+            check_heads(reducer.right(), what, reducer.fault)
+            reducer.finish()
 
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor) -> None:
         """Hand over the attention of a group, and fill in its head outputs."""

@@ -79,7 +79,7 @@ def test_what_padding_holds_never_counts():
 
     with torch.inference_mode():
         run(opened(model), inputs, spoil)
-    reducer.finish()
+    reader.finish("test")
     np.testing.assert_allclose(reducer.result(), mean_head_outputs(model, encoded), atol=1e-6)
 
 

@@ -182,7 +182,7 @@ def test_a_gradient_that_is_not_finite_is_refused():
     model, tokenizer = tiny_bert()
     model.qa_outputs.weight.data[0, 0] = torch.nan
     windows = build_windows(answered(), tokenizer, max_seq_length=60)
-    with pytest.raises(InputError, match="test: a gradient is not finite"):
+    with pytest.raises(InputError, match="test: the gradient of head 1-1 is not finite"):
         head_importance(model, windows, answer_positions(answered(), windows), 512, "test")
 
 

@@ -71,7 +71,7 @@ def test_scores_are_those_of_whole_attention(name, length, tmp_path):
 def test_weights_that_are_not_finite_are_refused(tmp_path):
     model, tokenizer = tiny_bert()
     model.bert.encoder.layer[1].attention.self.query.weight.data.fill_(np.nan)
-    with pytest.raises(InputError, match=r"tiny on random tokens: the attention of a head is not finite"):
+    with pytest.raises(InputError, match=r"tiny on random tokens: the attention of head 2-1 is not finite"):
         measure_detectors(recorded(model, tokenizer, tmp_path), sequences=2, length=8, seed=1, **SETTINGS)
 
 

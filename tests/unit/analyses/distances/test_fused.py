@@ -171,7 +171,7 @@ def test_a_whole_model_gives_the_same_with_and_without_the_kernel(monkeypatch):
         reader = reader_of([features], encoded.lengths, 2, 2, DEVICE)
         with torch.inference_mode():
             logits = run(model, inputs, reader).start_logits
-        features.finish()
+        reader.finish("test")
         found[name] = features.result(), logits[inputs["attention_mask"].bool()].cpu().numpy()
     assert len(calls) == 2
     for name in ("kernel", "mixed"):

@@ -157,5 +157,5 @@ def test_weights_that_are_not_finite_are_reported():
     with torch.no_grad():
         model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
-    with pytest.raises(InputError, match="an attention is not finite"):
+    with pytest.raises(InputError, match="test: the attention of head 2-1 is not finite"):
         measured(model, encoded)

@@ -269,7 +269,7 @@ def test_half_precision_does_not_lose_small_gradients():
 def test_a_gradient_that_is_not_finite_is_refused():
     model, tokenizer = tiny_language_model("bert")
     model.cls.predictions.transform.dense.weight.data[0, 0] = torch.nan
-    with pytest.raises(InputError, match="test: a gradient is not finite"):
+    with pytest.raises(InputError, match="test: the gradient of head 1-1 is not finite"):
         gradients_by_kind(model, loss_of(tokenizer), 512, "test")
 
 

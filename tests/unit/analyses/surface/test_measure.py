@@ -80,8 +80,9 @@ def test_samples_that_are_read_together_equal_the_definition(lengths, causal, wa
         sample[len(sample) // 2] = sample[-1] = "[SEP]"
     kind_of = {"[CLS]": 1, "[SEP]": 2, ",": 3, ".": 4}
     reducer = SurfacePatterns([np.array([kind_of.get(token, 0) for token in sample], np.int8) for sample in tokens])
-    reader_of([reducer, DistanceFeatures(reducer._kinds)], lengths, 1, heads=3)(0, layer)
-    reducer.finish()
+    reader = reader_of([reducer, DistanceFeatures(reducer._kinds)], lengths, 1, heads=3)
+    reader(0, layer)
+    reader.finish("test")
     for sample, length in enumerate(lengths):
         expected = expected_surface(attention_of(layer, sample, length), tokens[sample])
         np.testing.assert_allclose(reducer.result()[sample, 0], expected, atol=1e-6, rtol=0)
@@ -106,8 +107,9 @@ def test_planted_heads_are_found():
     maps[3, :, 5] = share
     maps[4] = 1 / length
     reducer = SurfacePatterns([kinds])
-    reader_of([reducer], [length], 1, heads=5)(0, planted(maps))
-    reducer.finish()
+    reader = reader_of([reducer], [length], 1, heads=5)
+    reader(0, planted(maps))
+    reader.finish("test")
     column = dict(zip(NAMES, reducer.result()[0, 0].T, strict=True))
     rest = (1 - share) / (length - 1)
     np.testing.assert_allclose(column["previous"][0], share * (length - 1) / length, atol=1e-6)
@@ -125,8 +127,9 @@ def test_attention_of_zero_has_no_entropy():
     maps = np.zeros((1, 4, 4))
     maps[..., 2] = 1
     reducer = SurfacePatterns([np.zeros(4, np.int8)])
-    reader_of([reducer], [4], 1, heads=1)(0, planted(maps))
-    reducer.finish()
+    reader = reader_of([reducer], [4], 1, heads=1)
+    reader(0, planted(maps))
+    reader.finish("test")
     assert reducer.result()[0, 0, 0, NAMES.index("entropy")] == 0
 
 

@@ -71,7 +71,7 @@ def test_an_attention_that_is_not_finite_is_refused():
     maps = random_maps(5, np.random.default_rng(0))
     maps[1, 2, 3] = np.nan
     for reducer in (WordMaps([tokens_of((3,))], "mean"), Guesses([tokens_of((3,))], "mean")):
-        with pytest.raises(InputError, match="layer 2 is not finite"):
+        with pytest.raises(InputError, match="head 2-3 is not finite"):
             read_planted(reducer, [maps])
 
 

@@ -114,5 +114,5 @@ def test_weights_that_are_damaged_are_refused(tmp_path):
     model, tokenizer = tiny_bert()
     model.bert.encoder.layer[0].attention.self.query.weight.data.fill_(np.nan)
     record = recorded(model, tokenizer, tmp_path / "model")
-    with pytest.raises(InputError, match="does not sum to one"):
+    with pytest.raises(InputError, match="tiny on your text: the attention of head 1-1 is not finite"):
         look_at(record, PAIR, {}, precision="float32", distance_bins=16)

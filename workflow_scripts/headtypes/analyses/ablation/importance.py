@@ -5,9 +5,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from headtypes.attention.batches import Batch, rows_of, run_model
+from headtypes.attention.batches import Batch, check_heads, rows_of, run_model
 from headtypes.attention.hook import Layer
-from headtypes.core.errors import InputError
 from headtypes.data.answering.answer_loss import AnswerLoss
 from headtypes.data.answering.examples import EXAMPLES
 from headtypes.data.answering.heads import load_for
@@ -97,11 +96,7 @@ def head_importance(
             unit="windows",
             gradients=True,
         )
-    if not np.isfinite(total).all():
-        raise InputError(
-            f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "
-            "precision."
-        )
+    check_heads(torch.from_numpy(total[None]).isfinite(), what, "the gradient of head {} is not finite")
     return total
 
 

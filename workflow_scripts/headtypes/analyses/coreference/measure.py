@@ -1,6 +1,6 @@
 """Every head's guesses at the antecedents of mentions, read while a model runs (Clark et al. 2019, section 4.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -10,13 +10,11 @@ from headtypes.analyses.coreference.mentions import Anaphor, anaphors, places
 from headtypes.analyses.coreference.parts import parts_of
 from headtypes.analyses.words.encoding import encode_sentences, encode_words, special_tokens
 from headtypes.analyses.words.settings import DocumentReading, Pieces
-from headtypes.analyses.words.words import WordReducer, WordRows, check_finite
+from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import Pass, read_attention
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 
 
@@ -40,11 +38,6 @@ class AntecedentReducer(WordReducer):
         super().__init__(word_of_token, pieces)
         self._anaphors = anaphors_of
 
-    def begin(self, about: Pass) -> None:
-        """Make room for the result."""
-        super().begin(about)
-        self._results: dict[int, np.ndarray] = {}
-
     def start(self, batch: Batch) -> None:
         """Begin without guesses."""
         super().start(batch)
@@ -61,7 +54,6 @@ class AntecedentReducer(WordReducer):
 
     def add_words(self, rows: WordRows) -> None:
         """Find what the head words among these rows look at most."""
-        check_finite(rows, self.about.what)
         guess = self._guess[rows.sample]
         for number, anaphor in enumerate(self._anaphors[self.batch.samples[rows.sample]]):
             row = anaphor.mention.head + 1 - rows.start
@@ -74,45 +66,33 @@ class AntecedentReducer(WordReducer):
             value, word = weights.max(-1)
             guess[number, rows.layer] = torch.where(value > -torch.inf, word, -1).T
 
-    def finish(self) -> None:
-        """Keep the guesses of the batch."""
-        for index, guess in zip(self.batch.samples, self._guess, strict=True):
-            self._results[int(index)] = guess.to(torch.int16).cpu().numpy()
-
-    def result(self) -> list[np.ndarray]:
-        """Of each sample, in order: [mention, layer, head, candidates] int16."""
-        return [self._results[index] for index in map(int, self.about.samples)]
+    def of_batch(self) -> Iterator[np.ndarray]:
+        """Of each sample: [mention, layer, head, candidates] int16."""
+        return (guess.to(torch.int16).cpu().numpy() for guess in self._guess)
 
 
 def extract_antecedents(
     documents: Sequence[AnnotatedDocument],
     record: ModelRecord,
     *,
-    task: str,
-    max_seq_length: int,
     pieces: Pieces,
     reading: DocumentReading,
-    precision: str,
-    batch_tokens: int,
+    **settings,
 ) -> AntecedentGuesses:
     """Run a model over the parts of documents and keep every head's guesses for every coreferent mention.
 
-    record: the model, as `models.fetching.fetch_model` found it.
-    task:   name of the documents, for progress.
-    max_seq_length: tokens of the longest part.
     pieces: how a word of several tokens looks at others.
     reading: `first`, the first words of each document, or `chunks`, all of it.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
-    Raises `InputError` where an attention is not finite, or no part has a coreferent mention.
+    settings: of `ModelOnTask`; no part has more tokens.
+    Raises `InputError` where no part has a coreferent mention.
     """
-    tokenizer, model = load_tokenizer(record), load_model(record, precision)
-    what, longest = f"{record.name} on {task}", min(max_seq_length, record.max_length)
-    room = longest - sum(map(len, special_tokens(tokenizer)))
+    run = ModelOnTask(record, **settings)
+    room = run.longest - sum(map(len, special_tokens(run.tokenizer)))
     parts: list[tuple[int, range, list[Anaphor]]] = []
     unread: list[tuple[int, int]] = []
     for number, document in enumerate(documents):
         words = document.words
-        _, word_of = encode_words(tokenizer, words)
+        _, word_of = encode_words(run.tokenizer, words)
         counts = np.bincount([word for word in word_of if word >= 0], minlength=len(words)).tolist()
         unread.extend((number, word) for word, count in enumerate(counts) if not count)
         for part in parts_of(document, counts, room, reading):
@@ -120,11 +100,11 @@ def extract_antecedents(
             if found:
                 parts.append((number, part, found))
     if not parts:
-        raise InputError(f"{what}: no part of any document has a mention with an antecedent before it.")
+        raise InputError(f"{run.what}: no part of any document has a mention with an antecedent before it.")
     texts = [documents[number].words[part.start : part.stop] for number, part, _ in parts]
-    encoded = encode_sentences(texts, tokenizer, longest, what, whole=False)
+    encoded = encode_sentences(texts, run.tokenizer, run.longest, run.what, whole=False)
     reducer = AntecedentReducer(encoded.word_of_token, [found for *_, found in parts], pieces)
-    (guesses,) = read_attention(model, encoded.encoded, [reducer], batch_tokens=batch_tokens, what=what)
+    (guesses,) = run.read(encoded.encoded, reducer)
     return AntecedentGuesses(
         document=np.array([number for number, *_ in parts], dtype=np.int32),
         start=np.array([part.start for _, part, _ in parts], dtype=np.int32),

@@ -9,9 +9,7 @@ from transformers import PreTrainedModel
 from headtypes.analyses.detectors.results import DETECTORS
 from headtypes.analyses.detectors.sequences import Sequences, draw_sequences
 from headtypes.attention.one_pass import Block, PerSample, read_attention
-from headtypes.core.errors import InputError
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
+from headtypes.attention.run import ModelOnTask
 from headtypes.models.records import ModelRecord
 
 Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.ndarray, "sequence layer head"]]]
@@ -55,14 +53,8 @@ class Targets(PerSample):
         self.values[block.group.samples, block.layer] += torch.cat(sums, -1) / self._length
 
     def result(self) -> Scores:
-        """The score of each detector and that under its null, on each sequence. Raises `InputError` if not finite."""
-        means = super().result()
-        if not np.isfinite(means).all():
-            raise InputError(
-                f"{self.about.what}: the attention of a head is not finite; the model's weights are damaged, or its "
-                "numbers overflow in this precision."
-            )
-        repeated, shuffled = np.split(means, 2)
+        """The score of each detector and that under its null, on each sequence."""
+        repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
         found = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
         for name, values, place in (
@@ -108,13 +100,13 @@ def measure_detectors(
         same in `x y`, where they are not.
     Raises `InputError` where sequences of this length cannot be drawn, and where attention is not finite.
     """
-    what = f"{record.name} on random tokens"
+    run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)
     drawn = draw_sequences(
-        load_tokenizer(record),
+        run.tokenizer,
         sequences=sequences,
         length=length,
         max_length=record.max_length,
         seed=seed,
         model=record.name,
     )
-    return read_detectors(load_model(record, precision), drawn, batch_tokens=batch_tokens, what=what)
+    return read_detectors(run.model, drawn, batch_tokens=batch_tokens, what=run.what)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -13,7 +14,6 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import LEAST_ROWS, Group
 from headtypes.attention.hook import Layer
 from headtypes.attention.one_pass import Block, PerSample
-from headtypes.core.errors import InputError
 from headtypes.data.tokens import SPECIAL_KINDS
 
 # Rows of attention sum to one within this, in the precision of the forward pass.
@@ -31,6 +31,7 @@ class DistanceFeatures(PerSample):
     """
 
     by_head = True
+    fault = "the attention of head {} does not sum to one"
 
     def __init__(self, kinds: Sequence[np.ndarray], first: bool = False):
         super().__init__(COLUMNS * (1 + first))
@@ -73,18 +74,9 @@ class DistanceFeatures(PerSample):
                 sums.append(self._to_first @ buckets.first)
             self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
 
-    def finish(self) -> None:
-        """Keep the features. Raises `InputError` where they do not sum to one, as with weights that are not finite."""
-        error = (self.values[..., :COLUMNS].sum(-1) - 1).abs()
-        # Written so that NaN fails too.
-        wrong = ~(error <= _TOLERANCE[self.about.dtype])
-        if wrong.any():
-            _, layer, head = wrong.nonzero()[0].tolist()
-            raise InputError(
-                f"{self.about.what}: the attention of head {layer + 1}-{head + 1} does not sum to one; the model's "
-                "weights are damaged, or its numbers overflow in this precision."
-            )
-        super().finish()
+    def right(self) -> Bool[Tensor, "sample layer head"]:
+        """The features that sum to one, which none does that is not finite."""
+        return (self.values[..., :COLUMNS].sum(-1) - 1).abs() <= _TOLERANCE[self.about.dtype]
 
 
 class Buckets:

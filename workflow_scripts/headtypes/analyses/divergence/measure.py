@@ -4,9 +4,11 @@ No attention map is kept. The queries and keys of all layers are kept while a ba
 all heads is computed again for some rows at a time, and compared.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,15 +17,13 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headtypes.analyses.divergence.results import Divergence, join_divergences, write_divergence
-from headtypes.attention.batches import WHOLE, Batch, Part, batched, run_model
+from headtypes.attention.batches import WHOLE, Batch, Part, batched, check_heads, run_model
 from headtypes.attention.blocks import Group
 from headtypes.attention.entropy import EntropySums
 from headtypes.attention.hook import Layer
-from headtypes.core.errors import InputError
-from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.attention.run import ModelOnTask
+from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 
 # Heads on either side of the pairs that are compared at a time, and numbers of each head. What is compared then stays
@@ -62,16 +62,13 @@ def divergences(
     Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
     """
     config = model.config
-    heads = config.num_hidden_layers * config.num_attention_heads
-    total, entropy_sums = np.zeros((heads, heads)), EntropySums()
+    shape = config.num_hidden_layers, config.num_attention_heads
+    total, entropy_sums = np.zeros(2 * (math.prod(shape),)), EntropySums()
 
     def finish(batch: Batch, kept: KeptLayers, _) -> None:
         of_batch = compare_heads(kept.layers, batch.lengths, smoothing, entropy_sums)
-        if not np.isfinite(of_batch).all():
-            raise InputError(
-                f"{what}: an attention is not finite; the model's weights are damaged, or its numbers overflow in this "
-                "precision."
-            )
+        own = torch.tensor(of_batch.diagonal()).reshape(1, *shape)
+        check_heads(own.isfinite(), what, "the attention of head {} is not finite")
         total[:] += np.round(of_batch / _UNIT) * _UNIT
 
     run_model(
@@ -95,15 +92,15 @@ def compare_heads(
 
     layers:  all those of a model, on one batch of samples.
     lengths: tokens of each sample.
-    The diagonal is zero, where float32 would leave an error.
+    The diagonal is zero, where float32 would leave an error, or NaN for a head whose attention is not finite.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
     for rows in _rows_of_heads(layers, lengths, smoothing):
         _add_pairs(total, rows, entropy_sums)
     total = total.cpu().numpy()
-    total = np.triu(total, 1)
-    return total + total.T
+    above = np.triu(total, 1)
+    return above + above.T + np.diag(0 * total.diagonal())
 
 
 def _rows_of_heads(
@@ -165,27 +162,20 @@ def measure_divergence(
     samples: list[Sample],
     record: ModelRecord,
     *,
-    task: str,
     kind: str,
-    segment_ids: str,
+    segment_ids: Literal["pair", "zeros"],
     smoothing: float,
-    precision: str,
     batch_tokens: int,
-    max_seq_length: int | None = None,
-    part: Sequence[int] = WHOLE,
+    **settings,
 ) -> Divergence:
     """Run a model over samples and compare the attention of all pairs of its heads.
 
-    record:     the model, as `models.fetching.fetch_model` found it.
-    task, kind: name of the task, for progress, and how its samples are cut.
-    max_seq_length, segment_ids: as in `encoding.encode_samples`.
-    smoothing, part: as in `divergences`.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch, of which it has no more than
-        1,024.
+    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`.
+    smoothing: as in `divergences`.
+    batch_tokens, settings: of `ModelOnTask`; a batch has no more than 1,024 padded tokens.
     """
-    encoded = encode_samples(samples, load_tokenizer(record), kind, record.max_length, max_seq_length, segment_ids)
-    model = load_model(record, precision)
-    batches = {"batch_tokens": min(batch_tokens, _BATCH_TOKENS), "part": Part(*part)}
-    total, rows = divergences(model, encoded, smoothing=smoothing, what=f"{record.name} on {task}", **batches)
-    read = batched(encoded.lengths, **batches)
-    return Divergence(total, rows, model.config.num_hidden_layers, [samples[index].id for index in read])
+    run = ModelOnTask(record, batch_tokens=min(batch_tokens, _BATCH_TOKENS), **settings)
+    encoded = run.encode(samples, kind, segment_ids)
+    how = {"batch_tokens": run.batch_tokens, "what": run.what, "part": run.part}
+    total, rows = divergences(run.model, encoded, smoothing=smoothing, **how)
+    return Divergence(total, rows, record.layers, [samples[index].id for index in run.samples_read(encoded)])

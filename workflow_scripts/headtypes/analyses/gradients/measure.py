@@ -9,19 +9,17 @@ from transformers import PreTrainedModel
 
 from headtypes.analyses.gradients.own_loss import NOT_COUNTED, Answers, Loss, MaskedWords, NextToken
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.attention.batches import Batch, run_model
+from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.gradients import AttentionGradients
-from headtypes.core.errors import InputError
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.answering.examples import EXAMPLES
-from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
 from headtypes.data.sampling import sample_questions
 from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
 from headtypes.data.windows import Windows, draw_part
-from headtypes.models.fetching import load_tokenizer
 from headtypes.models.language import language_head
-from headtypes.models.loading import MissingHeadError, load_model
+from headtypes.models.loading import MissingHeadError
 from headtypes.models.records import ModelRecord
 
 # The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.
@@ -29,41 +27,29 @@ _LOSS_SCALE = {torch.float16: 2.0**10}
 
 
 def measure_text_gradients(
-    texts: list[Sample],
-    record: ModelRecord,
-    *,
-    task: str,
-    kind: str,
-    samples: int,
-    seed: int,
-    precision: str,
-    batch_tokens: int,
-    max_seq_length: int | None = None,
+    texts: list[Sample], record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
     """The gradients of a language model's loss on texts: of masked words, or of the next token.
 
     texts:   samples of a task of some kind, of which at most `samples` are drawn by the seed.
-    record:  the model, as `models.fetching.fetch_model` found it.
-    kind, max_seq_length: how samples are cut, as in `encoding.encode_samples`.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    settings: of `ModelOnTask`.
     returns  no values where the weights hold no head for these; Transformers would make one up.
     """
-    tokenizer, head = load_tokenizer(record), language_head(record)
-    try:
-        model = load_model(record, precision, head=head)
-    except MissingHeadError as error:
-        return _nothing(record, error.why)
+    head = language_head(record)
+    run = ModelOnTask(record, task=f"{task}, gradients", head=head, **settings)
+    if lacking := _lacking(run):
+        return _nothing(record, lacking)
     drawn = sample_questions(texts, questions=samples, seed=seed)
-    encoded = encode_samples(drawn, tokenizer, kind, record.max_length, max_seq_length)
+    encoded = run.encode(drawn, kind)
     if head == "causal_lm":
         loss = NextToken(encoded)
-    elif tokenizer.mask_token_id is None:
+    elif run.tokenizer.mask_token_id is None:
         return _nothing(record, "has no mask token in its tokenizer")
     else:
-        loss = MaskedWords(encoded, [sample.id for sample in drawn], tokenizer, seed)
+        loss = MaskedWords(encoded, [sample.id for sample in drawn], run.tokenizer, seed)
     if not len(loss.units):
         return _nothing(record, "finds no word to predict in any text")
-    return _measured(model, loss, batch_tokens, f"{record.name} on {task}, gradients")
+    return _measured(run, loss)
 
 
 def measure_answer_gradients(
@@ -75,23 +61,19 @@ def measure_answer_gradients(
     kind: str,
     samples: int,
     seed: int,
-    precision: str,
-    batch_tokens: int,
+    **settings,
 ) -> Gradients:
     """The gradients of the loss of a fine-tuned model's answers, which is that of `ablation.importance`.
 
     rows, windows: questions or pairs, of which at most `samples` are drawn by the seed, and their windows.
     The rest is as in `measure_text_gradients`.
     """
-    what = f"{record.name} on {task}, gradients"
-    try:
-        model = load_model(record, precision, head=KINDS[kind].head)
-    except MissingHeadError as error:
-        return _nothing(record, error.why)
+    run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
+    if lacking := _lacking(run):
+        return _nothing(record, lacking)
     rows, windows = draw_part(rows, windows, samples, seed)
     targets = EXAMPLES[kind].targets(rows, windows, record)
-    loss = Answers(windows, targets, token_kinds(load_tokenizer(record)), kind, what)
-    return _measured(model, loss, batch_tokens, what)
+    return _measured(run, Answers(windows, targets, token_kinds(run.tokenizer), kind, run.what))
 
 
 def gradients_by_kind(
@@ -134,16 +116,22 @@ def gradients_by_kind(
             what=what,
             gradients=True,
         )
-    if not np.isfinite(found).all():
-        raise InputError(
-            f"{what}: a gradient is not finite; the model's weights are damaged, or its numbers overflow in this "
-            "precision."
-        )
+    check_heads(torch.from_numpy(found).isfinite(), what, "the gradient of head {} is not finite")
     return _mean(*_mean_by_unit(found, np.stack([of_input.any(0) for of_input in members]), loss.units))
 
 
-def _measured(model: PreTrainedModel, loss: Loss, batch_tokens: int, what: str) -> Gradients:
-    return Gradients(gradients_by_kind(model, loss, batch_tokens, what), loss.name, int(loss.units.max()) + 1)
+def _lacking(run: ModelOnTask) -> str | None:
+    """Why the model has no such head; None where it has."""
+    try:
+        run.model  # noqa: B018
+    except MissingHeadError as error:
+        return error.why
+    return None
+
+
+def _measured(run: ModelOnTask, loss: Loss) -> Gradients:
+    found = gradients_by_kind(run.model, loss, run.batch_tokens, run.what)
+    return Gradients(found, loss.name, int(loss.units.max()) + 1)
 
 
 def _nothing(record: ModelRecord, why: str) -> Gradients:

@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from tqdm import tqdm
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel
 
 from headtypes.analyses.words.encoding import EncodedWords, encode_sentences, part_of
 from headtypes.analyses.words.settings import Pieces
 from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.one_pass import read_attention
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.kinds.treebank.records import Sentence
 
 # Bytes of maps that are held at once.
@@ -36,11 +37,9 @@ class ReadSentences(NamedTuple):
         return -1 in self.encoded.word_of_token[0]
 
 
-def read_sentences(
-    sentences: Sequence[Sentence], tokenizer: PreTrainedTokenizerBase, longest: int, what: str
-) -> ReadSentences:
-    """Encode the sentences of at most `longest` tokens; errors as in `encoding.encode_sentences`."""
-    encoded = encode_sentences([sentence.words for sentence in sentences], tokenizer, longest, what)
+def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask) -> ReadSentences:
+    """Encode the sentences that the model can read; errors as in `encoding.encode_sentences`."""
+    encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     return ReadSentences([sentences[index] for index in encoded.kept], encoded, len(sentences) - len(encoded.kept))
 
 

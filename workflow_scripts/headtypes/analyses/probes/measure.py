@@ -19,11 +19,10 @@ from headtypes.analyses.probes.parsers import (
 from headtypes.analyses.probes.random_network import random_network
 from headtypes.analyses.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.words.settings import Pieces, Root
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank.records import Sentence
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 
 
@@ -32,11 +31,7 @@ def train_probes(
     scored: Sequence[Sentence],
     record: ModelRecord,
     *,
-    task: str,
-    max_seq_length: int,
     pieces: Pieces,
-    precision: str,
-    batch_tokens: int,
     vectors: str | None,
     learning_rate: float,
     epochs: int,
@@ -44,12 +39,12 @@ def train_probes(
     starts: int,
     root: Root,
     seed: int,
+    **settings,
 ) -> dict:
     """Train probes of a model on the sentences of a treebank, and parse others with them.
 
     training, scored: sentences that the probes learn from, one step each, in this order; and those they parse.
-    record:  the model, as `models.fetching.fetch_model` found it.
-    task, max_seq_length, pieces, precision, batch_tokens: as in `relations.measure.extract_arcs`. Maps are float32.
+    pieces, settings: as in `relations.measure.extract_arcs`. Maps are float32.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all".
     starts:  random starts of each probe; root: as in `settings.Root`.
@@ -60,23 +55,22 @@ def train_probes(
       share of scored words that have one.
     """
     training = training if sentences == "all" else training[:sentences]
-    tokenizer, model = load_tokenizer(record), load_model(record, precision)
-    what, longest = f"{record.name} on {task}", min(max_seq_length, record.max_length)
-    learnt, parsed = (read_sentences(part, tokenizer, longest, what) for part in (training, scored))
-    of_learnt, of_parsed = (_vectors(model, vectors, part) for part in (learnt, parsed))
-    drawn = random_network(model, derive_seed(seed, "random_network"))
+    run = ModelOnTask(record, **settings)
+    learnt, parsed = (read_sentences(part, run) for part in (training, scored))
+    of_learnt, of_parsed = (_vectors(run.model, vectors, part) for part in (learnt, parsed))
+    drawn = random_network(run.model, derive_seed(seed, "random_network"))
     maps, channels = 2 * record.layers * record.heads, of_learnt.of_sentences[0].shape[1]
     probes = _probes(maps, channels, learnt.has_special_tokens, starts, root, seed)
     trainers = {name: Trainer(probe, learning_rate, root) for name, probe in probes.items()}
     right = {name: [] for name in trainers}
     passes = 2 * (epochs * len(learnt.sentences) + len(parsed.sentences))
-    with progress(passes, what, "maps") as bar:
+    with progress(passes, run.what, "maps") as bar:
 
         def maps_of(
             part: ReadSentences, of_words: WordVectors
         ) -> Iterator[tuple[Sentence, ProbedSentence, ProbedSentence]]:
-            how = {"pieces": pieces, "batch_tokens": batch_tokens, "what": what, "bar": bar}
-            both = (maps_in_both_directions(network, part.encoded, **how) for network in (model, drawn))
+            how = {"pieces": pieces, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
+            both = (maps_in_both_directions(network, part.encoded, **how) for network in (run.model, drawn))
             for sentence, own, *read in zip(part.sentences, of_words.of_sentences, *both, strict=True):
                 yield sentence, *(ProbedSentence(maps, torch.from_numpy(own)) for maps in read)
 

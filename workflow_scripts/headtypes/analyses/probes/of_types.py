@@ -10,12 +10,11 @@ from headtypes.analyses.probes.names import counts
 from headtypes.analyses.probes.parsers import AttentionOfSome, ProbedSentence, Trainer, generators_of
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.words.settings import Pieces, Root
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank.records import Sentence
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 
 # Sets of random heads beside each type; each is read by one probe.
@@ -29,16 +28,14 @@ def probe_types(
     partition: Partition,
     *,
     task: str,
-    max_seq_length: int,
     pieces: Pieces,
-    precision: str,
-    batch_tokens: int,
     learning_rate: float,
     epochs: int,
     sentences: int | str,
     starts: int,
     root: Root,
     seed: int,
+    **settings,
 ) -> dict:
     """Train the probe `attention` on the heads of each type alone, and on five draws of as many heads of each layer.
 
@@ -53,20 +50,19 @@ def probe_types(
     if partition.shape != (record.layers, record.heads):
         raise InputError(f"The partition is not one of {record.name}: it has other numbers of layers and heads.")
     training = training if sentences == "all" else training[:sentences]
-    tokenizer, model = load_tokenizer(record), load_model(record, precision)
-    what, longest = f"{record.name} on {task}, types", min(max_seq_length, record.max_length)
-    learnt, parsed = (read_sentences(part, tokenizer, longest, what) for part in (training, scored))
+    run = ModelOnTask(record, task=f"{task}, types", **settings)
+    learnt, parsed = (read_sentences(part, run) for part in (training, scored))
     sets = {name: _sets_of_heads(partition, name, starts, seed) for name in partition.types}
     generators = [each for name, of_type in sets.items() for each in generators_of(seed, name, len(of_type))]
     flat = torch.from_numpy(np.concatenate(list(sets.values())).reshape(len(generators), -1))
     probe = AttentionOfSome(torch.cat([flat, flat], 1), generators, learnt.has_special_tokens)
     trainer, right = Trainer(probe, learning_rate, root), []
-    with progress(epochs * len(learnt.sentences) + len(parsed.sentences), what, "maps") as bar:
+    with progress(epochs * len(learnt.sentences) + len(parsed.sentences), run.what, "maps") as bar:
 
         def maps_of(part: ReadSentences) -> Iterator[tuple[Sentence, ProbedSentence]]:
-            how = {"pieces": pieces, "batch_tokens": batch_tokens, "what": what, "bar": bar}
-            no_words = torch.empty(0, 0)
-            for sentence, maps in zip(part.sentences, maps_in_both_directions(model, part.encoded, **how), strict=True):
+            how = {"pieces": pieces, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
+            read, no_words = maps_in_both_directions(run.model, part.encoded, **how), torch.empty(0, 0)
+            for sentence, maps in zip(part.sentences, read, strict=True):
                 yield sentence, ProbedSentence(maps, no_words)
 
         for _ in range(epochs):

@@ -1,6 +1,6 @@
 """Every head's guesses at the syntactic heads of words, read while a model runs (Clark et al. 2019, section 4.2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -9,12 +9,10 @@ from torch import Tensor
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.words.encoding import encode_sentences
 from headtypes.analyses.words.settings import Pieces
-from headtypes.analyses.words.words import WordReducer, WordRows, check_finite
+from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import Pass, read_attention
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.kinds.treebank.records import Sentence
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 
 
@@ -33,11 +31,6 @@ class Guesses(WordReducer):
     Beside the guesses stand the first and the last word that a guess may be, since causal and local layers hide some.
     """
 
-    def begin(self, about: Pass) -> None:
-        """Make room for the result."""
-        super().begin(about)
-        self._results: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-
     def start(self, batch: Batch) -> None:
         """Begin without guesses."""
         super().start(batch)
@@ -51,7 +44,6 @@ class Guesses(WordReducer):
 
     def add_words(self, rows: WordRows) -> None:
         """Find the largest weight of each row, and the largest yet of each column."""
-        check_finite(rows, self.about.what)
         if self._layer[rows.sample] != rows.layer:
             self._layer[rows.sample] = rows.layer
             self._best[rows.sample].fill_(-torch.inf)
@@ -71,17 +63,11 @@ class Guesses(WordReducer):
         self._guess_by_column(rows, weights, first)
         self._note_visible(rows, hidden, first)
 
-    def finish(self) -> None:
-        """Keep the guesses of the batch."""
-        for index, guess, visible in zip(self.batch.samples, self._guess, self._visible, strict=True):
-            self._results[int(index)] = (
-                guess.permute(3, 1, 2, 0).to(torch.int16).cpu().numpy(),
-                visible.permute(2, 1, 0, 3).to(torch.int16).cpu().numpy(),
-            )
-
-    def result(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each sample, in order: guess [word, layer, head, direction], visible [word, layer, direction, 2] int16."""
-        return [self._results[index] for index in map(int, self.about.samples)]
+    def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of each sample: guess [word, layer, head, direction] and visible [word, layer, direction, 2], int16."""
+        for guess, visible in zip(self._guess, self._visible, strict=True):
+            found = guess.permute(3, 1, 2, 0), visible.permute(2, 1, 0, 3)
+            yield tuple(each.to(torch.int16).cpu().numpy() for each in found)
 
     def _guess_by_row(self, rows: WordRows, weights: Tensor, own: Tensor) -> None:
         value, word = weights.max(-1)
@@ -110,32 +96,20 @@ class Guesses(WordReducer):
 
 
 def extract_arcs(
-    parts: Mapping[str, Sequence[Sentence]],
-    record: ModelRecord,
-    *,
-    task: str,
-    max_seq_length: int,
-    pieces: Pieces,
-    precision: str,
-    batch_tokens: int,
+    parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, *, pieces: Pieces, **settings
 ) -> dict[str, ArcGuesses]:
     """Run a model over the parts of a treebank and keep every head's guesses at the head of every word.
 
     parts:  `file` and, where there is one, `test`.
-    record: the model, as `models.fetching.fetch_model` found it.
-    task:   name of the treebank, for progress.
-    max_seq_length: tokens of the longest sentence that is read; longer ones are left out.
     pieces: how a word of several tokens looks at others.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
-    Raises `InputError` where an attention is not finite, or no sentence can be read.
+    settings: of `ModelOnTask`; sentences of more tokens are left out.
+    Raises `InputError` where no sentence can be read.
     """
-    tokenizer, model = load_tokenizer(record), load_model(record, precision)
-    what, longest = f"{record.name} on {task}", min(max_seq_length, record.max_length)
+    run = ModelOnTask(record, **settings)
     guesses = {}
     for name, sentences in parts.items():
-        encoded = encode_sentences([sentence.words for sentence in sentences], tokenizer, longest, what)
-        reducer = Guesses(encoded.word_of_token, pieces)
-        (found,) = read_attention(model, encoded.encoded, [reducer], batch_tokens=batch_tokens, what=what)
+        encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
+        (found,) = run.read(encoded.encoded, Guesses(encoded.word_of_token, pieces))
         guesses[name] = ArcGuesses(
             sentence=encoded.kept,
             length=np.array([len(guess) for guess, _ in found], dtype=np.int32),

@@ -1,21 +1,20 @@
 """Surface patterns: what single heads look at, as position and kind of token tell (Clark et al. 2019, section 3)."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
 from headtypes.attention.entropy import EntropySums
-from headtypes.attention.one_pass import Block, PerSample, read_attention
-from headtypes.core.errors import InputError
-from headtypes.data.encoding import encode_samples
+from headtypes.attention.one_pass import Block, PerSample
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 
 _CLS, _SEP, _COMMA, _PERIOD = range(1, 1 + len(SPECIAL_KINDS))
@@ -70,15 +69,13 @@ class SurfacePatterns(PerSample):
         sums = self._tokens[group.samples.start].sums(block, self._entropy_sums)
         self._sums[group.samples, block.layer, block.heads] += torch.stack(torch.broadcast_tensors(*sums), -1)
 
+    def right(self) -> Bool[Tensor, "sample layer head"]:
+        """The largest attentions that are finite; other columns may be impossible."""
+        return self._sums[..., _SUMS.index("peak")].isfinite()
+
     def finish(self) -> None:
-        """Keep the patterns. Raises `InputError` where they are not finite, as with weights that are not."""
+        """Keep the patterns."""
         sums = dict(zip(_SUMS, self._sums.unbind(-1), strict=True))
-        if not sums["peak"].isfinite().all():
-            _, layer, head = (~sums["peak"].isfinite()).nonzero()[0].tolist()
-            raise InputError(
-                f"{self.about.what}: the attention of head {layer + 1}-{head + 1} is not finite; the model's weights "
-                "are damaged, or its numbers overflow in this precision."
-            )
         kinds = [self._kinds[sample] for sample in self.batch.samples]
         length, cls, sep = (
             torch.tensor(counts, dtype=torch.float64, device=self._sums.device)[:, None, None]
@@ -139,32 +136,15 @@ class _Tokens:
 
 
 def measure_surface(
-    samples: list[Sample],
-    record: ModelRecord,
-    *,
-    task: str,
-    kind: str,
-    segment_ids: str,
-    precision: str,
-    batch_tokens: int,
-    max_seq_length: int | None = None,
+    samples: list[Sample], record: ModelRecord, *, kind: str, segment_ids: Literal["pair", "zeros"], **settings
 ) -> Surface:
     """Run a model over samples and read the surface patterns of all its heads.
 
-    record:     the model, as `models.fetching.fetch_model` found it.
-    task, kind: name of the task, for progress, and how its samples are cut.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
-    max_seq_length, segment_ids: as in `encoding.encode_samples`.
+    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`; settings: of `ModelOnTask`.
     """
-    tokenizer = load_tokenizer(record)
-    encoded = encode_samples(samples, tokenizer, kind, record.max_length, max_seq_length, segment_ids)
-    (values,) = read_attention(
-        load_model(record, precision),
-        encoded,
-        [SurfacePatterns(encoded.kinds)],
-        batch_tokens=batch_tokens,
-        what=f"{record.name} on {task}",
-    )
+    run = ModelOnTask(record, **settings)
+    encoded = run.encode(samples, kind, segment_ids)
+    (values,) = run.read(encoded, SurfacePatterns(encoded.kinds))
     return Surface(
         patterns=values[..., :-1],
         uniform=values[:, :, 0, -1],

@@ -9,7 +9,7 @@ so that the rows of W sum to one like those of A. The places of W are counted as
 it ([SEP]). A place without a token, where a tokenizer adds none, has rows and columns of zeros.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,7 @@ from torch import Tensor
 
 from headtypes.analyses.words.settings import Pieces
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import Block, Pass, Reducer
-from headtypes.core.errors import InputError
+from headtypes.attention.one_pass import Block, ListPerSample
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class _Sample:
         self.from_word = torch.from_numpy(weight.T.astype(np.float32)).contiguous().to(device)
 
 
-class WordReducer(Reducer):
+class WordReducer(ListPerSample):
     """A reducer that reads word-level attention: `add_words` gets it, in whole rows, while `add` gets that of tokens.
 
     A word whose pieces stand in two blocks is held back until the second one.
@@ -87,22 +86,25 @@ class WordReducer(Reducer):
         """word_of_token: [sample][token] as `encoding.encode_words` gives it."""
         self._word_of_token, self._pieces = word_of_token, pieces
 
-    def begin(self, about: Pass) -> None:
-        """Note what the pass is about."""
-        self.about = about
-
     def start(self, batch: Batch) -> None:
         """Prepare the words of a batch."""
-        self.batch = batch
+        super().start(batch)
         self._samples = [_Sample(self._word_of_token[index], self._pieces, batch.device) for index in batch.samples]
         self._held: tuple[Tensor, Tensor | None] | None = None
+        shape = len(batch.samples), self.about.layers, self.about.heads
+        self._sums = torch.zeros(shape, device=batch.device)
 
     def add(self, block: Block) -> None:
         """Sum up the pieces of each word, and hand on the rows that are whole."""
         for number in range(block.group.samples.start, block.group.samples.stop):
             rows = self._rows(block, number)
             if rows.attention.shape[1]:
+                self._sums[number, block.layer] += rows.attention.sum((1, 2))
                 self.add_words(rows)
+
+    def right(self) -> Bool[Tensor, "sample layer head"]:
+        """Sums of attention that are finite."""
+        return self._sums.isfinite()
 
     def add_words(self, rows: WordRows) -> None:
         """Read some rows."""
@@ -130,22 +132,8 @@ class WordReducer(Reducer):
         return WordRows(block.layer, number, first, attention, mask)
 
 
-def check_finite(rows: WordRows, what: str) -> None:
-    """Raise `InputError` where an attention is not finite; what: the work, for the message."""
-    if not torch.isfinite(rows.attention).all():
-        raise InputError(
-            f"{what}: an attention of layer {rows.layer + 1} is not finite; the model's weights are damaged, or its "
-            "numbers overflow in this precision."
-        )
-
-
 class WordMaps(WordReducer):
     """A reducer that keeps all word-level attention: of each sample [layer, head, place, place] float32, in order."""
-
-    def begin(self, about: Pass) -> None:
-        """Make room for the result."""
-        super().begin(about)
-        self._results: dict[int, np.ndarray] = {}
 
     def start(self, batch: Batch) -> None:
         """Begin with zeros."""
@@ -156,14 +144,8 @@ class WordMaps(WordReducer):
 
     def add_words(self, rows: WordRows) -> None:
         """Keep the rows."""
-        check_finite(rows, self.about.what)
         self._maps[rows.sample][rows.layer, :, rows.start : rows.start + rows.attention.shape[1]] = rows.attention
 
-    def finish(self) -> None:
-        """Keep the maps of the batch."""
-        for index, maps in zip(self.batch.samples, self._maps, strict=True):
-            self._results[int(index)] = maps.cpu().numpy()
-
-    def result(self) -> list[np.ndarray]:
-        """The maps."""
-        return [self._results[index] for index in map(int, self.about.samples)]
+    def of_batch(self) -> Iterator[np.ndarray]:
+        """The maps of each sample."""
+        return (maps.cpu().numpy() for maps in self._maps)

@@ -4,12 +4,9 @@ from headtypes.analyses.distances.columns import head_features, lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.attention.maps import Maps, readable
-from headtypes.attention.one_pass import read_attention
-from headtypes.data.encoding import encode_samples
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.kinds.sentence_pair.kind import SentencePair
 from headtypes.data.records import Sample
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import Found, gather, numbers_on
 
@@ -27,12 +24,11 @@ def look_at(
     distance_bins, first_token: as in `distances.results.read_distance`.
     Raises `InputError` where a head's attention is not finite, or does not sum to one.
     """
-    tokenizer = load_tokenizer(record)
-    encoded = encode_samples([sample], tokenizer, SentencePair.name, min(record.max_length, LONGEST))
-    reducers = [Maps(), DistanceFeatures(encoded.kinds, first_token and lacks_cls(encoded.kinds))]
-    model = load_model(record, precision)
-    attention, (read,) = read_attention(model, encoded, reducers, batch_tokens=1, what=record.name)
-    tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
+    run = ModelOnTask(record, task="your text", precision=precision, max_seq_length=LONGEST)
+    encoded = run.encode([sample], SentencePair.name)
+    features = DistanceFeatures(encoded.kinds, first_token and lacks_cls(encoded.kinds))
+    (attention,), (read,) = run.read(encoded, Maps(), features)
+    tokens = [readable(run.tokenizer, token) for token in encoded.input_ids[0]]
     maps = AttentionMaps(attention, tokens, sample.id, bool(encoded.truncated[0]))
     data = gather(record, [(sample.id, [maps])], found, distance_bins=distance_bins, conditions={})
     distance, first = split(read)

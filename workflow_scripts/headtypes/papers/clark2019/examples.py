@@ -6,13 +6,11 @@ import numpy as np
 
 from headtypes.analyses.surface.results import Surface
 from headtypes.attention.maps import Maps, readable
-from headtypes.attention.one_pass import Block, read_attention
-from headtypes.core.errors import InputError
-from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.attention.one_pass import Block
+from headtypes.attention.run import ModelOnTask
+from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 
@@ -38,36 +36,24 @@ def map_examples(
     surface: Surface,
     record: ModelRecord,
     *,
-    task: str,
     kind: str,
-    precision: str,
-    max_seq_length: int | None = None,
     segment_ids: Literal["pair", "zeros"] = "pair",
     tokens: int = TOKENS,
+    **settings,
 ) -> Examples:
     """Run a model over one segment, and keep for each pattern the attention of the head that shows it best.
 
     surface:   the model's surface patterns on these samples.
-    record:    the model, as `models.fetching.fetch_model` found it.
-    task, kind, max_seq_length, segment_ids: name of the task, for messages, and how its samples are encoded.
-    precision: arithmetic of the forward pass.
+    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`.
     tokens:    how many of the segment's last tokens are kept.
-    Raises `InputError` where an attention is not finite.
+    settings:  of `ModelOnTask`.
     """
-    tokenizer = load_tokenizer(record)
-    how = {"max_seq_length": max_seq_length, "segment_ids": segment_ids}
-    place = choose_segment(encode_samples(samples, tokenizer, kind, record.max_length, **how), tokens)
-    encoded = encode_samples([samples[place]], tokenizer, kind, record.max_length, **how)
-    model = load_model(record, precision)
-    what = f"{record.name} on {task}"
-    (attention,) = read_attention(model, encoded, [LastTokens(tokens)], batch_tokens=1, what=what)
-    if not np.isfinite(attention).all():
-        raise InputError(
-            f"{what}: an attention is not finite; the model's weights are damaged, or its numbers overflow in this "
-            "precision."
-        )
+    run = ModelOnTask(record, **settings)
+    place = choose_segment(run.encode(samples, kind, segment_ids), tokens)
+    encoded = run.encode([samples[place]], kind, segment_ids)
+    ((attention,),) = run.read(encoded, LastTokens(tokens))
     (ids,) = encoded.input_ids
-    labels = [readable(tokenizer, token) for token in ids[-tokens:]]
+    labels = [readable(run.tokenizer, token) for token in ids[-tokens:]]
     examples = []
     for pattern, column in PATTERNS.items():
         values = surface.mean(column)

@@ -18,13 +18,11 @@ from headtypes.analyses.words.encoding import encode_sentences, special_tokens
 from headtypes.analyses.words.settings import Pieces
 from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.maps import readable
-from headtypes.attention.one_pass import read_attention
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.treebank.records import Sentence
 from headtypes.data.records import read_records
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from headtypes.papers.clark2019.language.best import best_of_mentions, best_of_relations
 from headtypes.papers.clark2019.language.quantities import our_relation
@@ -124,27 +122,21 @@ def choose_passages(
     return chosen
 
 
-def map_sentences(
-    chosen: Sequence[Chosen], record: ModelRecord, *, task: str, max_seq_length: int, pieces: Pieces, precision: str
-) -> list[SentenceMap]:
+def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, *, pieces: Pieces, **settings) -> list[SentenceMap]:
     """Run a model over the chosen sentences, and keep the attention of the head that is shown on each.
 
-    record: the model, as `models.fetching.fetch_model` found it.
-    task:   name of the task, for messages; the others as in `relations.measure.extract_arcs`.
-    Raises `InputError` where an attention is not finite.
+    pieces, settings: as in `relations.measure.extract_arcs`.
     """
     if not chosen:
         return []
-    tokenizer, model = load_tokenizer(record), load_model(record, precision)
-    what = f"{record.name} on {task}"
-    longest = min(max_seq_length, record.max_length)
-    encoded = encode_sentences([it.words for it in chosen], tokenizer, longest, what, whole=False)
+    run = ModelOnTask(record, **settings)
+    encoded = encode_sentences([it.words for it in chosen], run.tokenizer, run.longest, run.what, whole=False)
     if len(encoded.kept) < len(chosen):
-        raise InputError(f"{what}: the guesses are of sentences that the model cannot read; delete them and run again.")
-    (maps,) = read_attention(
-        model, encoded.encoded, [WordMaps(encoded.word_of_token, pieces)], batch_tokens=1, what=what
-    )
-    ends = [[readable(tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(tokenizer)]
+        raise InputError(
+            f"{run.what}: the guesses are of sentences that the model cannot read; delete them and run again."
+        )
+    (maps,) = run.read(encoded.encoded, WordMaps(encoded.word_of_token, pieces))
+    ends = [[readable(run.tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(run.tokenizer)]
     return [_shown(it, of_sentence[it.layer, it.head], *ends) for it, of_sentence in zip(chosen, maps, strict=True)]
 
 

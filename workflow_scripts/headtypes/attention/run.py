@@ -1,0 +1,76 @@
+"""The one way from a fetched model and the samples of a task to what reducers read of its heads."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from headtypes.attention.batches import WHOLE, Part, batched
+from headtypes.attention.one_pass import Reducer, read_attention
+from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.records import Sample
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+
+
+class ModelOnTask:
+    """A fetched model that reads samples of a task; it is loaded when it is first needed.
+
+        run = ModelOnTask(record, task="squad", precision="float32", batch_tokens=4096)
+        encoded = run.encode(samples, kind="question_answering")
+        (entropy,) = run.read(encoded, Entropy())
+
+    what:    model and task, for progress and messages.
+    longest: tokens of the longest sample that is read.
+    """
+
+    def __init__(
+        self,
+        record: ModelRecord,
+        *,
+        task: str,
+        precision: str,
+        batch_tokens: int = 1,
+        max_seq_length: int | None = None,
+        part: Sequence[int] = WHOLE,
+        head: str | None = None,
+    ):
+        """record: as `models.fetching.fetch_model` found it; task: its name.
+
+        precision: arithmetic of the forward pass, float32, bfloat16 or float16.
+        batch_tokens: padded tokens of a batch; by default each sample is a batch of its own.
+        max_seq_length: most tokens of a sample, if the model takes more.
+        part: of the batches, as in `batches.Part`; the samples of the others are not read.
+        head: that the model answers with, one of `loading.HEADS`; None for the bare model.
+        """
+        self.what = f"{record.name} on {task}"
+        self.longest = min(record.max_length, max_seq_length or record.max_length)
+        self.batch_tokens, self.part = batch_tokens, Part(*part)
+        self._record, self._precision, self._head = record, precision, head
+
+    @cached_property
+    def tokenizer(self) -> PreTrainedTokenizerFast:
+        """The model's tokenizer."""
+        return load_tokenizer(self._record)
+
+    @cached_property
+    def model(self) -> PreTrainedModel:
+        """The model itself; errors as those of `loading.load_model`."""
+        return load_model(self._record, self._precision, self._head)
+
+    def encode(self, samples: list[Sample], kind: str, segment_ids: Literal["pair", "zeros"] = "pair") -> Encoded:
+        """The samples as the model reads them; arguments and errors as those of `encoding.encode_samples`."""
+        return encode_samples(samples, self.tokenizer, kind, self.longest, segment_ids=segment_ids)
+
+    def read(self, encoded: Encoded, *reducers: Reducer) -> list[Any]:
+        """What each reducer reads in one pass; errors as those of `one_pass.read_attention`."""
+        return read_attention(
+            self.model, encoded, reducers, batch_tokens=self.batch_tokens, what=self.what, part=self.part
+        )
+
+    def samples_read(self, encoded: Encoded) -> np.ndarray:
+        """Which samples the part has: [sample] int64, in ascending order."""
+        return batched(encoded.lengths, self.batch_tokens, self.part)
