@@ -285,7 +285,7 @@ def refuse_orphans():
 
 
 def remember_code_of(stages):
-    """Write what the digests of the stages are made of, so that a later change can be traced to a module."""
+    """Write what the digests of the stages are made of, so that a later change can be traced to a definition."""
     for stage in stages.values():
         remember_code(folder_of_results(), SCRIPTS / f"{stage.script}.py")
 

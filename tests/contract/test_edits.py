@@ -100,7 +100,8 @@ def test_a_refused_leaf_is_refused_in_the_words_of_its_row(place):
 
 
 def test_the_digest_of_a_rule_covers_the_modules_that_python_loads_for_it(loaded):
-    assert {script.stem: reached_modules(script) for script in SCRIPTS.glob("*.py")} == loaded
+    for script in SCRIPTS.glob("*.py"):
+        assert reached_modules(script) <= loaded[script.stem]
 
 
 def parts_of(scripts: Path) -> dict[str, dict]:
@@ -126,19 +127,21 @@ def describe_otherwise(tree: ast.Module) -> None:
 
 
 def do_otherwise(tree: ast.Module) -> None:
-    """Change every function, class and assignment, and the module itself."""
+    """Change every statement with a body, every assignment and every annotated name."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            node.body += ast.parse("EDITED = True").body
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
-            node.value = ast.Tuple([node.value, ast.Constant(0)], ast.Load())
+        if isinstance(getattr(node, "body", None), list):
+            node.body.append(ast.Expr(ast.Constant(0)))
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            field = "value" if node.value else "annotation"
+            setattr(node, field, ast.Tuple([getattr(node, field), ast.Constant(0)], ast.Load()))
 
 
-def test_an_edit_of_any_module_changes_the_digests_that_cover_it(tmp_path):
+def test_an_edit_of_any_definition_changes_the_digests_that_cover_it(tmp_path):
     before, after = parts_of(SCRIPTS), parts_of(rewritten(tmp_path, do_otherwise))
     for script, parts in before.items():
-        changed = {part for part, digest in after[script].items() if digest != parts[part]}
-        assert changed == {part for part in parts if part.endswith(".py")}
+        same = {part.partition(":")[2] for part, digest in parts.items() if after[script].get(part) == digest}
+        # Packages, orders, and calls.
+        assert same <= {"", "(order)", "(import)"}
 
 
 @pytest.fixture(scope="module")
@@ -151,20 +154,31 @@ def test_comments_docstrings_and_formatting_change_no_digest(described):
     assert parts_of(described) == parts_of(SCRIPTS)
 
 
-@pytest.mark.parametrize(
-    ("edits", "rules"),
-    [
-        ({"analyses/types/naming.py": ("SMALL_MARGIN = 0.05", "SMALL_MARGIN = 0.06")}, {"cluster_heads"}),
-        (
-            {
-                "planning/resources.py": ("_MB = 1e6", "_MB = 2e6"),
-                "planning/digest.py": ("import ast", "import ast, os"),
-            },
-            set(),
-        ),
-    ],
-    ids=["what computes", "what plans"],
-)
+# What is replaced by what in a module, and the rules whose results that can change.
+EDITS = {
+    "what computes": (
+        {"analyses/types/naming.py": ("SMALL_MARGIN = 0.05", "SMALL_MARGIN = 0.06")},
+        {"choose_clustering", "cluster_heads"},
+    ),
+    "what reads one kind of data": (
+        {"data/kinds/coreference/conll2012.py": ('"#begin document"', '"#begin"')},
+        {"fetch_task", "fetch_test", "fetch_training"},
+    ),
+    "a word in a figure": ({"analyses/types/choice_figure.py": ("mean silhouette", "silhouette")}, {"plot_choice"}),
+    "what plans, locks, records and reports": (
+        {
+            "planning/resources.py": ("_MB = 1e6", "_MB = 2e6"),
+            "planning/digest.py": ("import gc", "import gc, os"),
+            "planning/locks.py": ("the run that started this job has ended", "its run has ended"),
+            "planning/provenance.py": ("was damaged or changed", "was changed"),
+            "core/progress.py": ("elapsed", "gone"),
+        },
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize(("edits", "rules"), EDITS.values(), ids=EDITS)
 def test_edited_code_schedules_the_rules_whose_digest_differs_and_what_follows(place, finished, tmp_path, edits, rules):
     texts = {}
     for name, (old, new) in edits.items():
@@ -177,8 +191,7 @@ def test_edited_code_schedules_the_rules_whose_digest_differs_and_what_follows(p
     digests = {script.stem: code_digest(script) for script in (tmp_path / "edited").glob("*.py")}
     assert {job.rule: ast.literal_eval(job.parameter("code")) for job in after}.items() <= digests.items()
     differing = {name for name, digest in digests.items() if digest != code_digest(SCRIPTS / f"{name}.py")}
-    assert differing >= rules
-    assert bool(differing) == bool(rules)
+    assert differing == rules
     assert {job.rule for job in after if job.reason == "code"} == differing & {job.rule for job in after}
     assert reasons_of(after) == expected(finished, after)
 

@@ -182,7 +182,7 @@ def test_an_import_that_no_digest_follows_is_one_that_python_makes(mistaken):
     naming.write_text(naming.read_text() + "\n\ndef _late():\n    from headtypes.core import progress\n")
     loaded, unseen = loaded_modules(scripts), "headtypes/comparisons/models/descent.py"
     assert unseen in loaded["measure_stability"] - reached_modules(scripts / "measure_stability.py")
-    assert reached_modules(scripts / "cluster_heads.py") == loaded["cluster_heads"]
+    assert reached_modules(scripts / "cluster_heads.py") <= loaded["cluster_heads"]
     assert "headtypes/core/progress.py" in loaded["import_partition"]
 
 

@@ -1,13 +1,30 @@
-"""A digest of the code that a rule runs: what it does counts, and how it is written does not."""
+"""A digest of the code that a rule runs: what it does counts, and how it is written does not.
+
+What a script reaches counts by the names of functions, classes and constants (`reach` says how they are followed), so
+that an edit runs a job again only if it can change its results.
+"""
 
 import ast
+import gc
 import hashlib
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 from headtypes.core.files import canonical_json
+from headtypes.planning.definitions import Definition, Module
+from headtypes.planning.effects import Effects
 from headtypes.planning.packages import NUMERIC_PACKAGES, version
+from headtypes.planning.reach import Code
 
+# What no result depends on: modules, or single names of them, with all that only they reach.
+_NOT_COUNTED = {
+    "headtypes.planning.job": "hands a job its paths and its spec, and its log what is printed",
+    "headtypes.planning.locks": "keeps runs apart",
+    "headtypes.planning.provenance": "records what made a result",
+    "headtypes.core.progress": "prints how far a job has come",
+    "headtypes.models.silence": "keeps Transformers from printing",
+}
 # Packages that a package's numbers depend on, though our code may not import them.
 _UNDERNEATH = {
     "datasets": ("pyarrow",),
@@ -18,21 +35,22 @@ _UNDERNEATH = {
 
 
 def code_digest(script: str | Path) -> str:
-    """Return the digest of a script, the modules of its folder that it imports, and their packages' versions.
+    """Return the digest of a script, of what it reaches in the modules of its folder, and of its packages' versions.
 
-    Imports are followed transitively over the syntax tree; docstrings, comments and formatting do not count.
-    A package that is not installed counts as absent, so that a plan can be made anywhere.
+    Docstrings, comments and formatting do not count. A package that is not installed counts as absent, so that a plan
+    can be made anywhere.
     """
     return digest_of(code_parts(script))
 
 
 def code_parts(script: str | Path) -> dict[str, str]:
-    """What `code_digest` covers: {module, relative to the script's folder: its digest; package: its version}."""
-    script = Path(script).resolve()
-    root = script.parent
-    files, packages = _reach(script, root)
-    modules = {str(file.relative_to(root)): _meaning(file)[0] for file in sorted(files)}
-    return {**modules, **{NUMERIC_PACKAGES[package]: version(package) for package in sorted(packages)}}
+    """What `code_digest` covers: {module, relative to the script's folder, and name: its digest; package: its version}.
+
+    The name `(order)` of a module stands for the order of its statements, where something may depend on it.
+    """
+    reached = _reached(Path(script).resolve())
+    packages = {NUMERIC_PACKAGES[package]: version(package) for package in sorted(reached.packages)}
+    return {**reached.parts(), **packages}
 
 
 def digest_of(parts: dict[str, str]) -> str:
@@ -41,97 +59,186 @@ def digest_of(parts: dict[str, str]) -> str:
 
 
 def reached_modules(script: str | Path) -> set[str]:
-    """The files, relative to the script's folder, that `code_digest` covers."""
-    script = Path(script).resolve()
-    return {str(file.relative_to(script.parent)) for file in _reach(script, script.parent)[0]}
+    """The files, relative to the script's folder, that the code that `code_digest` covers loads."""
+    reached = _reached(Path(script).resolve())
+    return {module.path for module in reached.runs if module.file.is_file()}
 
 
-def _reach(script: Path, root: Path) -> tuple[set[Path], set[str]]:
-    files: set[Path] = set()
-    packages: set[str] = set()
-    ahead = [script]
-    while ahead:
-        file = ahead.pop()
-        if file in files:
-            continue
-        files.add(file)
-        modules, theirs = _imports(file, root)
-        ahead.extend(modules)
-        packages.update(theirs)
-    return files, packages
+def whole_modules(script: str | Path) -> set[str]:
+    """Those of the files that count as a whole, since it cannot be told which of their names are looked up."""
+    reached = _reached(Path(script).resolve())
+    return {module.path for module in reached.whole if module.file.is_file() and module is not reached.script}
+
+
+def reached_lines(script: str | Path) -> dict[str, set[int]]:
+    """The lines of the files, relative to the script's folder, that `code_digest` covers; a class has its members'."""
+    reached, lines = _reached(Path(script).resolve()), defaultdict(set)
+    for definition in reached.definitions:
+        own = set(definition.lines).difference(*(member.lines for member in definition.members))
+        lines[definition.module.path] |= own
+    return dict(lines)
+
+
+def counts(module: str) -> bool:
+    """Whether what a module does can change a result."""
+    return module not in _NOT_COUNTED
+
+
+class _Reached:
+    """What a script reaches.
+
+    runs: modules that are imported, in the order in which their imports end; whole: those that count as a whole.
+    """
+
+    def __init__(self, script: Path):
+        self._code, self._effects = _code(script.parent)
+        self.definitions: dict[Definition, None] = {}
+        self.runs: dict[Module, None] = {}
+        self.whole: dict[Module, None] = {}
+        self.packages: set[str] = set()
+        self._running: set[Module] = set()
+        self._words: set[str] = set()
+        self._waiting: dict[str, list[Definition]] = defaultdict(list)
+        self._ahead: list[Definition] = []
+        # Whether all properties, all members of classes, and all modules that are imported count.
+        self._properties = self._members = self._everything = False
+        self.script = self._code.module(script.stem)
+        self._run(self.script)
+        self._count_whole(self.script)
+        while self._ahead:
+            self._look_at(self._ahead.pop())
+
+    def parts(self) -> dict[str, str]:
+        """The digest of each definition that counts, and of the order of modules and statements."""
+        meanings = defaultdict(list)
+        for definition in sorted(self.definitions, key=lambda each: each.node.lineno):
+            name = f"{definition.module.path}:{definition.name}"
+            meanings[name].append(self._code.meaning(definition))
+        with_effects = [module for module in self.runs if self._effects.of(module)]
+        for module in self.runs:
+            bound = [each for top in module.definitions for each in (top, *top.members) if each in self.definitions]
+            order = [name for each in bound for name in each.name.split(", ")]
+            # It matters where something is done meanwhile, and to what is bound twice.
+            if module in with_effects or len(set(order)) < len(order):
+                meanings[f"{module.path}:(order)"] = [_sha256(canonical_json(order))]
+        if len(with_effects) > 1:
+            meanings["(order)"] = [_sha256(canonical_json([module.name for module in with_effects]))]
+        return {name: "".join(found) for name, found in sorted(meanings.items())}
+
+    def _run(self, module: Module) -> None:
+        """Count what importing a module does."""
+        if module in self._running:
+            return
+        self._running.add(module)
+        self._import(module.runs)
+        self.runs[module] = None
+        for definition in self._effects.of(module):
+            self._count(definition)
+        if self._everything:
+            self._count_whole(module)
+
+    def _import(self, names: list[str]) -> None:
+        for name in names:
+            for module in self._code.along(name):
+                self._run(module)
+
+    def _count(self, definition: Definition) -> None:
+        if definition not in self.definitions:
+            self.definitions[definition] = None
+            self._ahead.append(definition)
+
+    def _count_whole(self, module: Module) -> None:
+        if module in self.whole:
+            return
+        self.whole[module] = None
+        self._run(module)
+        for definition in module.definitions:
+            for each in (definition, *definition.members):
+                self._count(each)
+        # Names that it only imports may be looked up in it, too.
+        for name in module.imported:
+            self._count_found(self._code.resolve([name], module, {}))
+        for star in module.stars:
+            self._count_found([each for each in (self._code.module(star),) if each])
+        if module.file.name == "__init__.py":
+            for other in list(self.runs):
+                if other.name.startswith(f"{module.name}."):
+                    self._count_whole(other)
+
+    def _look_at(self, definition: Definition) -> None:
+        facts = definition.facts
+        self._import(facts.runs)
+        self._count_found(self._code.found(definition))
+        new = facts.words - self._words
+        self._words |= new
+        for word in new & self._waiting.keys():
+            for member in self._waiting.pop(word):
+                self._count(member)
+        # The members of a class are asked for by their names, but for those that others than our code may call.
+        if isinstance(definition.node, ast.ClassDef) and not self._code.is_plain(definition):
+            self._count_found(
+                [member for each in self._code.family(definition) for member in getattr(each, "members", [])]
+            )
+        for member in definition.members:
+            if self._code.always_counts(member) or member.word in self._words or self._any(member):
+                self._count(member)
+            else:
+                self._waiting[member.word].append(member)
+        if facts.module:
+            self._count_whole(definition.module)
+        if (facts.computed, facts.members, facts.all_modules) != (False, False, False):
+            self._widen(facts.computed, facts.members, facts.all_modules)
+
+    def _count_found(self, found: list) -> None:
+        for each in found:
+            if isinstance(each, Definition):
+                self._count(each)
+            elif isinstance(each, Module):
+                self._count_whole(each)
+            elif (top := each.partition(".")[0]) in NUMERIC_PACKAGES:
+                self.packages.update((top, *_UNDERNEATH.get(top, ())))
+
+    def _any(self, member: Definition) -> bool:
+        """Whether a member counts since others are looked up by names that are not in the code."""
+        return self._members or (self._properties and self._code.is_read(member))
+
+    def _widen(self, properties: bool, members: bool, everything: bool) -> None:
+        """Count what may be looked up by a name that is not in the code."""
+        self._properties |= properties
+        self._members |= members
+        for member in [each for waiting in self._waiting.values() for each in waiting]:
+            if self._any(member):
+                self._count(member)
+        if everything and not self._everything:
+            self._everything = True
+            for module in list(self.runs):
+                self._count_whole(module)
 
 
 @cache
-def _imports(file: Path, root: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The modules under `root` that a file itself imports, and the packages, with those beneath them."""
-    modules: dict[Path, None] = {}
-    packages: dict[str, None] = {}
-    for name in _meaning(file)[1]:
-        ours, top = _modules(name, root), name.partition(".")[0]
-        modules.update(dict.fromkeys(ours))
-        if not ours and top in NUMERIC_PACKAGES:
-            packages.update(dict.fromkeys((top, *_UNDERNEATH.get(top, ()))))
-    return tuple(modules), tuple(packages)
+def _code(root: Path) -> tuple[Code, Effects]:
+    code = Code(root, lambda name: not counts(name))
+    return code, Effects(code)
 
 
 @cache
-def _meaning(file: Path) -> tuple[str, tuple[str, ...]]:
-    """A digest of what the file's code means, and the dotted names that it imports."""
-    tree = ast.parse(file.read_bytes(), filename=str(file))
-    imports: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imports.extend(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                raise ValueError(f"{file}:{node.lineno}: relative imports are not followed; name the module in full.")
-            imports.append(node.module)
-            # `from package import module` reaches the module as well.
-            imports.extend(f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            _drop_docstring(node)
-    outline: list[str] = []
-    _outline(tree, outline)
-    return _sha256("".join(outline)), tuple(imports)
+def _reached(script: Path) -> _Reached:
+    # Syntax trees are many objects, all of which stay: to look through them for garbage again and again takes a quarter
+    # of the time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _Reached(script)
+    finally:
+        if collecting:
+            gc.enable()
 
 
-def _outline(node: object, outline: list[str]) -> None:
-    """Append the tree as text. Empty fields are left out: newer versions of Python add some."""
-    if isinstance(node, ast.AST):
-        outline.append(f"{type(node).__name__}(")
-        for name, value in ast.iter_fields(node):
-            if value is not None and value != []:
-                outline.append(f"{name}=")
-                _outline(value, outline)
-        outline.append(")")
-    elif isinstance(node, list):
-        for item in node:
-            _outline(item, outline)
-            outline.append(",")
-    else:
-        outline.append(repr(node))
+def forget_files() -> None:
+    """Read files again that have been read, since they may have changed."""
+    _code.cache_clear()
+    _reached.cache_clear()
 
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _drop_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    def is_text(statement: ast.stmt) -> bool:
-        return isinstance(statement, ast.Expr) and isinstance(getattr(statement.value, "value", None), str)
-
-    # A string that stands alone is documentation wherever it is: below an attribute too.
-    node.body = [statement for statement in node.body if not is_text(statement)] or [ast.Pass()]
-
-
-def _modules(name: str, root: Path) -> list[Path]:
-    """The files that importing a dotted name runs, as far as they lie under `root`: packages, then the module."""
-    files, folder = [], root
-    for part in name.split("."):
-        folder = folder / part
-        candidates = (folder / "__init__.py", folder.with_suffix(".py"))
-        existing = next((file for file in candidates if file.is_file()), None)
-        if existing is None:
-            break
-        files.append(existing)
-    return files

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from headtypes.core.files import canonical_json, write_text
-from headtypes.planning import digest
-from headtypes.planning.digest import code_digest
+from headtypes.planning.digest import code_digest, forget_files
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, provenance_of, record, shards_of, verified
 from headtypes.planning.tools.audit import audit, remove
 from headtypes.planning.tools.history import remember_code
@@ -120,10 +119,9 @@ def test_another_value_makes_stale_what_depends_on_it_and_what_comes_from_that()
 def test_another_code_is_told_by_its_module_or_its_package():
     jobs = run(plan())
     write_text("scripts/tools.py", "N = 4\n")
-    digest._meaning.cache_clear()
-    digest._imports.cache_clear()
+    forget_files()
     assert all(state == "stale" for state in states(plan()).values())
-    assert why(plan(), SAMPLES) == "tools.py has changed"
+    assert why(plan(), SAMPLES) == "tools.py: N has changed"
     before = folder_of_records(RESULTS) / "code" / f"{jobs[0].code}.json"
     before.write_text(before.read_text().replace('"numpy": "', '"numpy": "0.'))
     assert "numpy 0." in why(plan(), SAMPLES)

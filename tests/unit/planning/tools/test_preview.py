@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from headtypes.core.files import canonical_json, write_text
-from headtypes.planning import digest
 from headtypes.planning.config.schema import read_config
-from headtypes.planning.digest import code_digest
+from headtypes.planning.digest import code_digest, forget_files
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import RESULTS, beside, provenance_of, record, verified
 from headtypes.planning.stages.registry import STAGES
@@ -131,9 +130,8 @@ def test_damaged_records_are_named_and_stop_nothing(config, text):
 def test_a_changed_module_is_named(config):
     run(config)
     write_text("scripts/tools.py", "N = 4\n")
-    digest._meaning.cache_clear()
-    digest._imports.cache_clear()
-    assert reasons(planned(config, ["sample_inputs"]), config) == {"sample_inputs": ["tools.py has changed"]}
+    forget_files()
+    assert reasons(planned(config, ["sample_inputs"]), config) == {"sample_inputs": ["tools.py: N has changed"]}
 
 
 def test_where_nothing_of_ours_tells_snakemakes_own_reason_stands(config):

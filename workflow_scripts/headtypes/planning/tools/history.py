@@ -32,7 +32,7 @@ def given(config: Config) -> dict:
 
 
 def remember_code(results: Path, script: Path) -> None:
-    """Write what a script's digest is made of, so that a later change can be traced to a module.
+    """Write what a script's digest is made of, so that a later change can be traced to a definition.
 
     results: the folder of results.
     """

@@ -69,18 +69,22 @@ def spec_changes(now: dict, then: dict) -> list[str]:
 
 
 def code_changes(job: Job, then: str) -> list[str]:
-    """The modules and packages that differ from those of an earlier digest."""
+    """The definitions and packages that differ from those of an earlier digest."""
     if then == job.code:
         return []
     parts, path = code_parts(job.script), code_file(job.results, then)
     if not path.is_file():
         return ["its code has changed"]
     old = read_json(path)
-    changed = [name for name in {**old, **parts} if old.get(name) != parts.get(name)]
-    return [
-        f"{name} has changed" if name.endswith(".py") else f"{name} {old.get(name, 'absent')}, now {parts.get(name)}"
-        for name in changed
-    ]
+    changed = [name for name in old if name in parts and old[name] != parts[name]]
+    # What an edit begins or ceases to use follows from what it changes.
+    changed = changed or [name for name in {**old, **parts} if (name in old) != (name in parts)]
+    return [_code_change(name, old.get(name, "absent"), parts.get(name, "no longer used")) for name in changed]
+
+
+def _code_change(name: str, then: str, now: str) -> str:
+    module, is_code, part = name.partition(":")
+    return f"{module}: {part} has changed" if is_code else f"{name} {then}, now {now}"
 
 
 def differing(then: Any, now: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
