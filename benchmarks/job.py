@@ -63,7 +63,7 @@ def save(folder: str, number: int) -> None:
 def prepare(folder: str) -> dict[str, float]:
     """The job that cuts the windows."""
     stages = Stages()
-    from headtypes.data.kinds.question_answering.sliding import build_windows
+    from headtypes.data.kinds.question_answering.windows import build_windows
     from headtypes.data.kinds.registry import read_rows
     from headtypes.data.windows import write_windows
     from headtypes.models.fetching import load_tokenizer
@@ -91,8 +91,8 @@ def evaluate(folder: str) -> dict[str, float]:
 
     from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
     from headtypes.attention.batches import filled_batches, plan_batches, rows_of
-    from headtypes.data.kinds.question_answering.answers import QuestionAnswers
-    from headtypes.data.kinds.registry import read_rows
+    from headtypes.data.answering import Answers
+    from headtypes.data.kinds.registry import KINDS, read_rows
     from headtypes.data.windows import read_windows
     from headtypes.models.loading import load_model
     from headtypes.models.records import read_model_record
@@ -111,7 +111,7 @@ def evaluate(folder: str) -> dict[str, float]:
     stages.end("evaluation: model loaded, run with a quarter of heads at zero, and scored")
     model = load_model(record, "float32", head="question_answering")
     stages.end("of that: model loaded")
-    task = QuestionAnswers(questions, windows, SETTINGS["max_answer_length"])
+    answers = Answers("question_answering", windows, max_answer_length=SETTINGS["max_answer_length"])
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
@@ -122,11 +122,12 @@ def evaluate(folder: str) -> dict[str, float]:
         outputs = [model(**batch.inputs) for batch in batches]
     stages.end("of that: plain forward pass")
     pieces = [
-        task.read(output, [sentences[index] for index in batch.samples])
+        answers.read(output, [sentences[index] for index in batch.samples])
         for batch, output in zip(batches, outputs, strict=True)
     ]
     place = np.argsort(np.concatenate([batch.samples for batch in batches]))
-    task.score(tuple(np.concatenate(part)[place] for part in zip(*pieces, strict=True)))
+    values = tuple(np.concatenate(part)[place] for part in zip(*pieces, strict=True))
+    KINDS["question_answering"].score_answers(questions, windows, record, values)
     stages.end("of that: spans and scores")
     return stages.seconds
 

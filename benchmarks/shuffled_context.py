@@ -14,10 +14,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, summary
-from headtypes.data.kinds.question_answering.sliding import build_windows
-from headtypes.data.kinds.registry import read_rows
-from headtypes.data.records import Question
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.data.kinds.question_answering.squad import Question
+from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.sentences import split_sentences
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.records import read_model_record
@@ -44,7 +44,7 @@ def main(model_name: str = "minilm-qa", task: str = "qa") -> None:
     questions = read_rows(f"results/questions/{task}.jsonl", settings.kind)
     for name, asked in (("as they are", questions), ("sentences shuffled among passages", shuffled(questions))):
         ((_, scores),) = evaluate_all(asked, build_windows(asked, tokenizer), record, [keep], None, settings, name)
-        metrics = summary(scores, settings.kind)
+        metrics = KINDS[settings.kind].mean_scores(scores)
         print(f"{name}: {metrics['exact_match']:.2f} % of {metrics['n_questions']} questions exact")
 
 

@@ -1,10 +1,9 @@
 from headtypes.planning.job import job
-from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part, read_parts, summary
-from headtypes.analyses.ablation.head_output_files import read_head_outputs
+from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part
+from headtypes.analyses.ablation.results import read_head_outputs, read_parts, write_scores
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import write_json
-from headtypes.data.answering.answers import write_scores
-from headtypes.data.kinds.registry import read_rows
+from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.windows import read_windows
 from headtypes.models.records import read_model_record
 
@@ -22,4 +21,4 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         predictions, scores = evaluate_condition(*read, read_parts(inputs.parts), **spec)
         write_json(outputs.predictions, predictions)
         write_scores(outputs.per_question, scores, provenance)
-        write_json(outputs.metrics, {**summary(scores, spec["kind"]), "provenance": provenance})
+        write_json(outputs.metrics, {**KINDS[spec["kind"]].mean_scores(scores), "provenance": provenance})

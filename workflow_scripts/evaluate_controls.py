@@ -1,8 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.ablation.controls import evaluate_controls
-from headtypes.analyses.ablation.head_output_files import read_head_outputs
+from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.data.answering.answers import write_scores
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.windows import read_windows
 from headtypes.models.records import read_model_record

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
 from headtypes.analyses.ablation.curves import evaluate_curves
-from headtypes.analyses.ablation.importance_files import read_importance
+from headtypes.analyses.ablation.results import read_importance
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.registry import read_rows

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.ablation.head_output_files import write_head_outputs
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
+from headtypes.analyses.ablation.results import write_head_outputs
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 

@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.relations.offsets import measure_offsets
 from headtypes.core.table_files import write_csv
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 
 with job(snakemake) as (inputs, spec, outputs, _):

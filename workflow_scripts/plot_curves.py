@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.ablation.curve_files import read_curves
 from headtypes.analyses.ablation.curves_figure import curves_figure
+from headtypes.analyses.ablation.results import read_curves
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.style import save_figure
 

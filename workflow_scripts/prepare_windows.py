@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.data.answering.examples import prepare_windows
+from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.windows import write_windows
 from headtypes.models.fetching import load_tokenizer

@@ -2,7 +2,7 @@ from headtypes.planning.job import job
 from headtypes.analyses.probes.of_types import probe_types
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import write_json
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 from headtypes.models.records import read_model_record
 

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job, warn
 from headtypes.analyses.ablation.control_drops import read_control_drops
-from headtypes.analyses.ablation.intervals import read_intervals
+from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import read_json, write_text
 from headtypes.core.markdown import to_html

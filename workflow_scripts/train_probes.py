@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.probes.measure import train_probes
 from headtypes.core.files import write_json
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 from headtypes.models.records import read_model_record
 

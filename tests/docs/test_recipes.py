@@ -15,7 +15,7 @@ from headtypes.analyses.distances.results import Features, write_features
 from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.sentence_pair.examples import label_numbers, labels_of
+from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
 from tests.docs.recipes import RECIPES, Place, commands, programs
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT

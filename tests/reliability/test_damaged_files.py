@@ -15,11 +15,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.ablation.curve_files import read_curves
-from headtypes.analyses.ablation.evaluation import read_parts
-from headtypes.analyses.ablation.head_output_files import read_head_outputs, write_head_outputs
-from headtypes.analyses.ablation.importance_files import read_importance
-from headtypes.analyses.ablation.intervals import read_intervals, read_scores
+from headtypes.analyses.ablation.results import (
+    read_curves,
+    read_head_outputs,
+    read_importance,
+    read_intervals,
+    read_parts,
+    read_scores,
+    write_head_outputs,
+    write_scores,
+)
 from headtypes.analyses.detectors.results import detector_table, read_detector_scores, read_detector_table
 from headtypes.analyses.distances.results import (
     Features,
@@ -54,9 +59,8 @@ from headtypes.comparisons.types.table import read_joined
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json_lines, write_json, write_json_lines
 from headtypes.core.table_files import write_csv, write_parquet
-from headtypes.data.answering.answers import write_scores
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.records import Sample, read_records, write_records
 from headtypes.data.sampling import sample_questions

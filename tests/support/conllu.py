@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 
 def conllu_text(sentences: Iterable[Sentence]) -> str:

@@ -9,7 +9,9 @@ import torch
 from transformers import BertForSequenceClassification, RobertaForSequenceClassification
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.data.records import Pair, Question, Sample
+from headtypes.data.kinds.question_answering.squad import Question
+from headtypes.data.kinds.sentence_pair import Pair
+from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta

@@ -8,7 +8,7 @@ import torch
 from headtypes.attention.batches import Batch
 from headtypes.attention.hook import Layer
 from headtypes.attention.one_pass import AttentionReader, Pass, Reducer
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 
 def read_planted(reducer: Reducer, maps: Sequence[np.ndarray], causal: bool = False):

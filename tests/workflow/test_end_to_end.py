@@ -18,8 +18,9 @@ import yaml
 from snakemake.utils import update_config
 
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.data.kinds.question_answering.scoring import score_predictions, summary
+from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.question_answering.squad import read_squad
+from headtypes.data.kinds.registry import KINDS
 from headtypes.deposit.contents import UNDECIDED
 from headtypes.planning.stages.registry import STAGES
 from tests.workflow.conftest import ROOT
@@ -100,7 +101,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
         assert predictions.keys() == {question.id for question in questions}
         metrics = json.loads((folder / "metrics.json").read_text())
         assert metrics.pop("provenance")["rule"] == "evaluate_condition"
-        assert metrics == summary(score_predictions(questions, predictions))
+        assert metrics == KINDS["question_answering"].mean_scores(score_predictions(questions, predictions))
         assert len(pd.read_parquet(folder / "per_question.parquet")) == 6
     # The imported partition has the type dense and no other of the paper's.
     evaluated = {file.parent.name for file in (results / "ablation/tiny/mine").glob("*/metrics.json")}
@@ -114,7 +115,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert clustered["control_draws"].tolist()[1:] == [2, 2, 2]
     assert clustered["control_questions"].tolist()[1:] == [6, 6, 6]
     assert clustered["own_rank_f1"].between(1, 3).tolist()[1:] == [True] * 3
-    said = "animals-kmeans-k4: 9 questions or pairs for random heads were asked for, and there are 6."
+    said = "animals-kmeans-k4: 9 questions for random heads were asked for, and there are 6."
     assert said in (workdir.path / "logs/tabulate_ablations.log").read_text()
     assert "Beside random heads: 2 draws on 6 questions (9 asked for)." in (results / "guan2020/table2.md").read_text()
     assert table3["id"].tolist() == [12, 17]

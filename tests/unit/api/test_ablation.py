@@ -25,8 +25,9 @@ from headtypes.api.reading import read_heads
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.operations import OPERATIONS, Reading
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.answers import QuestionAnswers
-from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.answering import Answers
+from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.registry import KINDS
 from headtypes.models.loading import load_model
 from tests.support.dense import dense_output, head_outputs_for
 from tests.support.models import tiny_bert, tiny_family, tiny_language_model
@@ -202,13 +203,14 @@ def test_answers_are_those_of_the_workflow(operation, tmp_path):
     )
     loaded = load_model(record, "float32", "question_answering")
     arguments = {"partition": partition, "sentences": sentences_of(windows), "head_outputs": outputs}
-    reader, spans = QuestionAnswers(rows, windows, 30), []
+    answers, spans = Answers("question_answering", windows, max_answer_length=30), []
     with ablated(loaded, operations, **arguments), torch.inference_mode():
         for window in range(len(windows)):
             tokens = windows.tokens(window)
             inputs = model_inputs([windows.input_ids[tokens]], [windows.token_type_ids[tokens]], 0, loaded.device)
-            spans.append(reader.read(loaded(**inputs), [windows.sentence[tokens]]))
-    found, _ = reader.score(tuple(map(np.concatenate, zip(*spans, strict=True))))
+            spans.append(answers.read(loaded(**inputs), [windows.sentence[tokens]]))
+    values = tuple(map(np.concatenate, zip(*spans, strict=True)))
+    found, _ = KINDS["question_answering"].score_answers(rows, windows, record, values)
     assert found == expected
 
 

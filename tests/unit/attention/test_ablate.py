@@ -9,7 +9,7 @@ from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import Layer, run
 from headtypes.attention.operations import OPERATIONS, Reading, reading_matters
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.question_answering.windows import build_windows
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.dense import dense_output, dropped_pairs, head_outputs_for
 from tests.support.layers import attention_of, layer_of

@@ -8,8 +8,7 @@ from udapi.core.document import Document
 from headtypes.core.errors import InputError
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.registry import read_rows
-from headtypes.data.kinds.treebank.conllu import read_sentences
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence, read_sentences
 from headtypes.data.records import write_records
 from tests.support.conllu import conllu_text, lines_of
 from tests.support.places import SHARED_DATA

@@ -16,7 +16,7 @@ ONTOGUM, LITBANK = SHARED_DATA / "coref/ontogum", SHARED_DATA / "coref/litbank_c
 
 
 def read(*files) -> list[AnnotatedDocument]:
-    return Coreference().of_file(list(map(str, files)), "there", "tasks.mine.columns", None)
+    return Coreference().rows_of_file(list(map(str, files)), "there", "tasks.mine.columns", None)
 
 
 CONLLU = "\n".join(

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
 from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.registry import read_rows
-from headtypes.data.records import Pair, Question, Sample, write_records
+from headtypes.data.kinds.sentence_pair import Pair
+from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
 from tests.support.places import SHARED_DATA
 from tests.support.records import question_of

@@ -1,37 +1,25 @@
 """Kinds of task: what they say of themselves fits the rest, and a further one needs a module and a line."""
 
 import json
-import re
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 import pytest
 
 from headtypes.analyses.ablation.evaluation import Settings
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
-from headtypes.data.answering.answers import ANSWERS
-from headtypes.data.answering.examples import EXAMPLES
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
-from headtypes.data.kinds.registry import KINDS, kinds_with, read_rows
+from headtypes.data.kinds.registry import KINDS, METRICS, kinds_with, read_rows
 from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs
 from headtypes.data.world.tasks import DATA_SETS
 from headtypes.models.loading import HEADS
 from headtypes.planning.config import checks, schema
 from headtypes.planning.config.checks import check_models
-from headtypes.planning.digest import reached_modules
 from tests.support.configs import full_config
-from tests.support.places import SCRIPTS
 from tests.support.tiny import bert_tokenizer
-
-
-def test_what_a_model_answers_has_examples_and_answers_and_a_head():
-    answerable = {name for name, kind in KINDS.items() if kind.head is not None}
-    assert set(EXAMPLES) == set(ANSWERS) == answerable
-    assert {KINDS[name].head for name in answerable} <= {*HEADS, LANGUAGE_MODEL}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -41,11 +29,31 @@ def test_what_a_kind_says_of_the_configuration_is_there(name):
     assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.Windows.model_fields)
     assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
     assert set(kind.keys) <= set(schema.Task.model_fields)
-    assert set(kind.columns) <= set(schema.Columns.model_fields)
     assert set(kind.without_reading) <= {field.name for field in fields(Reading)}
     assert set(kind.source_keys) <= set(schema.TaskSource.model_fields)
     assert set(kind.worlds) <= set(DATA_SETS)
-    assert kind.head is None or len(EXAMPLES[name].target_names) > 0
+    assert kind.head in {*HEADS, LANGUAGE_MODEL}
+    assert bool(kind.metrics) == (kind.head is not None)
+    assert all(METRICS[metric.name] == metric for metric in kind.metrics), "a metric is the same in all kinds"
+
+
+METHODS = {name for name, member in vars(Kind).items() if callable(member)}
+OF_ANSWERS = {"cut_windows", "answer_targets", "score_answers"}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_a_kind_says_it_is_for_it_can_do(name):
+    kind = KINDS[name]
+    able = {method for method in METHODS if getattr(type(kind), method) is not getattr(Kind, method)}
+    expected = {
+        "rows_of_file": True,
+        "rows_of_world": bool(kind.worlds),
+        "draw_samples": "samples" in kind.keys,
+        **dict.fromkeys(OF_ANSWERS, kind.head is not None),
+        "training_targets": kind.is_learned,
+        "read_answers": bool(kind.answer_columns),
+    }
+    assert {method: method in able for method in expected} == expected
 
 
 def test_every_data_set_of_the_world_is_of_one_kind():
@@ -62,21 +70,6 @@ def test_a_key_belongs_to_the_kinds_that_have_it():
     assert kinds_with("source") == list(KINDS)
 
 
-def test_what_answers_are_worth_is_no_matter_of_features_and_training():
-    """Else an edit of the scoring would run them again."""
-    for script, apart in (
-        ("fetch_task", ("examples.py", "answers.py", "scoring.py", "spans.py", "sliding.py")),
-        ("extract_features", ("examples.py", "answers.py", "scoring.py", "spans.py", "sliding.py")),
-        ("prepare_windows", ("answers.py", "scoring.py", "spans.py")),
-        ("measure_importance", ("answers.py", "scoring.py", "spans.py")),
-        ("finetune_model", ("answers.py", "scoring.py", "spans.py")),
-    ):
-        modules = reached_modules(SCRIPTS / f"{script}.py")
-        reached = {Path(file).name for file in modules if re.search("/(tasks|answering)/", file)}
-        assert "kinds.py" in reached
-        assert not reached & set(apart), script
-
-
 @dataclass(frozen=True)
 class Note:
     """A row of the kind below: a document of paragraphs."""
@@ -90,10 +83,10 @@ class Notes(Kind):
 
     name, row, form = "notes", Note, "json"
 
-    def of_file(self, data, where, key, columns):
+    def rows_of_file(self, data, where, key, columns):
         return [Note(name, tuple(paragraphs)) for name, paragraphs in data.items()]
 
-    def samples(self, rows, draw):
+    def draw_samples(self, rows, draw):
         paragraphs = [(f"{row.id}-{place}", text) for row in rows for place, text in enumerate(row.paragraphs)]
         return [Sample(*paragraphs[place], None) for place in draw(len(paragraphs))]
 
@@ -113,7 +106,7 @@ def test_a_further_kind_is_read_drawn_and_encoded_by_its_module_and_a_line(tmp_p
 
 def test_a_kind_that_is_not_had_from_the_hub_says_so():
     with pytest.raises(InputError, match=r"^some/data: a task of kind notes cannot be read from the Hub"):
-        Notes().of_hub([], "some/data", "tasks.mine.columns", None)
+        Notes().rows_of_hub([], "some/data", "tasks.mine.columns", None)
 
 
 def test_a_model_cannot_be_evaluated_on_a_kind_that_no_model_answers(tmp_path, monkeypatch):

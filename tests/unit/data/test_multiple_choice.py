@@ -9,8 +9,9 @@ import pytest
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.multiple_choice import ChoiceQuestion
 from headtypes.data.kinds.registry import KINDS, read_rows
-from headtypes.data.records import ChoiceQuestion, Sample, write_records
+from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
 from tests.support.tiny import gpt2_tokenizer
 
@@ -74,7 +75,7 @@ def test_choices_with_names_and_data_of_the_hub_are_read(tmp_path):
             as_arrays = [np.array(it["choices"], object) for it in ROWS]
             return pd.DataFrame(ROWS).assign(choices=as_arrays, answer=np.array([1, 2]))
 
-    assert KINDS["multiple_choice"].of_hub(Rows(), "some/data", "tasks.t.columns", COLUMNS) == READ
+    assert KINDS["multiple_choice"].rows_of_hub(Rows(), "some/data", "tasks.t.columns", COLUMNS) == READ
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ import pytest
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json_lines
-from headtypes.data.records import Pair, Question, Sample, read_records, write_records
+from headtypes.data.kinds.question_answering.squad import Question
+from headtypes.data.kinds.sentence_pair import Pair
+from headtypes.data.records import Sample, read_records, write_records
 
 QUESTION = Question("é1", "Cafés", "Where?", 'A "café"\u2028 here.', ("café", "A"), (3, 0))
 RECORDS = {

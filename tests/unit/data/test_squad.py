@@ -5,8 +5,7 @@ import pytest
 from datasets import Dataset
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.squad import questions_from_rows, read_squad
-from headtypes.data.records import Question
+from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows, read_squad
 from tests.support.places import SHARED_DATA
 
 DATA = SHARED_DATA / "squad"

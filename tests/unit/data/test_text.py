@@ -12,8 +12,8 @@ from headtypes.data import fetching
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.registry import read_rows
-from headtypes.data.kinds.text.documents import segments_of
-from headtypes.data.records import Document, Sample, write_records
+from headtypes.data.kinds.text.documents import Document, segments_of
+from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs
 from headtypes.data.tokens import separates_texts
 from tests.support.places import SHARED_DATA

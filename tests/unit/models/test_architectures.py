@@ -17,7 +17,7 @@ from headtypes.attention.hook import ATTENTION, Layer, run
 from headtypes.attention.operations import OPERATIONS, Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
-from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.records import Sample
 from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
@@ -202,7 +202,7 @@ def test_importance_equals_the_gradients_of_the_plain_model(name):
     windows = windows_of(tokenizer)
     lengths = np.diff(windows.offsets)
     targets = np.stack([lengths - 3, lengths - 2], axis=1)
-    found = head_importance(model, windows, targets, 4096, "test")
+    found = head_importance(model, "question_answering", windows, targets, 4096, "test")
     expected = 0
     for window, target in enumerate(targets):
         gates = torch.ones(2, 4, dtype=torch.float64, requires_grad=True)

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from headtypes.analyses.ablation.results import write_scores
 from headtypes.analyses.distances.results import Features, write_features
 from headtypes.attention.map_files import AttentionMaps, write_maps
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, checking, sha256_path, write_json, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.style import save_figure
-from headtypes.data.answering.answers import write_scores
 from headtypes.planning.provenance import (
     beside,
     check_alone,

@@ -23,9 +23,9 @@ from transformers import (
 )
 
 from headtypes.core.errors import InputError
-from headtypes.data.answering.examples import EXAMPLES, prepare_windows
+from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.records import Pair
+from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.world.tasks import make
 from headtypes.models.fetching import fetch_model
 from headtypes.models.inputs import padding_token
@@ -88,7 +88,7 @@ def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path)
 
 @pytest.fixture(scope="module")
 def questions():
-    return KINDS["question_answering"].of_world(
+    return KINDS["question_answering"].rows_of_world(
         make("question_answering", 0, "train", 60), "question_answering", "train"
     )
 
@@ -153,8 +153,8 @@ def killed_at(monkeypatch, step, call):
 def examples(kind, rows, tokenizer, **shape):
     """All examples of some rows, in the order of their windows."""
     windows = prepare_windows(rows, tokenizer, kind=kind, max_length=512, **shape)
-    targets, _ = EXAMPLES[kind].learned(rows, windows)
-    planned = PlannedExamples(windows, targets, EXAMPLES[kind].target_names, range(len(windows)))
+    targets, _ = KINDS[kind].training_targets(rows, windows)
+    planned = PlannedExamples(windows, targets, KINDS[kind].target_names, range(len(windows)))
     return [planned[place] for place in range(len(planned))]
 
 
@@ -308,7 +308,7 @@ def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, mon
 
 
 def test_pairs_are_learned_with_their_labels(tmp_path, encoder):
-    rows = KINDS["sentence_pair"].of_world(make("paraphrase", 0, "train", 40), "paraphrase", "train")
+    rows = KINDS["sentence_pair"].rows_of_world(make("paraphrase", 0, "train", 40), "paraphrase", "train")
     pairs = [replace(row, label=("different", "same")[row.label]) for row in rows]
     before = torch.random.get_rng_state()
     settings = {"learning_rate": 1e-3, "batch_size": 8, "epochs": 2.0, "max_seq_length": 64, "bf16": True}

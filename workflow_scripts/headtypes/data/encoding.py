@@ -1,14 +1,18 @@
-"""Samples as a model reads them: token ids, token types, and the kinds of special tokens."""
+"""Samples, and questions that are answered, as a model reads them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from headtypes.core.errors import InputError
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
 from headtypes.data.tokens import separates_texts, token_kinds
+from headtypes.data.windows import Windows
+from headtypes.models.records import ModelRecord
 
 _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
 
@@ -83,3 +87,26 @@ def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
     if joined:
         return ([f"{sample.first}\n\n{sample.second}" for sample in samples],)
     return [sample.first for sample in samples], [sample.second for sample in samples]
+
+
+def prepare_windows(
+    rows: Sequence,
+    tokenizer,
+    *,
+    kind: str,
+    max_length: int,
+    max_seq_length: int,
+    record: ModelRecord | None = None,
+    seed: int | None = None,
+    **shape: int,
+) -> Windows:
+    """Encode a task's rows for a model with a head.
+
+    rows, kind: of a kind that models answer.
+    max_length, max_seq_length, shape: as in `Kind.cut_windows`; keys that the kind does not have are ignored.
+    record, seed: the model, and the seed of the words that are hidden, for a kind that language models answer.
+    """
+    shape = {key: value for key, value in shape.items() if key in KINDS[kind].window_keys}
+    if KINDS[kind].head == LANGUAGE_MODEL:
+        shape |= {"record": record, "seed": seed}
+    return KINDS[kind].cut_windows(rows, tokenizer, max_length=max_length, max_seq_length=max_seq_length, **shape)

@@ -1,8 +1,17 @@
 """Fetching a task's data, from wherever they are, as rows of the task's kind."""
 
+import hashlib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from headtypes.core.errors import InputError, one_line
+from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file
 from headtypes.core.texts import check_rows
+from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.sources import find_files, read_file
 from headtypes.data.world.tasks import make
 from headtypes.models.hub.data_sets import read_data_set
 
@@ -13,22 +22,78 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     kind:    one of `kinds.KINDS`.
     source:  as in the configuration: hub with name, revision and split; or file; or folder; or world with seed, split
         and size.
-    columns: names of columns, for a kind that needs them (`protocol.Kind.of_file`).
+    columns: names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
     returns  the rows, of the kind's class; and where they come from: task, source, revision as resolved, number of
         rows.
     Raises `InputError` if the data cannot be read or do not have the form that the kind requires.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "world" in source:
-        rows, origin = chosen.of_world(make(**source), source["world"], source["split"]), {**source, "revision": None}
+        rows, origin = (
+            chosen.rows_of_world(make(**source), source["world"], source["split"]),
+            {**source, "revision": None},
+        )
     elif "hub" in source:
         data, origin = read_data_set(source, f"{key}.source")
-        rows = chosen.of_hub(data, source["hub"], f"{key}.columns", columns)
+        rows = chosen.rows_of_hub(data, source["hub"], f"{key}.columns", columns)
     elif "folder" in source:
         data, origin = find_files(source["folder"], f"{key}.source.folder")
-        rows = chosen.of_file(data, source["folder"], f"{key}.columns", columns)
+        rows = chosen.rows_of_file(data, source["folder"], f"{key}.columns", columns)
     else:
         data, origin = read_file(source["file"], chosen.form, f"{key}.source.file")
-        rows = chosen.of_file(data, source["file"], f"{key}.columns", columns)
+        rows = chosen.rows_of_file(data, source["file"], f"{key}.columns", columns)
     check_rows(rows, origin.get("file") or origin.get("folder") or origin.get("hub") or key)
     return rows, {"task": task, **origin, "rows": len(rows)}
+
+
+def _delimited(path: str, **form) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        # Without this and index_col, a surplus field in every line would shift the columns, or be dropped.
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False, **form)
+
+
+_TABLES = {
+    # Quotes are part of the sentences in the GLUE files, which are separated by tabs alone.
+    ".tsv": lambda path: _delimited(path, sep="\t", quoting=3),
+    ".csv": _delimited,
+    ".jsonl": lambda path: pd.DataFrame(read_json_lines(path), dtype=object),
+    ".parquet": pd.read_parquet,
+}
+
+
+def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
+    """Read a file of data.
+
+    form: `json`; or `table`: TSV, CSV, JSONL or Parquet, depending on the suffix, as a DataFrame; or `files`, which
+        are not read here: a list of the path alone.
+    key:  of the file in the configuration, for messages.
+    returns the data, and their origin: file, sha256, revision (None).
+    Raises `InputError` if the file does not exist or cannot be read.
+    """
+    if not Path(path).is_file():
+        raise InputError(f"{key}: there is no file {path}.")
+    origin = {"file": path, "sha256": sha256_file(path), "revision": None}
+    return {"json": read_json, "table": _read_table, "files": lambda path: [path]}[form](path), origin
+
+
+def find_files(folder: str, key: str) -> tuple[list[str], dict]:
+    """Find the files of a folder, for a kind that reads them itself.
+
+    returns their paths, as `files.files_of` lists them, and their origin: folder, sha256, revision (None).
+    Raises `InputError` as `files.files_of` does.
+    """
+    files = files_of(folder, key)
+    digests = {Path(file).name: sha256_file(file) for file in files}
+    sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
+    return files, {"folder": folder, "sha256": sha256, "revision": None}
+
+
+def _read_table(path: str) -> pd.DataFrame:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _TABLES:
+        raise InputError(f"{path}: a table must be one of {', '.join(_TABLES)}; found {suffix or 'no suffix'}.")
+    try:
+        return _TABLES[suffix](path)
+    except (ValueError, TypeError, AttributeError, OSError, pd.errors.ParserWarning) as error:
+        raise InputError(f"{path} cannot be read as {suffix[1:]} ({one_line(error)}).") from error

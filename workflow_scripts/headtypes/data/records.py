@@ -1,4 +1,4 @@
-"""The rows of a task's data and the samples drawn of them, and the JSON Lines that hold them."""
+"""Records, such as the rows of a task's data and the samples drawn from them, and the JSON Lines that hold them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,53 +29,6 @@ class Sample(Strict):
     id: str
     first: str
     second: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Question(Strict):
-    """A question about a context, with reference answers and the character of the context at which each starts.
-
-    article: the title of the article that the context is part of.
-    """
-
-    id: str
-    article: str
-    question: str
-    context: str
-    answers: tuple[str, ...]
-    answer_starts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pair(Strict):
-    """Two sentences, or longer texts, and their label; None if the data have no labels."""
-
-    id: str
-    first: str
-    second: str
-    label: bool | int | str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceQuestion(Strict):
-    """A question, or the beginning of a text, with the answers that it may have and the place of the right one."""
-
-    id: str
-    question: str
-    choices: tuple[str, ...]
-    answer: int
-
-    def text(self, choice: int) -> str:
-        """The question and one of its choices, as a model reads them."""
-        return f"{self.question} {self.choices[choice]}"
-
-
-@dataclass(frozen=True, slots=True)
-class Document(Strict):
-    """A text of paragraphs, in their order."""
-
-    id: str
-    paragraphs: tuple[str, ...]
 
 
 def write_records(path: str | Path, records: Sequence[Strict]) -> None:

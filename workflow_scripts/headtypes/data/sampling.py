@@ -14,12 +14,12 @@ def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list
     rows, kind: of one of `kinds.KINDS`.
     samples:    how many; all of them if there are fewer.
     """
-    return KINDS[kind].samples(rows, lambda inputs: _draw(inputs, samples, seed))
+    return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
     """Draw questions, or pairs, for evaluation without replacement, and keep their order; or take "all"."""
-    return rows if questions == "all" else [rows[place] for place in _draw(len(rows), questions, seed)]
+    return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 
 def _draw(inputs: int, wanted: int, seed: int) -> np.ndarray:

@@ -51,6 +51,11 @@ class Windows:
         """Where a window's tokens are in the arrays of tokens."""
         return slice(self.offsets[window], self.offsets[window + 1])
 
+    @property
+    def predicted_tokens(self) -> np.ndarray:
+        """How many tokens of each window a language model is to predict: [window] int64."""
+        return np.array([int((self.targets[self.tokens(window)] >= 0).sum()) for window in range(len(self))], np.int64)
+
     def __len__(self) -> int:
         """Return the number of windows."""
         return len(self.question)

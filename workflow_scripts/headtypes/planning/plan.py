@@ -9,7 +9,7 @@ from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters, table_of
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
-from headtypes.data.kinds.treebank.kind import Treebank
+from headtypes.data.kinds.treebank import Treebank
 from headtypes.planning.config.checks import (
     changes_nothing,
     check_baseline,

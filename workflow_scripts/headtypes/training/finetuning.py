@@ -16,7 +16,7 @@ from transformers.trainer_callback import PrinterCallback
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import canonical_json, reach_disk
 from headtypes.core.progress import progress
-from headtypes.data.answering.examples import EXAMPLES, prepare_windows
+from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import load_tokenizer
@@ -37,7 +37,7 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: str | Path, 
 
     record:   the model, as `models.fetching.fetch_model` returns it.
     rows:     training data of the kind; their labels, if they have any, become those of the saved model.
-    kind:     one of `examples.EXAMPLES`.
+    kind:     one on which models are fine-tuned (`Kind.is_learned`).
     settings: fields of `FinetuningSettings`.
 
     Nothing is fetched from the network. If it was killed and is called again with the same arguments, it resumes from
@@ -53,12 +53,12 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: str | Path, 
     tokenizer, head = load_tokenizer(record), HEADS[learned.head]
     shape = {key: getattr(chosen, key) for key in ("max_seq_length", *learned.window_keys)}
     windows = prepare_windows(rows, tokenizer, kind=kind, max_length=record.max_length, **shape)
-    targets, labels = EXAMPLES[kind].learned(rows, windows)
+    targets, labels = learned.training_targets(rows, windows)
     with _own_generators():
         model = _load(head.auto, record, chosen.seed, labels)
         if head.pooled:
             check_padding(model.config, record.folder)
-        _finetune(model, tokenizer, windows, targets, EXAMPLES[kind].target_names, Path(out_folder), chosen)
+        _finetune(model, tokenizer, windows, targets, learned.target_names, Path(out_folder), chosen)
 
 
 @contextmanager

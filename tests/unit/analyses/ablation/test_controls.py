@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as numpy_st
 from headtypes.analyses.ablation.controls import evaluate_controls, overlap, sample_heads
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.sliding import build_windows
-from headtypes.data.kinds.sentence_pair.examples import build_pairs
+from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.sentence_pair import build_pairs
 from tests.support.models import tiny_bert
 from tests.support.records import PAIRS, classifier, questions, recorded, types_like
 

@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headtypes.analyses.ablation import curves, evaluation
-from headtypes.analyses.ablation.curve_files import read_curves
 from headtypes.analyses.ablation.curves import by_importance, evaluate_curves, growing_sets
-from headtypes.analyses.ablation.evaluation import evaluate_condition, summary
+from headtypes.analyses.ablation.evaluation import evaluate_condition
+from headtypes.analyses.ablation.results import read_curves
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
-from headtypes.data.kinds.question_answering.sliding import build_windows
-from headtypes.data.kinds.sentence_pair.examples import build_pairs
+from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.sentence_pair import build_pairs
 from headtypes.data.windows import draw_part
 from tests.support.models import tiny_bert
 from tests.support.records import PAIRS, classifier, questions, recorded, types_like
@@ -113,9 +114,9 @@ def test_as_many_heads_of_any_type_are_removed_as_there_are_of_each(asked):
 def test_every_set_is_scored_as_its_heads_are_and_equal_sets_once(asked, monkeypatch):
     read = []
 
-    def count(model, task, windows, operations, *rest):
+    def count(model, windows, operations, *rest):
         read.append(operations)
-        return answer(model, task, windows, operations, *rest)
+        return answer(model, windows, operations, *rest)
 
     answer = evaluation._read
     monkeypatch.setattr(evaluation, "_read", count)
@@ -134,7 +135,7 @@ def test_every_set_is_scored_as_its_heads_are_and_equal_sets_once(asked, monkeyp
                 operations[head] = "zero"
             settings = evaluation.Settings(**SETTINGS)
             ((_, scores),) = evaluation.evaluate_all(rows, windows, record, [operations], None, settings, "test")
-            scored[frozenset(removed)] = summary(scores, "question_answering")
+            scored[frozenset(removed)] = KINDS["question_answering"].mean_scores(scores)
         assert row.exact_match == scored[frozenset(removed)]["exact_match"]
         assert row.f1 == scored[frozenset(removed)]["f1"]
     assert len({figures["f1"] for figures in scored.values()}) > 1
@@ -147,7 +148,7 @@ def test_the_ends_of_a_curve_are_the_model_and_the_condition(asked):
     for name, (heads, operations) in ended.items():
         for size, done in ((0, {}), (heads, operations)):
             _, scores = evaluate_condition(*asked, condition="c", operations=done, **SETTINGS)
-            expected = summary(scores, "question_answering")
+            expected = KINDS["question_answering"].mean_scores(scores)
             ends = found[(found["type"] == name) & (found["heads"] == size)]
             assert ends["order"].tolist() == ["importance", "random"]
             for metric in ("exact_match", "f1"):

@@ -13,20 +13,20 @@ from headtypes.analyses.ablation.evaluation import (
     evaluate_all,
     evaluate_condition,
     evaluate_part,
-    read_parts,
-    summary,
 )
+from headtypes.analyses.ablation.results import read_parts, write_scores
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
-from headtypes.data.answering.answers import ANSWERS, write_scores
-from headtypes.data.kinds.question_answering.answers import QuestionAnswers
-from headtypes.data.kinds.question_answering.scoring import score_predictions
-from headtypes.data.kinds.question_answering.scoring import summary as question_summary
-from headtypes.data.kinds.question_answering.sliding import build_windows
-from headtypes.data.kinds.question_answering.spans import answer_questions, best_spans
-from headtypes.data.kinds.question_answering.squad import read_squad
-from headtypes.data.records import Question
+from headtypes.data.answering import Answers
+from headtypes.data.kinds.question_answering.answers import (
+    answer_questions,
+    best_spans,
+    score_predictions,
+)
+from headtypes.data.kinds.question_answering.squad import Question, read_squad
+from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model
 from tests.support.dense import dense_output
@@ -80,7 +80,6 @@ def test_answers_equal_those_of_a_plain_loop(make, operations, tmp_path):
     assert answers == plain_answers(without_heads(model, gone), windows, questions())
     assert bool(operations) == (answers != plain_answers(model, windows, questions()))
     pd.testing.assert_frame_equal(scores, score_predictions(questions(), answers))
-    assert summary(scores, "question_answering") == question_summary(scores)
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
@@ -93,14 +92,14 @@ def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
     operations[:, ::2] = "uniform"
     logits = []
 
-    class Recorder(QuestionAnswers):
-        def read(self, output, sentences):
-            for row, sentence in enumerate(sentences):
-                logits.append((len(sentence), output.start_logits[row, : len(sentence)]))
-            return super().read(output, sentences)
+    def read(self, output, sentences):
+        for row, sentence in enumerate(sentences):
+            logits.append((len(sentence), output.start_logits[row, : len(sentence)]))
+        return plain(self, output, sentences)
 
+    plain = Answers.read
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(ANSWERS, "question_answering", Recorder)
+        patch.setattr(Answers, "read", read)
         settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, max_seq_length=60)
         evaluate_all(questions(), windows, record, [operations], None, settings, "test")
     assert len(logits) == len(windows)
@@ -201,7 +200,7 @@ def test_real_answers_equal_a_plain_loop_and_score_as_officially():
         questions, windows, partition, record, condition="c", operations={}, **{**SETTINGS, "batch_tokens": 2048}
     )
     assert answers == plain_answers(model, windows, questions)
-    ours = question_summary(score_predictions(questions, answers))
+    ours = KINDS["question_answering"].mean_scores(score_predictions(questions, answers))
     official = official_squad(
         [{"id": name, "prediction_text": text} for name, text in answers.items()],
         [{"id": q.id, "answers": {"text": list(q.answers), "answer_start": [0]}} for q in questions],

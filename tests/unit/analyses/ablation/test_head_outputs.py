@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.ablation.head_output_files import read_head_outputs, write_head_outputs
 from headtypes.analyses.ablation.head_outputs import (
     MeanHeadOutputs,
     measure_head_outputs,
 )
+from headtypes.analyses.ablation.results import read_head_outputs, write_head_outputs
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import run
 from headtypes.core.errors import InputError

@@ -8,13 +8,12 @@ import pytest
 import torch
 
 from headtypes.analyses.ablation.importance import head_importance, measure_importance, normalise
-from headtypes.analyses.ablation.importance_files import read_importance
+from headtypes.analyses.ablation.results import read_importance
 from headtypes.core.errors import InputError
-from headtypes.data.answering.examples import EXAMPLES
-from headtypes.data.kinds.question_answering.examples import answer_positions
-from headtypes.data.kinds.question_answering.sliding import build_windows
-from headtypes.data.kinds.sentence_pair.examples import build_pairs
-from headtypes.data.records import Question
+from headtypes.data.kinds.question_answering.squad import Question
+from headtypes.data.kinds.question_answering.windows import answer_positions, build_windows
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.sentence_pair import build_pairs
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, recorded
 
@@ -81,7 +80,7 @@ def test_importance_on_questions_equals_finite_differences(make, batch_tokens):
     assert max(np.bincount(question)) > 1
     slope = slopes(model, plain_losses(windows, chosen, start_positions=positions[:, 0], end_positions=positions[:, 1]))
     expected = np.mean([np.abs(slope[..., question == each]).mean(-1) for each in range(3)], axis=0)
-    found = head_importance(model, windows, positions, batch_tokens, "test")
+    found = head_importance(model, "question_answering", windows, positions, batch_tokens, "test")
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
     assert found.min() > 1e-4
 
@@ -93,7 +92,7 @@ def test_importance_on_pairs_equals_finite_differences(make):
     windows = build_pairs(PAIRS, tokenizer, max_length=60)
     label = np.array([pair.label for pair in PAIRS])
     slope = slopes(model, plain_losses(windows, range(len(PAIRS)), labels=label))
-    found = head_importance(model, windows, label[:, None], 64, "test")
+    found = head_importance(model, "sentence_pair", windows, label[:, None], 64, "test")
     np.testing.assert_allclose(found, np.abs(slope).mean(-1), rtol=1e-6, atol=1e-9)
     assert (np.abs(slope).mean(-1) > 1.01 * np.abs(slope.mean(-1))).any(), "the absolute value is that of a sample"
 
@@ -112,7 +111,7 @@ def test_a_table_of_a_fetched_model_has_both_scores_of_every_head(make, tmp_path
             targets = answer_positions(rows, windows)
         table = measure_importance(rows, windows, record, kind=kind, precision="float32", batch_tokens=512)
         assert list(table) == ["layer", "head", "importance", "normalised"]
-        expected = head_importance(model, windows, targets, 512, "test")
+        expected = head_importance(model, kind, windows, targets, 512, "test")
         np.testing.assert_allclose(table["importance"].to_numpy().reshape(expected.shape), expected, rtol=1e-4)
         table.sample(frac=1, random_state=0).to_csv(tmp_path / "importance.csv", index=False)
         np.testing.assert_allclose(read_importance(tmp_path / "importance.csv"), normalise(expected), rtol=1e-4)
@@ -160,7 +159,7 @@ def test_answers_stand_from_their_first_piece_to_their_last_where_a_window_has_b
         assert start == 0 or begin[start - 1] != first
         assert end + 1 == len(stop) or begin[end + 1] < 0 or begin[end + 1] >= last
     assert (cut > 0) == (window == 12)
-    learned, labels = EXAMPLES["question_answering"].learned(rows, windows)
+    learned, labels = KINDS["question_answering"].training_targets(rows, windows)
     assert labels is None
     np.testing.assert_array_equal(learned, np.maximum(positions, 0))
 
@@ -169,7 +168,7 @@ def test_where_no_window_holds_an_answer_nothing_is_measured():
     model, tokenizer = tiny_bert()
     windows = build_windows(answered(), tokenizer, max_seq_length=60)
     with pytest.raises(InputError, match=r"test: no window holds a whole answer; make windows.max_seq_length larger"):
-        head_importance(model, windows, np.full((len(windows), 2), -1), 512, "test")
+        head_importance(model, "question_answering", windows, np.full((len(windows), 2), -1), 512, "test")
 
 
 def test_windows_of_other_questions_are_refused():
@@ -183,7 +182,7 @@ def test_a_gradient_that_is_not_finite_is_refused():
     model.qa_outputs.weight.data[0, 0] = torch.nan
     windows = build_windows(answered(), tokenizer, max_seq_length=60)
     with pytest.raises(InputError, match="test: the gradient of head 1-1 is not finite"):
-        head_importance(model, windows, answer_positions(answered(), windows), 512, "test")
+        head_importance(model, "question_answering", windows, answer_positions(answered(), windows), 512, "test")
 
 
 def test_a_table_is_one_row_per_head_in_order(tmp_path):

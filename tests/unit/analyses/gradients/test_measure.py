@@ -15,11 +15,10 @@ from headtypes.attention import blocks
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import write_csv
-from headtypes.data.answering.masking import mask_words
 from headtypes.data.encoding import encode_samples
-from headtypes.data.kinds.question_answering.examples import answer_positions
-from headtypes.data.kinds.question_answering.sliding import build_windows
-from headtypes.data.kinds.sentence_pair.examples import build_pairs
+from headtypes.data.kinds.question_answering.windows import answer_positions, build_windows
+from headtypes.data.kinds.sentence_pair import build_pairs
+from headtypes.data.masking import mask_words
 from headtypes.data.records import Sample
 from tests.support.gradients import KINDS, dense_gradients, mean_where_there_are, means_by_kind, surfaces
 from tests.support.models import tiny_bert, tiny_language_model, tiny_roberta

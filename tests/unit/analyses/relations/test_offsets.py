@@ -9,7 +9,7 @@ import pytest
 from headtypes.analyses.relations.offsets import measure_offsets, offset_guesses
 from headtypes.analyses.relations.pairs import Pairs, all_pairs, stanford_pairs, universal_pairs
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.treebank.conllu import read_sentences
+from headtypes.data.kinds.treebank import read_sentences
 from tests.support.conllu import conllu_text, sentence
 from tests.support.places import SHARED_DATA
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headtypes.data.answering.masking import mask_words
+from headtypes.data.masking import mask_words
 
 MASK, VOCABULARY = 4, np.arange(5, 1000)
 

@@ -10,16 +10,16 @@ import torch
 
 from headtypes.analyses.ablation.controls import evaluate_controls
 from headtypes.analyses.ablation.curves import evaluate_curves
-from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part, summary
+from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.ablation.intervals import condition_intervals
 from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.attention.operations import OPERATIONS, Reading
 from headtypes.core.errors import InputError
-from headtypes.data.answering.examples import prepare_windows
-from headtypes.data.kinds.multiple_choice.answers import ChoiceAnswers
+from headtypes.data.answering import Answers
+from headtypes.data.encoding import prepare_windows
+from headtypes.data.kinds.multiple_choice import ChoiceQuestion
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.records import ChoiceQuestion
 from headtypes.models.loading import MissingHeadError
 from tests.support.dense import dense_output
 from tests.support.models import FAMILIES, tiny_language_model
@@ -117,7 +117,7 @@ def test_scores_are_of_the_likeliest_choice_whole_and_by_character(made):
     assert scores["predicted_normalised"].tolist() == by_length
     right = [question.answer for question in QUESTIONS]
     assert scores["correct"].tolist() == [100.0 * (one == other) for one, other in zip(whole, right, strict=True)]
-    metrics = summary(scores, KIND)
+    metrics = KINDS[KIND].mean_scores(scores)
     assert metrics == {
         "accuracy": pytest.approx(scores["correct"].mean()),
         "accuracy_normalised": pytest.approx(scores["correct_normalised"].mean()),
@@ -129,14 +129,15 @@ def test_what_is_planted_is_chosen_and_length_is_counted_in_characters(tmp_path)
     """Likelihoods that are known: of the first question the right choice, of the second by length alone."""
     _, tokenizer, record, _ = prepared("gpt2", tmp_path)
     questions = [ChoiceQuestion("a", "it", ("was", "ran"), 1), ChoiceQuestion("b", "the", ("old house", "cat"), 0)]
-    answers = ChoiceAnswers(questions, windows_for(record, tokenizer, questions))
+    windows = windows_for(record, tokenizer, questions)
     losses = np.array([3.0, 2.0, 4.5, 1.6])
-    chosen, scores = answers.score((losses, np.ones(4)))
+    chosen, scores = KINDS[KIND].score_answers(questions, windows, record, (losses, np.ones(4)))
     assert chosen == {"a": "ran", "b": "cat"}
     assert scores["correct"].tolist() == [100, 0]
     assert scores["correct_normalised"].tolist() == [100, 100]
     assert scores["log_likelihood"].tolist() == [-2.0, -4.5]
-    _, scores = answers.score((np.array([2.0, 2.0, 1.0, 2.0]), np.ones(4)))
+    equal = np.array([2.0, 2.0, 1.0, 2.0]), np.ones(4)
+    _, scores = KINDS[KIND].score_answers(questions, windows, record, equal)
     assert scores["predicted"].tolist() == [0, 0], "of equal ones the first"
 
 
@@ -149,15 +150,15 @@ def test_a_model_that_knows_the_answers_is_right(made):
         ChoiceQuestion("c", "It saw the river", ("river", "cat"), 1),
     ]
     windows = windows_for(record, tokenizer, known)
-    answers = ChoiceAnswers(known, windows)
+    answers = Answers(KIND, windows)
     answers.start(np.arange(len(windows)))
     (river,) = tokenizer(" river", add_special_tokens=False)["input_ids"]
     logits = torch.zeros(len(windows), int(np.diff(windows.offsets).max()), len(tokenizer))
     logits[..., river] = 5
     values = answers.read(type("Output", (), {"logits": logits}), [])
-    _, scores = answers.score(values)
+    _, scores = KINDS[KIND].score_answers(known, windows, record, values)
     assert scores["correct"].tolist() == [100, 100, 0]
-    assert summary(scores, KIND)["accuracy"] == pytest.approx(200 / 3)
+    assert KINDS[KIND].mean_scores(scores)["accuracy"] == pytest.approx(200 / 3)
 
 
 @pytest.mark.parametrize("operation", [name for name in OPERATIONS if name not in ("keep", "mean")])
@@ -206,7 +207,7 @@ def test_space_before_a_choice_and_after_a_question_is_no_matter(made):
     _, tokenizer, record, _ = made
     table = pd.DataFrame({"question": ["It sat by the  "], "choices": [[" river ", "house"]], "answer": [0]})
     columns = {name: name for name in ("question", "choices", "answer")}
-    read_rows = KINDS[KIND].of_file(table, "a file", "tasks.t.columns", columns)
+    read_rows = KINDS[KIND].rows_of_file(table, "a file", "tasks.t.columns", columns)
     plain = [ChoiceQuestion("0", "It sat by the", ("river", "house"), 0)]
     assert read_rows == plain
     assert (
@@ -236,7 +237,9 @@ def test_random_heads_and_curves_are_scored_on_whole_questions(made):
     importance = np.ones((record.layers, record.heads))
     curves = evaluate_curves(*asked, importance, orders=1, questions="all", seed=1, **SETTINGS)
     assert list(curves) == ["type", "order", "draw", "heads", "accuracy", "accuracy_normalised"]
-    assert (curves.loc[curves["heads"] == 0, "accuracy"] == summary(evaluated(made)[1], KIND)["accuracy"]).all()
+    assert (
+        curves.loc[curves["heads"] == 0, "accuracy"] == KINDS[KIND].mean_scores(evaluated(made)[1])["accuracy"]
+    ).all()
 
 
 def test_intervals_are_of_both_accuracies_over_questions(made):
@@ -300,7 +303,7 @@ def test_the_language_model_evaluation_harness_finds_the_same(name, tmp_path):
     harness = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=2, add_bos_token=name == "llama")
     tasks = TaskManager(include_path=str(tmp_path), include_defaults=False)
     found = simple_evaluate(model=harness, tasks=["asked"], task_manager=tasks, bootstrap_iters=0)
-    metrics = summary(evaluated(made)[1], KIND)
+    metrics = KINDS[KIND].mean_scores(evaluated(made)[1])
     assert 100 * found["results"]["asked"]["acc,none"] == pytest.approx(metrics["accuracy"])
     assert 100 * found["results"]["asked"]["acc_norm,none"] == pytest.approx(metrics["accuracy_normalised"])
     samples = sorted(found["samples"]["asked"], key=lambda sample: sample["doc_id"])

@@ -6,23 +6,20 @@ import pytest
 import torch
 from tokenizers import processors
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition, summary
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
 from headtypes.attention.operations import OPERATIONS, Reading
 from headtypes.core.errors import InputError
-from headtypes.data.answering.answers import ANSWERS
-from headtypes.data.answering.examples import prepare_windows
-from headtypes.data.encoding import encode_samples
-from headtypes.data.kinds.question_answering.sliding import build_windows
+from headtypes.data.answering import Answers
+from headtypes.data.encoding import encode_samples, prepare_windows
+from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.sentence_pair.answers import PairAnswers
-from headtypes.data.kinds.sentence_pair.examples import build_pairs, label_numbers
-from headtypes.data.records import Pair
+from headtypes.data.kinds.sentence_pair import Pair, build_pairs, label_numbers
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, questions, recorded, types_like, without_heads
 from tests.support.tiny import truncating_tokenizer
 
-SAMPLES = KINDS["sentence_pair"].samples(PAIRS, range)
+SAMPLES = KINDS["sentence_pair"].draw_samples(PAIRS, range)
 MAKES = [tiny_bert, tiny_roberta]
 SETTINGS = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 64}
 
@@ -46,10 +43,12 @@ def test_pairs_are_encoded_and_cut_as_for_the_features(make, max_length):
 def test_labels_have_the_names_that_the_models_have_for_them():
     table = pd.DataFrame({"a": ["one", "two", "six"], "b": ["three", "four", "ten"], "l": ["yes", 0, "so"]})
     columns = {"first": "a", "second": "b", "label": "l"}
-    pairs = KINDS["sentence_pair"].of_file(table, "x", "tasks.x.columns", {**columns, "labels": {"yes": 1, "0": "no"}})
+    pairs = KINDS["sentence_pair"].rows_of_file(
+        table, "x", "tasks.x.columns", {**columns, "labels": {"yes": 1, "0": "no"}}
+    )
     assert [pair.label for pair in pairs] == [1, "no", "so"]
     assert label_numbers(pairs[:1], ["LABEL_0", "LABEL_1"], "models.m").tolist() == [1]
-    plain = KINDS["sentence_pair"].of_file(table, "x", "tasks.x.columns", columns)
+    plain = KINDS["sentence_pair"].rows_of_file(table, "x", "tasks.x.columns", columns)
     assert [pair.label for pair in plain] == ["yes", 0, "so"]
 
 
@@ -140,7 +139,7 @@ def test_labels_equal_those_of_a_plain_loop(make, operations, labels, tmp_path):
     assert predicted == expected
     right = [expected[pair.id] == f"LABEL_{pair.label}" for pair in PAIRS]
     assert scores["correct"].tolist() == [100.0 * each for each in right]
-    found = summary(scores, "sentence_pair")
+    found = KINDS["sentence_pair"].mean_scores(scores)
     assert found["accuracy"] == 25.0 * sum(right)
     assert ("f1" in found) == (labels == 2)
 
@@ -161,13 +160,13 @@ def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_p
     head_outputs = np.random.default_rng(2).normal(size=(*shape, 7 if make is tiny_bert else 6)).astype(np.float32)
     logits = []
 
-    class Recorder(PairAnswers):
-        def read(self, output, sentences):
-            logits.extend(zip(map(tuple, sentences), output.logits, strict=True))
-            return super().read(output, sentences)
+    def read(self, output, sentences):
+        logits.extend(zip(map(tuple, sentences), output.logits, strict=True))
+        return plain(self, output, sentences)
 
+    plain = Answers.read
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(ANSWERS, "sentence_pair", Recorder)
+        patch.setattr(Answers, "read", read)
         settings = Settings(**SETTINGS, reading=reading, max_seq_length=60)
         evaluate_all(PAIRS, windows, record, [operations], head_outputs, settings, "test")
     found = dict(logits)
@@ -220,14 +219,16 @@ def test_a_model_without_a_classifier_is_refused(tmp_path):
         evaluate_condition(PAIRS, windows, types_like(record), record, condition="c", operations={}, **SETTINGS)
 
 
-def test_windows_of_other_pairs_are_refused():
-    _, tokenizer = tiny_bert()
+def test_windows_of_other_pairs_are_refused(tmp_path):
+    model, tokenizer = classifier(tiny_bert)
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_pairs(PAIRS, tokenizer, max_length=60)
     with pytest.raises(InputError, match="built from other questions or pairs"):
-        PairAnswers(PAIRS[1:], build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
+        evaluate_condition(PAIRS[1:], windows, types_like(record), record, condition="c", operations={}, **SETTINGS)
 
 
 def test_logits_that_are_not_finite_choose_no_label():
     _, tokenizer = tiny_bert()
-    task = PairAnswers(PAIRS, build_pairs(PAIRS, tokenizer, max_length=60), ["0", "1"], "models.m")
+    answers = Answers("sentence_pair", build_pairs(PAIRS, tokenizer, max_length=60))
     with pytest.raises(InputError, match="logits are not finite"):
-        task.read(type("Output", (), {"logits": torch.tensor([[0.0, torch.nan]])}), [])
+        answers.read(type("Output", (), {"logits": torch.tensor([[0.0, torch.nan]])}), [])

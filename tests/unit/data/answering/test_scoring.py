@@ -7,13 +7,13 @@ import pytest
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
-from headtypes.data.kinds.question_answering.scoring import (
+from headtypes.data.kinds.question_answering.answers import (
     exact_match,
     f1,
     normalize_answer,
     score_predictions,
-    summary,
 )
+from headtypes.data.kinds.question_answering.kind import QuestionAnswering
 from headtypes.data.kinds.question_answering.squad import read_squad
 from tests.support.places import SHARED_DATA
 from tests.support.records import question_of
@@ -139,7 +139,7 @@ def test_summary_equals_torchmetrics():
     ]
     predictions = {question.id: predictions[question.id] for question in questions}
     theirs = torchmetrics_squad(questions, predictions)
-    ours = summary(score_predictions(questions, predictions))
+    ours = QuestionAnswering().mean_scores(score_predictions(questions, predictions))
     assert ours["n_questions"] == len(questions) > 200
     assert ours["exact_match"] == pytest.approx(float(theirs["exact_match"]), abs=5e-4)
     assert ours["f1"] == pytest.approx(float(theirs["f1"]), abs=5e-4)
@@ -154,9 +154,9 @@ def test_missing_predictions_are_counted():
 
 def test_predictions_of_other_questions_do_not_count():
     questions, predictions = planted(20)
-    assert summary(score_predictions(questions, {**predictions, "other": "x"})) == summary(
-        score_predictions(questions, predictions)
-    )
+    assert QuestionAnswering().mean_scores(
+        score_predictions(questions, {**predictions, "other": "x"})
+    ) == QuestionAnswering().mean_scores(score_predictions(questions, predictions))
 
 
 @pytest.mark.real
@@ -165,7 +165,7 @@ def test_official_scores_of_the_ensemble_on_dev():
     questions = read_squad(DATA / "dev-v1.1.json")
     predictions = read_json(DATA / "pred_bert_ensemble.json")
     began = time.perf_counter()
-    scores = summary(score_predictions(questions, predictions))
+    scores = QuestionAnswering().mean_scores(score_predictions(questions, predictions))
     assert time.perf_counter() - began < 3
     assert scores["n_questions"] == 10570
     assert scores["exact_match"] == pytest.approx(86.2062, abs=5e-5)

@@ -10,17 +10,15 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from headtypes.analyses.ablation.curves import evaluate_curves
-from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part, summary
+from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.attention.operations import OPERATIONS, Reading
 from headtypes.core.errors import InputError
-from headtypes.data.answering import predicted
-from headtypes.data.answering.examples import prepare_windows
-from headtypes.data.encoding import encode_samples
-from headtypes.data.kinds.text.answers import TextAnswers
-from headtypes.data.kinds.text.documents import segments_of
-from headtypes.data.records import Document
+from headtypes.data import answering
+from headtypes.data.encoding import encode_samples, prepare_windows
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.text.documents import Document, segments_of
 from headtypes.data.tokens import separates_texts
 from headtypes.models.language import language_head
 from headtypes.models.loading import MissingHeadError
@@ -94,7 +92,7 @@ def test_losses_equal_a_plain_loop_padded_and_alone(made):
         scores = evaluated(made, batch_tokens=batch_tokens)
         assert scores[["id", "tokens"]].equals(expected[["id", "tokens"]])
         assert (np.abs(scores["loss"] - expected["loss"]) / scores["tokens"]).max() < 1e-5
-    metrics = summary(scores, "text")
+    metrics = KINDS["text"].mean_scores(scores)
     assert metrics["loss"] == pytest.approx(expected["loss"].sum() / expected["tokens"].sum(), abs=1e-5)
     assert metrics["perplexity"] == pytest.approx(np.exp(metrics["loss"]))
     assert (metrics["n_documents"], metrics["n_tokens"]) == (3, expected["tokens"].sum())
@@ -216,11 +214,11 @@ def test_parts_that_are_joined_are_the_whole(made):
 
 def test_no_more_logits_are_computed_than_there_is_room_for(made, monkeypatch):
     model, _, _, windows = made
-    monkeypatch.setattr(predicted, "_LOGITS", 8 * model.config.vocab_size)
-    sizes, tokens = [], predicted.PredictedTokens(windows).tokens
-    plain = predicted.PredictedTokens.loss_sums
+    monkeypatch.setattr(answering, "_LOGITS", 8 * model.config.vocab_size)
+    sizes, tokens = [], answering.PredictedTokens(windows).tokens
+    plain = answering.PredictedTokens.loss_sums
     monkeypatch.setattr(
-        predicted.PredictedTokens,
+        answering.PredictedTokens,
         "loss_sums",
         lambda self, output: sizes.append(output.logits.shape[:-1]) or plain(self, output),
     )
@@ -281,7 +279,7 @@ def test_curves_are_losses_from_that_of_all_heads_on(made):
         DOCUMENTS, windows, types_like(record), record, importance, orders=1, questions="all", seed=1, **SETTINGS
     )
     assert list(curves) == ["type", "order", "draw", "heads", "loss", "perplexity"]
-    whole = summary(evaluated(made), "text")["loss"]
+    whole = KINDS["text"].mean_scores(evaluated(made))["loss"]
     np.testing.assert_allclose(curves.loc[curves["heads"] == 0, "loss"], whole, rtol=1e-6)
     assert curves["loss"].nunique() > 3
 
@@ -307,8 +305,8 @@ def test_documents_that_give_nothing_to_predict_are_refused(tmp_path):
     empty = windows.of_questions(np.array([1]))
     assert len(empty) == 0
     with pytest.raises(InputError, match="No document has a token to predict"):
-        TextAnswers(DOCUMENTS[1:2], empty).score((np.zeros(0), np.zeros(0, int)))
-    answers = TextAnswers(DOCUMENTS, windows)
+        KINDS["text"].score_answers(DOCUMENTS[1:2], empty, record, (np.zeros(0), np.zeros(0, int)))
+    answers = answering.Answers("text", windows)
     answers.start(np.array([0]))
     logits = torch.full((1, int(np.diff(windows.offsets)[0]), model.config.vocab_size), torch.nan)
     with pytest.raises(InputError, match="loss is not finite"):

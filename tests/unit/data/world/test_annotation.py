@@ -7,8 +7,7 @@ import pytest
 from headtypes.analyses.coreference.descriptions import references
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.kind import Coreference
-from headtypes.data.kinds.treebank.conllu import read_sentences
-from headtypes.data.kinds.treebank.kind import Treebank
+from headtypes.data.kinds.treebank import Treebank, read_sentences
 from headtypes.data.world.annotation import _columns, make_coreference, make_treebank
 from headtypes.data.world.grammar import Phrase, sentence
 from headtypes.data.world.passages import articles
@@ -26,7 +25,7 @@ def test_equal_seeds_give_equal_data_and_a_larger_size_begins_with_the_smaller(m
 
 
 def test_the_treebank_has_well_formed_trees_with_tags_of_its_words(tmp_path):
-    rows = Treebank().of_world(make("treebank", 1, "train", 1500), "treebank", "train")
+    rows = Treebank().rows_of_world(make("treebank", 1, "train", 1500), "treebank", "train")
     (tmp_path / "world.conllu").write_text(conllu_text(rows), encoding="utf-8")
     assert read_sentences(str(tmp_path / "world.conllu")) == rows
     tags = {
@@ -75,7 +74,7 @@ def test_tags_of_verbs_follow_from_their_form_and_place():
 
 
 def test_documents_have_the_mentions_that_the_world_knows():
-    rows = Coreference().of_world(make("coreference", 2, "dev", 30), "coreference", "dev")
+    rows = Coreference().rows_of_world(make("coreference", 2, "dev", 30), "coreference", "dev")
     told = (article for article in articles(2, "dev") if article.passages)
     for row, article in zip(rows, told, strict=False):
         sentences = [one for passage in article.passages for one in passage.sentences]

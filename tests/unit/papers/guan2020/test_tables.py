@@ -155,8 +155,8 @@ def test_asking_for_more_than_there_is_is_said():
     assert table["n_questions_asked"].isna().tolist() == [True, True, False, False]
     assert table["n_questions_asked"].dtype == table["control_questions_asked"].dtype == "Int64"
     assert shortages(table) == [
-        "n, p: 2,000 questions or pairs were asked for, and there are 1,000.",
-        "m, p: 1,000 questions or pairs for random heads were asked for, and there are 100.",
+        "n, p: 2,000 questions were asked for, and there are 1,000.",
+        "m, p: 1,000 pairs for random heads were asked for, and there are 100.",
     ]
     of_m, of_n = ablation_page(table, partitions, 2).split("## ")[1:]
     assert "m, p\n\n8 pairs.\n" in of_m

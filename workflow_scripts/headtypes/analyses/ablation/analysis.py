@@ -10,7 +10,7 @@ from headtypes.core.results import ARTICLES, TEXT, Result
 
 def per_head(task: str, path: str | Path) -> list:
     """The gradient-based importance of each head."""
-    from headtypes.analyses.ablation.importance_files import read_importance
+    from headtypes.analyses.ablation.results import read_importance
     from headtypes.analyses.per_head import Column
 
     note = "How much the loss depends on the head, by gradients (Michel et al. 2019); each layer's vector has length 1."
@@ -20,7 +20,7 @@ def per_head(task: str, path: str | Path) -> list:
 
 def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest importance of a head, as normalised in its layer."""
-    from headtypes.analyses.ablation.importance_files import read_importance
+    from headtypes.analyses.ablation.results import read_importance
     from headtypes.analyses.per_set import summaries
 
     yield from summaries("importance", task, "normalised", read_importance(path))

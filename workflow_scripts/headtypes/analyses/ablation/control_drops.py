@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.metrics import Metric, metrics_in, sizes_in
+from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.core.bootstrap import mean_intervals, mean_over
 from headtypes.core.table_files import read_parquet
+from headtypes.data.kinds.metrics import Metric
 
 # Points: sums of the same scores in another order differ by less.
 _EQUAL = 1e-9
@@ -17,7 +18,7 @@ _EQUAL = 1e-9
 class DropsOfDraws(NamedTuple):
     """Drops of one score from the baseline, in its steps, of a condition and of each draw of random heads.
 
-    metric: the score, by its name in `metrics.METRICS`.
+    metric: the score, by its name in `registry.METRICS`.
     own, low, high: the condition's drop, with its 95 % interval over questions.
     draws: [draw].
     """

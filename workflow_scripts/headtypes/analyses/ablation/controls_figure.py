@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headtypes.analyses.ablation.control_drops import DropsOfDraws
-from headtypes.analyses.ablation.metrics import METRICS
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, styled
+from headtypes.data.kinds.registry import METRICS
 
 # Inches: of a condition, of the legend and the scale, and of the conditions' names and the ranks beside them.
 _ROW, _AROUND, _NAMES, _RANKS = 0.27, 0.85, 1.75, 0.85
@@ -53,7 +53,7 @@ def controls_figure(
     axes.set(yticks=range(len(drops)), yticklabels=drops, ylim=(len(drops) - 0.4, -0.6))
     (name,) = {of_condition.metric for of_condition in drops.values()}
     metric = METRICS[name]
-    axes.set_xlabel(f"{metric.change} of {metric.words}, {metric.steps}")
+    axes.set_xlabel(f"{metric.change} of {metric.title}, {metric.steps}")
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="0.92", lw=0.5)
     axes.set_axisbelow(True)

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.curve_sets import POINTS
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, summary
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
 from headtypes.analyses.types.names import ALL
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.errors import InputError
+from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows, draw_part
 from headtypes.models.records import ModelRecord
 
@@ -55,7 +56,7 @@ def evaluate_curves(
     questions:  of the rows, drawn at random, or "all".
     settings:   fields of `evaluation.Settings`.
     returns     type (or all), order (importance or random), draw (from 0), heads (how many are removed) and the task's
-        metrics in percent, as `evaluation.summary` names them; one row per type, order and set.
+        metrics in percent, as `Kind.mean_scores` names them; one row per type, order and set.
     """
     if importance.shape != partition.shape:
         raise InputError("The importance of heads was measured on another model; measure it on this one.")
@@ -75,7 +76,9 @@ def evaluate_curves(
     evaluated = evaluate_all(rows, windows, record, wanted, None, chosen, f"{record.name}, heads removed")
     table = []
     for (type_, order, draw, removed), (_, scores) in zip(steps, evaluated, strict=True):
-        metrics = {name: value for name, value in summary(scores, chosen.kind).items() if not name.startswith("n_")}
+        metrics = {
+            name: value for name, value in KINDS[chosen.kind].mean_scores(scores).items() if not name.startswith("n_")
+        }
         table.append({"type": type_, "order": order, "draw": draw, "heads": len(removed), **metrics})
     return pd.DataFrame(table)
 

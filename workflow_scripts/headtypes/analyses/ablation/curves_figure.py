@@ -10,14 +10,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from headtypes.analyses.ablation.metrics import METRICS
 from headtypes.analyses.types.names import ALL
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import TypeStyle, type_labels, type_styles
 from headtypes.core.style import PAGE, PAGE_HEIGHT, styled
+from headtypes.data.kinds.registry import MAIN_METRICS
 
-# The first metric of questions, that of sentence pairs and that of texts.
-_METRICS = {name: f"{METRICS[name].words}, {METRICS[name].unit}" for name in ("exact_match", "accuracy", "loss")}
 # Panels beside each other, at most; letters that a panel's title has room for, by panels beside each other.
 _BESIDE, _LETTERS = 4, 100
 # Heights in inches: of the legend, of a row of types (at most this), and of the panel of all heads.
@@ -49,7 +47,8 @@ def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
     figure = Figure(figsize=(PAGE, _LEGEND + rows * tall + _ALL), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.05, h_pad=0.05)
     grid = figure.add_gridspec(rows + 1, columns, height_ratios=[tall] * rows + [_ALL])
-    metric = next(name for name in _METRICS if name in curves)
+    metric = next(name for name in MAIN_METRICS if name in curves)
+    scale = f"{MAIN_METRICS[metric].title}, {MAIN_METRICS[metric].unit}"
     together = figure.add_subplot(grid[rows, :])
     _draw(together, curves, ALL, metric, _ANY)
     counts = {name: len(partition.heads_of(name)) for name in labels}
@@ -65,13 +64,13 @@ def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
         axes.annotate(size, (0.5, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", ha="center")
         axes.tick_params(labelleft=place % columns == 0)
         if place % columns == 0:
-            axes.set_ylabel(_METRICS[metric])
+            axes.set_ylabel(scale)
         if place + columns >= len(labels):
             axes.set_xlabel("heads removed")
     size = partition.type_of.size
     _set_scale(together, size)
     together.set_title(f"heads of any type up to all {size}, with each type by importance")
-    together.set(xlabel="heads removed", ylabel=_METRICS[metric], ylim=_limits(curves[metric]))
+    together.set(xlabel="heads removed", ylabel=scale, ylim=_limits(curves[metric]))
     draws = curves.loc[curves["order"] == "random", "draw"].nunique()
     _add_legend(figure, [styles[name].colour for name in labels], draws)
     return figure

@@ -1,8 +1,7 @@
 """A model's answers and scores while heads are ablated."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,7 @@ from headtypes.attention.batches import WHOLE, Batch, Part, rows_of, run_model
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
-from headtypes.core.table_files import read_parquet
-from headtypes.data.answering.answers import ANSWERS
-from headtypes.data.answering.heads import load_for
-from headtypes.data.answering.protocol import Answers
+from headtypes.data.answering import Answers, load_for
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
 from headtypes.models.records import ModelRecord
@@ -28,7 +24,7 @@ from headtypes.models.records import ModelRecord
 class Settings:
     """How a task is evaluated, whatever is done to the heads.
 
-    kind:          of the task, one of `answers.ANSWERS`.
+    kind:          of the task, one that models answer.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
     reading:       fields of `operations.Reading`; None for its defaults.
     max_answer_length: tokens of the longest answer, for a kind that has such answers.
@@ -47,6 +43,11 @@ class Settings:
         """The reading with the defaults of the fields that are not given."""
         return Reading(**self.reading or {})
 
+    @property
+    def of_answers(self) -> dict[str, int]:
+        """What the kind's answers depend on."""
+        return {key: getattr(self, key) for key in KINDS[self.kind].answer_keys}
+
 
 def evaluate_condition(
     rows: list,
@@ -62,7 +63,7 @@ def evaluate_condition(
 ) -> tuple[dict[str, str], pd.DataFrame]:
     """Answer questions, classify pairs, predict texts or choose, while some heads are ablated, and score the answers.
 
-    rows, windows: questions, pairs or documents as drawn, and as cut for this model (`examples.prepare_windows`).
+    rows, windows: questions, pairs or documents as drawn, and as cut for this model (`encoding.prepare_windows`).
     partition:  the type of every head.
     record:     the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     head_outputs: as `head_outputs.measure_head_outputs` returns them, for the operations that need them.
@@ -70,14 +71,14 @@ def evaluate_condition(
     condition:  its name, for progress and messages.
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
     settings:   fields of `Settings`.
-    returns     id -> answer text or predicted label, and one row per question or pair, in percent: id, article,
-        exact_match, f1; or those of `sentence_pair.scoring.score_pairs`, or of the `score` of `text.answers` or
-        `multiple_choice.answers`.
+    returns     id -> answer text or predicted label, and one row per question, pair or document with its scores, both
+        as `Kind.score_answers` gives them.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
     if parts:
-        return _task(rows, windows, record, chosen).score(_joined(parts, windows, what))
+        KINDS[chosen.kind].check_answerable(rows, windows, record)
+        return KINDS[chosen.kind].score_answers(rows, windows, record, _joined(parts, windows, what))
     (evaluated,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
     return evaluated
 
@@ -97,17 +98,12 @@ def evaluate_part(
     """What `evaluate_condition` reads from some of the windows, those in one part of the batches.
 
     part: as in `attention.batches.Part`; all else as in `evaluate_condition`.
-    returns one row per window: window, and the task's `columns`.
+    returns one row per window: window, and the `answering.Answers.columns` of the task.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
-    model, task = _model(record, chosen), _task(rows, windows, record, chosen)
-    return _read(model, task, windows, by_head, head_outputs, chosen, what, part=Part(*part))
-
-
-def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
-    """Read what `evaluate_part` returned from Parquet files. Raises `InputError` that names a damaged one."""
-    return [read_parquet(path, "is not a part of an evaluation", ["window"]) for path in paths]
+    model = _model(rows, windows, record, chosen)
+    return _read(model, windows, by_head, head_outputs, chosen, what, part=Part(*part))
 
 
 def evaluate_all(
@@ -125,39 +121,32 @@ def evaluate_all(
     what:   name of the work, for the progress over all sets.
     returns what `evaluate_condition` returns, for each of `wanted`.
     """
-    model, task = _model(record, settings), _task(rows, windows, record, settings)
+    model = _model(rows, windows, record, settings)
     distinct = {tuple(operations.flat): operations for operations in wanted}
     results = {}
     with progress(len(distinct) * len(windows), what, "windows") as bar:
         for key, operations in distinct.items():
-            answers = _read(model, task, windows, operations, head_outputs, settings, what, bar)
-            results[key] = task.score(_joined([answers], windows, what))
+            answers = _read(model, windows, operations, head_outputs, settings, what, bar)
+            values = _joined([answers], windows, what)
+            results[key] = KINDS[settings.kind].score_answers(rows, windows, record, values)
     return [results[tuple(operations.flat)] for operations in wanted]
 
 
-def summary(scores: pd.DataFrame, kind: str) -> dict[str, float | int]:
-    """The metrics of a kind of task in percent, and how many answers there are, from the scores of each."""
-    return ANSWERS[kind].summary(scores)
-
-
-def _task(rows: list, windows: Windows, record: ModelRecord, settings: Settings) -> Answers:
-    of_kind = {key: getattr(settings, key) for key in KINDS[settings.kind].answer_keys}
-    return ANSWERS[settings.kind].of(rows, windows, record, **of_kind)
-
-
-def _model(record: ModelRecord, settings: Settings) -> torch.nn.Module:
+def _model(rows: list, windows: Windows, record: ModelRecord, settings: Settings) -> torch.nn.Module:
+    """The model, where it can answer these rows."""
     if settings.chosen_reading.uniform_over_padding and settings.max_seq_length > record.max_length:
         raise InputError(
             f"models.{record.name} takes inputs of at most {record.max_length} tokens, but with "
             f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
             "lower windows.max_seq_length."
         )
-    return load_for(record, settings.precision, settings.kind)
+    model = load_for(record, settings.precision, settings.kind)
+    KINDS[settings.kind].check_answerable(rows, windows, record)
+    return model
 
 
 def _read(
     model: torch.nn.Module,
-    task: Answers,
     windows: Windows,
     operations: np.ndarray,
     head_outputs: np.ndarray | None,
@@ -170,26 +159,27 @@ def _read(
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
-    pieces = []
+    answers = Answers(settings.kind, windows, **settings.of_answers)
+    tables = []
 
     def ablation(batch: Batch) -> Ablation:
-        task.start(batch.samples)
+        answers.start(batch.samples)
         return Ablation(
             operations, [sentences[window] for window in batch.samples], settings.chosen_reading, head_outputs
         )
 
     def keep_answers(batch: Batch, _, output) -> None:
-        answers = task.read(output, [sentences[window] for window in batch.samples])
-        pieces.append(pd.DataFrame({"window": batch.samples, **dict(zip(task.columns, answers, strict=True))}))
+        values = answers.read(output, [sentences[window] for window in batch.samples])
+        tables.append(pd.DataFrame({"window": batch.samples, **dict(zip(answers.columns, values, strict=True))}))
 
-    with task.attached(model):
+    with answers.attached(model):
         run_model(
             model,
             ids,
             types,
             hook=ablation,
             finish=keep_answers,
-            batch_tokens=task.batch_tokens(settings.batch_tokens, model.config.vocab_size),
+            batch_tokens=answers.batch_tokens(settings.batch_tokens, model.config.vocab_size),
             what=what,
             unit="windows",
             bar=bar,
@@ -197,7 +187,7 @@ def _read(
             part=part,
         )
     # A part may have no windows.
-    return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=["window", *task.columns])
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["window", *answers.columns])
 
 
 def _joined(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple[np.ndarray, ...]:

@@ -7,9 +7,8 @@ from torch import Tensor
 
 from headtypes.attention.batches import Batch, check_heads, rows_of, run_model
 from headtypes.attention.hook import Layer
-from headtypes.data.answering.answer_loss import AnswerLoss
-from headtypes.data.answering.examples import EXAMPLES
-from headtypes.data.answering.heads import load_for
+from headtypes.data.answering import AnswerLoss, load_for
+from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
 from headtypes.models.records import ModelRecord
 
@@ -38,21 +37,21 @@ def measure_importance(
     rows, windows: questions with the positions of their answers, pairs with their labels, documents, or questions
         with choices; and their windows.
     record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
-    kind:    of the task, one of `examples.EXAMPLES`. The loss is the mean of the cross entropies of its targets: start
+    kind:    of the task, one that models answer. The loss is the mean of the cross entropies of its targets: start
         and end of a question's first answer, on the windows that hold the whole of it; or the label; or the tokens of a
         segment, or of the right choice, that a language model is to predict.
     returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
     """
     model = load_for(record, precision, kind)
-    targets = EXAMPLES[kind].targets(rows, windows, record)
-    importance = head_importance(model, windows, targets, batch_tokens, f"{record.name}, importance of heads")
+    targets = KINDS[kind].answer_targets(rows, windows, record)
+    importance = head_importance(model, kind, windows, targets, batch_tokens, f"{record.name}, importance of heads")
     layer, head = (index.reshape(-1) for index in np.indices(importance.shape))
     columns = {"importance": importance.reshape(-1), "normalised": normalise(importance).reshape(-1)}
     return pd.DataFrame({"layer": layer, "head": head, **columns})
 
 
 def head_importance(
-    model: torch.nn.Module, windows: Windows, targets: np.ndarray, batch_tokens: int, what: str
+    model: torch.nn.Module, kind: str, windows: Windows, targets: np.ndarray, batch_tokens: int, what: str
 ) -> np.ndarray:
     """The mean over a task's questions of |dL/dxi| of each head's mask variable xi: [layer, head] float64.
 
@@ -63,7 +62,7 @@ def head_importance(
         negative if the window is to be left out. If the windows have targets of their own, the loss is the mean of the
         cross entropies of these. The windows of one question, or document, count together as one.
     """
-    answers = AnswerLoss(windows, targets, what)
+    answers = AnswerLoss(kind, windows, targets, what)
     chosen = answers.windows
     _, question, windows_of = np.unique(windows.question[chosen], return_inverse=True, return_counts=True)
     weight = 1 / (len(windows_of) * windows_of[question])

@@ -1,13 +1,12 @@
 """Intervals of a model's scores under all conditions of a partition, from the scores of each question."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.metrics import METRICS, metrics_in, sizes_in
+from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.core.bootstrap import (
     RESAMPLES,
     bounds,
@@ -17,8 +16,7 @@ from headtypes.core.bootstrap import (
     score_intervals,
     sums_by_unit,
 )
-from headtypes.core.errors import InputError
-from headtypes.core.table_files import read_csv, read_parquet
+from headtypes.data.kinds.registry import METRICS
 
 
 class WeightedSum(NamedTuple):
@@ -34,19 +32,6 @@ class WeightedSum(NamedTuple):
     p_value: Callable[[float, str], float] | None
 
 
-def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
-    """Read the scores of each question for one model under several conditions.
-
-    Raises an `InputError` that names a file that is damaged, or that does not have the first file's questions in the
-    same order.
-    """
-    read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
-    for path, scores in zip(paths, read, strict=True):
-        if not scores["id"].equals(read[0]["id"]):
-            raise InputError(f"{path} and {paths[0]} have different questions; delete both and run again.")
-    return read
-
-
 def condition_intervals(
     scores: Sequence[pd.DataFrame], *, conditions: Sequence[str], baseline: str | None, seed: int
 ) -> pd.DataFrame:
@@ -58,18 +43,11 @@ def condition_intervals(
         of sentence pairs is not a mean over pairs, so it has no interval.)
     """
     place = None if baseline is None else list(conditions).index(baseline)
-    rising = [metric.name for metric in METRICS.values() if metric.better == "lower"]
+    rising = [metric.name for metric in METRICS.values() if not metric.higher_is_better]
     of = {"articles": _articles(scores[0]), "sizes": sizes_in(scores[0]), "rising": rising}
     table = score_intervals(_by_metric(scores), baseline=place, **of, seed=seed)
     table.insert(0, "condition", conditions)
     return table
-
-
-def read_intervals(path: str | Path) -> pd.DataFrame:
-    """Read the table of `condition_intervals`. Raises `InputError` that names a damaged file."""
-    # A name may be a number, or what pandas takes for a missing value.
-    kinds = {"condition": str}
-    return read_csv(path, "holds no intervals", kinds, dtype=kinds, keep_default_na=False, na_values=[""])
 
 
 def weighted_sums(

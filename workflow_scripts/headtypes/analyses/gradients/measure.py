@@ -12,7 +12,6 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.gradients import AttentionGradients
 from headtypes.attention.run import ModelOnTask
-from headtypes.data.answering.examples import EXAMPLES
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
 from headtypes.data.sampling import sample_questions
@@ -72,7 +71,7 @@ def measure_answer_gradients(
     if lacking := _lacking(run):
         return _nothing(record, lacking)
     rows, windows = draw_part(rows, windows, samples, seed)
-    targets = EXAMPLES[kind].targets(rows, windows, record)
+    targets = KINDS[kind].answer_targets(rows, windows, record)
     return _measured(run, Answers(windows, targets, token_kinds(run.tokenizer), kind, run.what))
 
 

@@ -14,10 +14,9 @@ from transformers import PreTrainedModel
 
 from headtypes.attention.batches import Batch, rows_of
 from headtypes.core.seeds import derive_seed
-from headtypes.data.answering.answer_loss import AnswerLoss
-from headtypes.data.answering.losses import NO_TARGET, logits_of_some, token_losses
-from headtypes.data.answering.masking import mask_words
+from headtypes.data.answering import NO_TARGET, AnswerLoss, logits_of_some, token_losses
 from headtypes.data.encoding import Encoded
+from headtypes.data.masking import mask_words
 from headtypes.data.windows import Windows
 
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 1,300 tokens.
@@ -142,8 +141,8 @@ class Answers(Loss):
     """The mean cross entropy of a task's answers, as `ablation.importance` takes it."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
-        """targets: of all windows (`examples.Examples.targets`); kind_of: of each token (`tokens.token_kinds`)."""
-        self.name, self._answers = kind, AnswerLoss(windows, targets, what)
+        """targets: of all windows (`Kind.answer_targets`); kind_of: of each token (`tokens.token_kinds`)."""
+        self.name, self._answers = kind, AnswerLoss(kind, windows, targets, what)
         chosen = self._answers.windows
         ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
         self.input_ids = [ids[window] for window in chosen]

@@ -13,7 +13,7 @@ from headtypes.analyses.words.settings import Pieces
 from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.run import ModelOnTask
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 # Bytes of maps that are held at once.
 _HELD = 2**25

@@ -22,7 +22,7 @@ from headtypes.analyses.words.settings import Pieces, Root
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.models.records import ModelRecord
 
 

@@ -1,6 +1,6 @@
 """What training and scoring of probes share: their names, and which words count."""
 
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
 

@@ -14,7 +14,7 @@ from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.models.records import ModelRecord
 
 # Sets of random heads beside each type; each is read by one probe.

@@ -12,7 +12,7 @@ from headtypes.analyses.relations.offsets import offset_guesses
 from headtypes.core.bootstrap import ratio_intervals
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, undamaged
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 BASELINES = ("right_branching", "best_offset", "best_head")
 

@@ -11,7 +11,7 @@ from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses
 from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
 from headtypes.core.bootstrap import ratio_intervals
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 # Relations that are no row of the table.
 _LEFT_OUT = ("root", "punct")

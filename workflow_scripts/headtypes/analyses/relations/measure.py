@@ -12,7 +12,7 @@ from headtypes.analyses.words.settings import Pieces
 from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.models.records import ModelRecord
 
 

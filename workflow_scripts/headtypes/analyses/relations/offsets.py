@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.relations.pairs import all_pairs, sentence_of_word
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 # Parts of a treebank: the file that is evaluated, its sentences with even and with odd places (from 0), and the test
 # file. An offset is chosen on one and scored on another.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headtypes.analyses.relations.stanford import derived
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 # Totals, since the paper does not say which of them its first row is.
 ALL, WITHOUT_PUNCTUATION, WITHOUT_ROOT = "all", "without punctuation", "without punctuation and root"

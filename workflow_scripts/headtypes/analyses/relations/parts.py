@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 
 

@@ -8,7 +8,7 @@ otherwise.
 
 from collections.abc import Iterator
 
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 
 # Labels that are renamed at most. No subtypes: predet and preconj are subtypes of det and cc in UD.
 _RENAMED = {

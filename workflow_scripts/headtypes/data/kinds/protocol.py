@@ -1,39 +1,63 @@
-"""The protocol of a kind of task; `kinds` is the registry.
+"""The protocol of a kind of task; `registry.KINDS` lists the kinds.
 
-A kind is a folder beside this file. Its `kind.py` holds a subclass of `Kind`: how data become rows and rows become
-samples, and what the configuration needs to know. Nothing more is needed to measure attention. A kind without samples
-(`samples` is not among its keys) is read whole by analyses of its own, which need the words. A kind on which models
-can be evaluated has a folder in the room `answering` as well, with two modules: `examples.py` (`examples.Examples`),
-what a model reads and what it should answer; and `answers.py` (`answers.Answers`), what it does answer and how good
-that is. These are separate modules because a job runs again when code that it imports changes: a change in the scoring
-must not train a model again.
+A kind is a module beside this file, or a folder where it is large. It holds a subclass of `Kind`, which says all that
+the rest of the package asks of a kind: how data become rows, how rows become samples, and what the configuration needs
+to know. Nothing more is needed to measure attention. A kind without samples (`samples` is not among its keys) is read
+whole by analyses of its own, which need the words. On a kind with a `head`, models are evaluated as well: it says what
+a model reads, what it should answer and does answer, and how good that is.
+
+The configuration imports the kinds whenever jobs are planned. So none of them imports a heavy library (NumPy included)
+except inside the functions that need it. A method of this protocol has a name that nothing else has: a job runs again
+when code that it can reach changes, and which methods of the kinds it reaches is told by their names.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from headtypes.core.errors import InputError
+from headtypes.data.kinds.metrics import Metric
 from headtypes.data.records import Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import torch
+    from transformers import PreTrainedTokenizerBase
+
+    from headtypes.data.windows import Windows
+    from headtypes.models.records import ModelRecord
 
 # Of a kind: what a language model answers, with its head for masked words or for the next token.
 LANGUAGE_MODEL = "language_model"
 
 
+class Column(NamedTuple):
+    """A column of a table of data: its name unless the configuration gives another one, and what is in it."""
+
+    default: str | None
+    doc: str = ""
+
+
+ID = Column(None, "Column of the sample's id; without it, the row number.")
+
+
 class Kind(ABC):
     """A kind of task.
 
-    The configuration imports it whenever jobs are planned, so it must not import heavy libraries (NumPy included).
-
     name:       as in the configuration.
-    row:        the class of its rows, a dataclass as those of `records`.
-    form:       how a file of its data is read: as `json`, or as a `table` with named columns (`sources.read_file`); or
+    row:        the class of its rows, a dataclass that is a `records.Strict`.
+    title:      in a sentence.
+    form:       how a file of its data is read: as `json`, or as a `table` with named columns (`fetching.read_file`); or
         `files`, if the kind itself reads them.
+    formats:    the formats of such a file, in words.
     worlds:     data sets of the generated world that are of this kind (`world.tasks.DATA_SETS`).
     keys, source_keys: keys of a task, and of its source, in the configuration that are only for this kind, or for the
         kinds that name them.
-    columns:    fields of a row whose column of a table the configuration can name.
-    labels_in_columns: whether the configuration's `columns.label` says where labels are.
+    columns:    fields of a row whose column of a table the configuration can name. Kinds with a field of one name share
+        its column.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
     running:    whether a tokenizer that separates no two texts joins those of a sample (`encoding.encode_samples`).
     head:       the head of the models that answer it (`models.loading.HEADS`), or `LANGUAGE_MODEL`; None if no model
@@ -42,16 +66,21 @@ class Kind(ABC):
         `max_seq_length`), and what it answers.
     windows_of_row: about how many inputs as long as itself a row becomes, for estimates of time.
     without_reading: keys of the configuration's `ablation` that mean nothing on it.
+    metrics:    how good answers are, the main one first.
+    counted:    what rows are called, in the plural.
+    target_names: arguments of the model's `forward` that take the columns of `training_targets`.
+    answer_columns: names of the values that `read_answers` reads for each window.
     """
 
     name: ClassVar[str]
     row: ClassVar[type]
+    title: ClassVar[str]
     form: ClassVar[Literal["json", "table", "files"]]
+    formats: ClassVar[str]
     worlds: ClassVar[tuple[str, ...]] = ()
     keys: ClassVar[tuple[str, ...]] = ()
     source_keys: ClassVar[tuple[str, ...]] = ()
-    columns: ClassVar[tuple[str, ...]] = ()
-    labels_in_columns: ClassVar[bool] = False
+    columns: ClassVar[Mapping[str, Column]] = {}
     truncation: ClassVar[Literal["longest_first", "only_first", "only_second"]] = "longest_first"
     running: ClassVar[bool] = False
     head: ClassVar[str | None] = None
@@ -59,28 +88,97 @@ class Kind(ABC):
     answer_keys: ClassVar[tuple[str, ...]] = ()
     windows_of_row: ClassVar[int] = 1
     without_reading: ClassVar[tuple[str, ...]] = ()
+    metrics: ClassVar[tuple[Metric, ...]] = ()
+    counted: ClassVar[str] = "questions"
+    target_names: ClassVar[tuple[str, ...]] = ("labels",)
+    answer_columns: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether models are fine-tuned on it."""
+        return self.head is not None and "training_file" in self.source_keys
 
     @abstractmethod
-    def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
         """The rows in the data of a file.
 
-        data:    as `sources.read_file` returns them; of the form `files`, the paths of one file or of all of a folder.
+        data:    as `fetching.read_file` returns them; of the form `files`, the paths of one file or of all of a folder.
         where:   the file or folder, for messages; key: the task's `columns` in the configuration, likewise.
         columns: {field of a row: column of a table}, if the kind has any.
         Raises `InputError` if the data do not have the form that the kind requires.
         """
 
-    def of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
-        """The rows of a dataset of the Hub, if the kind supports these; otherwise as `of_file`."""
+    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
+        """The rows of a dataset of the Hub, if the kind supports these; otherwise as `rows_of_file`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
-    def of_world(self, data: Any, world: str, split: str) -> list:
+    def rows_of_world(self, data: Any, world: str, split: str) -> list:
         """The rows of a data set of the generated world, one of `worlds`."""
         raise NotImplementedError(f"The generated world has nothing of the kind {self.name}.")
 
-    def samples(self, rows: Sequence, draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence, draw: Callable[[int], Sequence[int]]) -> list[Sample]:
         """Draw some of the inputs that the rows contain.
 
-        draw: takes the number of inputs there are, and returns the places of those that are wanted, in rising order.
+        draw: takes the number of inputs there are, and returns the indices of those that are wanted, in rising order.
         """
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
+
+    def cut_windows(
+        self, rows: Sequence, tokenizer: PreTrainedTokenizerBase, *, max_length: int, max_seq_length: int, **shape: Any
+    ) -> Windows:
+        """The encoded rows, as a model reads them.
+
+        max_length:     tokens of the longest input that the model takes.
+        max_seq_length: tokens of the longest window.
+        shape:          the kind's `window_keys`; of what a language model answers, its record and a seed.
+        """
+        raise NotImplementedError(f"No model answers a task of kind {self.name}.")
+
+    def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
+        """The correct class of each of the head's softmaxes, such as start and end token: [window, softmax] int.
+
+        record: the model, which answers the task. Rows of windows without an answer are negative. Where windows have
+            targets of their own, the number of tokens to predict.
+        """
+        raise NotImplementedError(f"No model answers a task of kind {self.name}.")
+
+    def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
+        """The targets from which a new model learns, none of them negative, and the names of its labels, if any."""
+        raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
+
+    def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
+        """The logits of each of the head's softmaxes: [input, class, softmax].
+
+        mask: [input, token] 1 where a token is real. The loss of an input is the mean of their cross entropies with
+            `answer_targets`; where windows have targets of their own, it is that of the tokens to predict.
+        """
+        return output.logits[:, :, None]
+
+    def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
+        """Raise `InputError` where the rows are not those of the windows, or not such that the model can answer."""
+        from headtypes.data.windows import check_same
+
+        check_same(rows, windows)
+
+    def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:
+        """Read the values from the model's output for a batch: an array [window] for each of `answer_columns`.
+
+        sentences: the sentence of each token, [token] for each window, numbered as in `windows.Windows`.
+        settings:  the kind's `answer_keys`.
+        Where windows have targets of their own, the losses of these are read instead (`answering.Answers`).
+        """
+        raise NotImplementedError(f"No model answers a task of kind {self.name}.")
+
+    def score_answers(
+        self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
+    ) -> tuple[dict[str, str], pd.DataFrame]:
+        """The answers by id, and a table of scores with one row for each.
+
+        values: those of all windows, in their order, one array [window] for each of `answer_columns`.
+        """
+        raise NotImplementedError(f"No model answers a task of kind {self.name}.")
+
+    def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
+        """The metrics and the number of answers (`n_` and what they are called), from the table of scores."""
+        means = {metric.name: float(scores[metric.column].mean()) for metric in self.metrics}
+        return {**means, f"n_{self.counted}": len(scores)}

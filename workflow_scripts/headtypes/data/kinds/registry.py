@@ -1,14 +1,16 @@
-"""The registry of the kinds of task, from which the configuration derives its keys."""
+"""The registry of the kinds of task, from which the configuration derives its keys and tables their columns."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from headtypes.data.kinds.coreference.kind import Coreference
-from headtypes.data.kinds.multiple_choice.kind import MultipleChoice
+from headtypes.data.kinds.metrics import Metric
+from headtypes.data.kinds.multiple_choice import MultipleChoice
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.question_answering.kind import QuestionAnswering
-from headtypes.data.kinds.sentence_pair.kind import SentencePair
+from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.kinds.text.kind import Text
-from headtypes.data.kinds.treebank.kind import Treebank
+from headtypes.data.kinds.treebank import Treebank
 from headtypes.data.records import read_records
 
 KINDS: dict[str, Kind] = {
@@ -21,6 +23,15 @@ KINDS: dict[str, Kind] = {
 }
 
 WORLDS = tuple(world for kind in KINDS.values() for world in kind.worlds)
+
+METRICS: dict[str, Metric] = {metric.name: metric for kind in KINDS.values() for metric in kind.metrics}
+# Of each kind, the first.
+MAIN_METRICS: dict[str, Metric] = {kind.metrics[0].name: kind.metrics[0] for kind in KINDS.values() if kind.metrics}
+
+
+def counted_by(metrics: Collection[Metric]) -> str:
+    """What the rows are called ("questions") of the first kind that has all of these metrics."""
+    return next((kind.counted for kind in KINDS.values() if kind.metrics and set(metrics) <= set(kind.metrics)), "rows")
 
 
 def kinds_with(key: str) -> list[str]:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.analyses.ablation.intervals import read_intervals
-from headtypes.analyses.ablation.metrics import METRICS
+from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.per_head import rounded
 from headtypes.analyses.registry import ANALYSES
+from headtypes.data.kinds.registry import METRICS
 from headtypes.pages.atlas.found import Found, of_each_task
 
 
 def costs_of(path: str | Path, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
-    """The drop of each metric under each condition that changes something, with its 95 % interval (`metrics.Metric`).
+    """The drop of each metric under each condition that changes something, with its 95 % interval (`Metric`).
 
     path: of the intervals of a partition; conditions: {type or head: operation} of each. A condition evaluated under a
         further reading is left out.
@@ -25,7 +25,7 @@ def costs_of(path: str | Path, partition: str, conditions: Mapping[str, Mapping[
             "partition": partition,
             "condition": row["condition"],
             "operations": dict(conditions[row["condition"]]),
-            "drops": [{"metric": metric.words, **_interval(row, f"drop_{metric.name}")} for metric in metrics],
+            "drops": [{"metric": metric.title, **_interval(row, f"drop_{metric.name}")} for metric in metrics],
         }
         for row in table.to_dict("records")
         if conditions.get(row["condition"])

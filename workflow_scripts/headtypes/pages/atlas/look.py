@@ -5,7 +5,7 @@ from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.map_files import AttentionMaps
 from headtypes.attention.maps import Maps, readable
 from headtypes.attention.run import ModelOnTask
-from headtypes.data.kinds.sentence_pair.kind import SentencePair
+from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.records import Sample
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import Found, gather, numbers_on

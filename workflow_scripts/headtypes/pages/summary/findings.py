@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from headtypes.analyses.ablation.metrics import METRICS
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import without_repeats
+from headtypes.data.kinds.registry import MAIN_METRICS
 from headtypes.pages.summary.verdicts import Count, Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
 
@@ -20,7 +20,6 @@ _QUANTITIES = {
     ("coreference", "best head"): "accuracy at {quantity} of the best head",
 }
 _UNITS = {"relations": " %", "coreference": " %", "divergence": " nats"}
-_METRICS = ("exact_match", "accuracy")
 
 
 def verdict_sentence(paper: str, judged: Judged) -> str:
@@ -56,7 +55,7 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     # A partition that nothing was done to may have types that the table has not.
     is_left_out = operations.reindex(columns=[f"operation_{name}" for name in types]) == "zero"
     alone = rows[is_left_out.any(axis=1) & (operations.notna().sum(axis=1) == 1)]
-    metric = next((name for name in (*_METRICS, "loss") if name in alone and alone[f"drop_{name}"].notna().any()), None)
+    metric = next((name for name in MAIN_METRICS if name in alone and alone[f"drop_{name}"].notna().any()), None)
     if metric is None or len(alone) < 2:
         return None
     of = is_left_out.loc[alone.index].idxmax(axis=1).str.removeprefix("operation_")
@@ -64,9 +63,9 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     drops = alone[f"drop_{metric}"]
     most, least = drops.idxmax(), drops.idxmin()
     low, high = alone.loc[most, [f"drop_{metric}_low", f"drop_{metric}_high"]]
-    digits = METRICS[metric].decimals - 1
+    digits = MAIN_METRICS[metric].decimals - 1
     within = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f})"
-    measured, row, random = METRICS[metric], alone.loc[most], ""
+    measured, row, random = MAIN_METRICS[metric], alone.loc[most], ""
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
         random = (
@@ -74,16 +73,16 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
             f"layers cost {cost:z.{digits}f} on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
             f"{row[f'own_rank_p_{metric}']:.2f})"
         )
-    if measured.better == "higher":
+    if measured.higher_is_better:
         compared = "any type" if is_every_type else "the types left out"
         return (
-            f"Without its {of[most]} heads {model} loses {drops[most]:z.1f} points of {measured.words}{within}, the "
+            f"Without its {of[most]} heads {model} loses {drops[most]:z.1f} points of {measured.title}{within}, the "
             f"largest drop of {compared}{random}. Without its {of[least]} heads it loses {drops[least]:z.1f}, the "
             "smallest."
         )
     compared = "any other type" if is_every_type else "the other types left out"
     return (
-        f"Without its {of[most]} heads the {measured.words} of {model} rises by {drops[most]:z.2f} {measured.unit}"
+        f"Without its {of[most]} heads the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}"
         f"{within}, more than without {compared}{random}. Without its {of[least]} heads it rises by "
         f"{drops[least]:z.2f}, the least."
     )

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from headtypes.analyses.ablation.metrics import METRICS, Metric
 from headtypes.core.tables import Cell, Shown
+from headtypes.data.kinds.metrics import Metric
+from headtypes.data.kinds.registry import METRICS
 from headtypes.pages.summary.cells import Column, number, probability, words
 
 _UNITS = {"%": "percent", "nats per token": "nats per token"}
@@ -161,11 +162,11 @@ def compared_table(pairs: pd.DataFrame, clustering: str, file: str) -> Shown:
 
 def _about(rows: pd.DataFrame, random: bool, metric: Metric) -> str:
     asked = int(rows["n_questions"].iloc[0])
-    if metric.better == "higher":
+    if metric.higher_is_better:
         parts = [f"Percent and points on {asked:,} questions or pairs; intervals are 95 % over these."]
     else:
         parts = [
-            f"Mean {metric.words} in {metric.unit} on {asked:,} documents, and how much it rises; intervals are 95 % "
+            f"Mean {metric.title} in {metric.unit} on {asked:,} documents, and how much it rises; intervals are 95 % "
             "over these."
         ]
     if random:
@@ -187,4 +188,4 @@ def _with_ends(row: pd.Series, name: str, digits: int) -> Cell:
 
 
 def _rows_of(metric: Metric) -> str:
-    return "questions" if metric.better == "higher" else "documents"
+    return "questions" if metric.higher_is_better else "documents"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.analyses.ablation.intervals import read_scores, weighted_sums
+from headtypes.analyses.ablation.intervals import weighted_sums
+from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.choice_files import read_agreement, read_ways
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.table_files import read_csv

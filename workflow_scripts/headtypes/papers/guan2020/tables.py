@@ -5,17 +5,22 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from headtypes.analyses.ablation.metrics import METRICS
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.markdown import document, markdown_table
+from headtypes.data.kinds.metrics import Metric
+from headtypes.data.kinds.registry import KINDS, MAIN_METRICS, METRICS, counted_by
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
 
 _AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
-_METRICS = {name: METRICS[name].label for name in ("exact_match", "accuracy", "accuracy_normalised", "f1", "loss")}
-# They have columns where some model is evaluated on a text, or on questions with choices.
-_OF_LANGUAGE_MODELS = ("accuracy_normalised", "loss")
+# In the order of their columns: what kinds of task are first of all measured by, then the others; percentages first.
+_METRICS = sorted(
+    (*MAIN_METRICS.values(), *(METRICS[name] for name in sorted(METRICS.keys() - MAIN_METRICS))),
+    key=lambda metric: metric.unit != "%",
+)
+# They have columns in every table; the others do where some model is evaluated by them.
+_ALWAYS = {metric for kind in KINDS.values() if kind.is_learned for metric in kind.metrics}
 _KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_", "own_excess_", "own_rank_p_")
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
@@ -25,7 +30,7 @@ _COUNTS = (
     "control_draws",
     "control_questions",
     "control_questions_asked",
-    *(f"own_rank_{metric}" for metric in _METRICS),
+    *(f"own_rank_{metric.name}" for metric in _METRICS),
 )
 _CONTROLS = (
     "Below each score, every condition stands beside random heads: the same operations on as many heads of each layer, "
@@ -36,27 +41,15 @@ _CONTROLS = (
     "*Overlap* is the percent of the drawn heads that are the condition's own."
 )
 
-_LOSS = (
-    "On texts, the score is the loss, the mean cross entropy of a predicted token in nats, with intervals over "
-    "documents; perplexity is its exponential. What a condition costs is by how much the loss rises: here "
-    "too, a positive number is for the worse."
-)
-
-_CHOICES = (
-    "On multiple choice, a model answers with the choice that it finds likeliest after the question: *Acc.* by the sum "
-    "of the log-likelihoods of the choice's tokens, *Acc. norm.* by this sum divided by the choice's number of "
-    "characters; `acc` and `acc_norm` of the Language Model Evaluation Harness."
-)
-
 # What there may be less of than was asked for: the columns of both numbers, and what they count.
 _ASKED = {
     "samples": ("samples_asked", "samples"),
-    "n_questions": ("n_questions_asked", "questions or pairs"),
-    "control_questions": ("control_questions_asked", "questions or pairs for random heads"),
+    "n_questions": ("n_questions_asked", "{rows}"),
+    "control_questions": ("control_questions_asked", "{rows} for random heads"),
 }
 
 # Of questions, pairs or documents, in the metrics.
-_NUMBERS = ("n_questions", "n_pairs", "n_documents")
+_NUMBERS = {f"n_{kind.counted}" for kind in KINDS.values()}
 
 Key = tuple[str, str]
 
@@ -100,7 +93,7 @@ def ablation_table(
 ) -> pd.DataFrame:
     """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
-    A loss is in nats per token, and its drop is by how much it rises (`metrics.Metric`).
+    A loss is in nats per token, and its drop is by how much it rises (`Metric`).
 
     rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many questions
         or pairs were asked for, for the condition and for its controls: questions, control_questions, where not all;
@@ -123,7 +116,7 @@ def ablation_table(
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
     targets = dict.fromkeys([*types, *(target for row in rows for target in row["operations"])])
-    measured = [it for it in _METRICS if it not in _OF_LANGUAGE_MODELS or any(it in score for score in metrics)]
+    measured = [it for it in _METRICS if it in _ALWAYS or any(it.name in score for score in metrics)]
     table = []
     for row, score in zip(rows, metrics, strict=True):
         key, done = _key(row), row["operations"]
@@ -135,9 +128,10 @@ def ablation_table(
         by_head = operations_by_head(partitions[key].type_of, done, row["condition"])
         entry["heads"] = int((by_head != "keep").sum())
         entry |= {f"operation_{name}": done.get(name, "") for name in targets}
-        for metric in measured:
+        for about in measured:
+            metric = about.name
             before = baselines.get(key, {}).get(metric, math.nan)
-            lost = METRICS[metric].drop(before, score.get(metric, math.nan))
+            lost = about.drop(before, score.get(metric, math.nan))
             values = {metric: score.get(metric, math.nan), f"drop_{metric}": lost}
             for name, value in values.items():
                 entry[name] = value
@@ -151,11 +145,10 @@ def ablation_table(
             entry[f"published_drop_{metric}"] = None if theirs is None else getattr(published.baseline, metric) - theirs
         if of_controls := controls.get((*key, row["condition"])):
             entry |= of_controls | {"control_questions_asked": row.get("control_questions")}
-        entry["n_questions"] = next((score[name] for name in _NUMBERS if name in score), None)
+        entry["n_questions"] = next((number for name, number in score.items() if name in _NUMBERS), None)
         entry["n_questions_asked"] = row.get("questions")
         entry["doubtful"] = ", ".join(partitions[key].doubtful)
-        if "loss" in measured:
-            entry["perplexity"] = score.get("perplexity")
+        entry |= {about.beside: score.get(about.beside) for about in measured if about.beside}
         table.append(entry)
     order = ["model", "partition", "table", "id"]
     whole = {name: "Int64" for name in _COUNTS if any(name in row for row in table)}
@@ -175,8 +168,8 @@ def shortages(table: pd.DataFrame) -> list[str]:
     for taken, (asked, what) in _ASKED.items():
         if taken in table and asked in table:
             short = table[(table[asked] > table[taken]).fillna(False)]
-            on_texts = short["loss"].notna() if "loss" in short else pd.Series(False, short.index)
-            named = [what.replace("questions or pairs", "documents") if on_text else what for on_text in on_texts]
+            counted = [counted_by([it for it in _METRICS if pd.notna(row.get(it.name))]) for _, row in short.iterrows()]
+            named = [what.format(rows=rows) for rows in counted]
             columns = (short[name] for name in ("model", "partition", taken, asked))
             for model, partition, there, wanted, name in zip(*columns, named, strict=True):
                 sentences[f"{model}, {partition}: {wanted:,} {name} were asked for, and there are {there:,}."] = None
@@ -184,7 +177,7 @@ def shortages(table: pd.DataFrame) -> list[str]:
 
 
 def _is_number(column: str) -> bool:
-    return column.startswith(tuple(f"{kind}{metric}" for metric in _METRICS for kind in _KINDS))
+    return column.startswith(tuple(f"{kind}{metric.name}" for metric in _METRICS for kind in _KINDS))
 
 
 def stability_page(table: pd.DataFrame, rows: list[dict], published: Guan2020) -> str:
@@ -225,35 +218,30 @@ def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], numb
         "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
         f"rate over the conditions of a model, Benjamini and Hochberg 1995). {_CONTROLS if number == 2 else ''}".strip()
     ]
-    if "accuracy_normalised" in table:
-        parts.append(_CHOICES)
-    if "loss" in table:
-        parts.append(_LOSS)
+    parts += [metric.note for metric in _METRICS if metric.note and metric.name in table]
     # The baseline heads both tables.
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
-        units = {"exact_match": "questions", "accuracy_normalised": "questions", "loss": "documents"}
-        given = (unit for metric, unit in units.items() if metric in section and section[metric].notna().any())
-        unit = next(given, "pairs")
+        measured = [it for it in _METRICS if it.name in section and section[it.name].notna().any()]
+        unit = counted_by(measured)
         about = [f"{_of_asked(section, 'n_questions', unit)}."]
         if doubtful := partitions[model, partition].doubtful:
             about.append(f"Doubtful, since the name does not fit what the heads look at: {', '.join(doubtful)}.")
         parts += [f"## {model}, {partition}", " ".join(about)]
         # A table for each score, since one table of all scores would be wider than a screen.
-        for metric, label in _METRICS.items():
-            if metric in section and section[metric].notna().any():
-                parts.append(markdown_table(_shown(section, metric, label)))
-                parts += _beside_random_heads(section, metric, label, unit)
+        for metric in measured:
+            parts.append(markdown_table(_shown(section, metric)))
+            parts += _beside_random_heads(section, metric, unit)
     return document(f"Table {number}: {titles[number]}", parts)
 
 
-def _shown(section: pd.DataFrame, metric: str, label: str) -> pd.DataFrame:
+def _shown(section: pd.DataFrame, about: Metric) -> pd.DataFrame:
     """One score of all conditions as a person reads it."""
+    metric = about.name
     shown = {"ID": section["id"], "condition": section["condition"], "heads": section["heads"]}
-    about = METRICS[metric]
-    shown |= {label: _with_ends(section, metric, about.decimals)}
-    if metric == "loss":
-        shown["perplexity"] = section["perplexity"]
+    shown |= {about.label: _with_ends(section, metric, about.decimals)}
+    if about.beside:
+        shown[about.beside] = section[about.beside]
     shown[about.change] = _with_ends(section, f"drop_{metric}", about.decimals)
     if section[f"drop_{metric}_fdr"].notna().any():
         shown["FDR"] = [
@@ -266,19 +254,19 @@ def _shown(section: pd.DataFrame, metric: str, label: str) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def _beside_random_heads(section: pd.DataFrame, metric: str, label: str, unit: str) -> list[str]:
+def _beside_random_heads(section: pd.DataFrame, about: Metric, unit: str) -> list[str]:
     """A line and a table: the drops of the conditions that have controls, beside those of the controls."""
+    metric = about.name
     name = f"control_drop_{metric}"
     if name not in section or section[name].isna().all():
         return []
     section = section[section[name].notna()]
     draws = section["control_draws"].max()
-    about = METRICS[metric]
     ranks = zip(section[f"own_rank_{metric}"], section["control_draws"], strict=True)
     shown = {
         "ID": section["id"],
         "condition": section["condition"],
-        f"{about.change} of {label}, own": _own(section[f"own_drop_{metric}"], about.decimals),
+        f"{about.change} of {about.label}, own": _own(section[f"own_drop_{metric}"], about.decimals),
         "random": _with_ends(section, name, about.decimals, "{} ({} to {})"),
         "own less random": _with_ends(section, f"own_excess_{metric}", about.decimals),
         "rank": [f"{rank} of {1 + draws}" for rank, draws in ranks],

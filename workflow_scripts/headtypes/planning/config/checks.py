@@ -312,7 +312,7 @@ def _check_finetuning(config: Config, name: str, finetuned: Finetuned) -> None:
             f"name them in tasks.{finetuned.task}.source.training_file."
         )
     _check_answerable(config, f"{key}.source.finetuned.task: {finetuned.task}", finetuned.task)
-    if "training_file" not in KINDS[task.kind].source_keys:
+    if not KINDS[task.kind].is_learned:
         raise InputError(
             f"config: {key}.source.finetuned.task: {finetuned.task} is of kind {task.kind}, on which no model is "
             "fine-tuned; name another task."
@@ -334,7 +334,7 @@ def _check_answerable(config: Config, what: str, name: str) -> None:
     kind = KINDS[task.kind]
     if kind.head is None:
         raise InputError(f"config: {what} is of kind {kind.name}, which no model answers; name another task.")
-    if kind.labels_in_columns and task.source.world is None and task.columns.label is None:
+    if "label" in kind.columns and task.source.world is None and task.columns.label is None:
         raise InputError(f"config: {what} has no labels; name their column in tasks.{name}.columns.label.")
 
 

@@ -4,13 +4,14 @@ import os
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, create_model, model_validator
 
 from headtypes.data.kinds.registry import KINDS, WORLDS
 from headtypes.planning.config.messages import NAME, SHA256
 from headtypes.training.settings import Learning
 
 TaskKind = Literal[*KINDS]
+_FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values()) + "."
 
 # Names become file names: no separator and no leading dot, so that none can leave the results folder.
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
@@ -112,19 +113,21 @@ class ModelSource(Strict):
         return self
 
 
-class Columns(Strict):
-    """Names of the columns of sentence pairs, or of questions with choices."""
-
-    first: Text = "sentence1"
-    second: Text = "sentence2"
-    label: Text | None = None
-    question: Text = "question"
-    choices: Text = "choices"
-    """Column of the list of answers from which one is chosen."""
-    answer: Text = "answer"
-    """Column of the right answer's place in the list, from 0."""
-    id: Text | None = None
-    """Column of the sample's id; without it, the row number."""
+# The fields and their descriptions are written once, in the kinds.
+Columns = create_model(
+    "Columns",
+    __base__=Strict,
+    __module__=__name__,
+    __doc__="Names of the columns of a task's table, by what is in them.",
+    **{
+        field: (
+            Annotated[Text if column.default else Text | None, Field(description=column.doc or None)],
+            column.default,
+        )
+        for kind in KINDS.values()
+        for field, column in kind.columns.items()
+    },
+)
 
 
 class TaskSource(Strict):
@@ -140,10 +143,7 @@ class TaskSource(Strict):
     """Split of the Hub data set that samples and questions are drawn from."""
     training_split: Text = "train"
     """Split of the Hub data set that models are fine-tuned on."""
-    file: LocalPath | None = None
-    """SQuAD v1.1 JSON for question answering; TSV, CSV, JSONL or Parquet for sentence pairs; JSONL or Parquet for
-    multiple choice; plain text, JSONL or SQuAD v1.1 JSON for text; CoNLL-U for treebanks; CoNLL-U or CoNLL-2012 for
-    coreference."""
+    file: Annotated[LocalPath | None, Field(description=_FORMATS)] = None
     training_file: LocalPath | None = None
     """File of the same kind that models are fine-tuned on, or that probes learn from."""
     test_file: LocalPath | None = None

@@ -4,6 +4,7 @@ from typing import Literal
 
 from headtypes.analyses.stage import encoding_of, given, stage
 from headtypes.core.seeds import derive_seed
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.plan import Plan
 
@@ -38,12 +39,11 @@ def sample_questions(plan: Plan, task: str) -> dict:
 
 @stage("encoding", reads="questions")
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
-    """The shape of a window; of a text, that of its samples, and the seed of the words that are hidden."""
+    """The shape of a window and, for what language models answer, the seed of the words that are hidden."""
     kind = KINDS[plan.config.tasks[task].kind]
-    if plan.is_text(task):
-        return {**encoding_of(plan, task), "seed": derive_seed(plan.config.seed, "mask_words", task)}
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
-    return {"kind": kind.name, **shape}
+    seed = {"seed": derive_seed(plan.config.seed, "mask_words", task)} if kind.head == LANGUAGE_MODEL else {}
+    return {**shape, **encoding_of(plan, task), **seed}
 
 
 def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:

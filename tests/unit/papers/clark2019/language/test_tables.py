@@ -11,7 +11,7 @@ from headtypes.analyses.coreference.accuracy import measure_coreference, score_m
 from headtypes.analyses.probes.scores import measure_probes, right_words
 from headtypes.analyses.relations.accuracy import best_heads, measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.world.annotation import make_treebank
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.table1 import relations_page, relations_table

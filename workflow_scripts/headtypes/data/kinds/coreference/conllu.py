@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from headtypes.data import conllu
 from headtypes.data.kinds.coreference.marks import DocumentBuilder
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
-from headtypes.data.kinds.treebank import conllu
 
 _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 

@@ -17,16 +17,20 @@ class Coreference(Kind):
 
     name = "coreference"
     row = AnnotatedDocument
+    title = "coreference"
     form = "files"
+    formats = "CoNLL-U or CoNLL-2012"
     worlds = ("coreference",)
     keys = ("max_seq_length",)
     source_keys = ("folder",)
 
-    def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[AnnotatedDocument]:
+    def rows_of_file(
+        self, data: Any, where: str, key: str, columns: Mapping[str, str] | None
+    ) -> list[AnnotatedDocument]:
         """The documents of files in CoNLL-U or CoNLL-2012, in their order."""
         return check_ids([(file, document) for file in data for document in _reader(file)(file)])
 
-    def of_world(self, data: Any, world: str, split: str) -> list[AnnotatedDocument]:
+    def rows_of_world(self, data: Any, world: str, split: str) -> list[AnnotatedDocument]:
         """The articles that the world makes, numbered within their split."""
         return [
             document(

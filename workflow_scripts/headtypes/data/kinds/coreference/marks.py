@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 
 from headtypes.core.errors import InputError
+from headtypes.data.conllu import malformed
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
-from headtypes.data.kinds.treebank.conllu import malformed
 
 _MARK = re.compile(r"(\()?([^()]+)(\))?")
 # An entity's id, which of several spans this is, and further fields.

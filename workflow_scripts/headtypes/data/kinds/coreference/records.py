@@ -19,7 +19,7 @@ class AnnotatedSentence(Strict):
     """A sentence of a document with mentions; every list has one entry for each word.
 
     words:     as they are written, not re-cased.
-    heads:     as in `treebank.records.Sentence`, counted within the sentence; None if there is no dependency tree.
+    heads:     as in `treebank.Sentence`, counted within the sentence; None if there is no dependency tree.
     relations: likewise.
     upos, xpos: universal and language-specific parts of speech (CoNLL-2012 has the latter alone); empty where there is
         none.

@@ -1,48 +1,142 @@
-"""A model's answer to a question: the best span in any of the question's windows."""
+"""From start and end logits to answers, and their scores as the official SQuAD v1.1 evaluator defines them."""
 
-from collections.abc import Sequence
+import re
+import string
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from headtypes.data.answering.protocol import Answers
-from headtypes.data.kinds.question_answering.scoring import score_predictions, summary
-from headtypes.data.kinds.question_answering.spans import Spans, answer_questions, best_spans
-from headtypes.data.records import Question
-from headtypes.data.windows import Windows
-from headtypes.models.records import ModelRecord
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.question_answering.squad import Question
+from headtypes.data.windows import Windows, check_same
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
-class QuestionAnswers(Answers):
-    """A model's answers to questions; `protocol.Answers` says what its methods do."""
+class Spans(NamedTuple):
+    """The best answer span of each window.
 
-    columns = Spans._fields
+    score    float64 [window], start plus end logit; -inf where the window has no context
+    start    int64 [window], first token of the span, counted within the window; -1 without a context
+    end      int64 [window], last token of the span, inclusive; -1 without a context
+    """
 
-    def __init__(self, questions: Sequence[Question], windows: Windows, max_answer_length: int):
-        """max_answer_length: tokens of the longest answer."""
-        self._questions, self._windows, self._max_answer_length = questions, windows, max_answer_length
+    score: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
 
-    @classmethod
-    def of(
-        cls, questions: Sequence[Question], windows: Windows, record: ModelRecord, *, max_answer_length: int
-    ) -> "QuestionAnswers":
-        """The answers of a fetched model."""
-        return cls(questions, windows, max_answer_length)
 
-    def read(self, output, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """The fields of `Spans` of a batch of windows."""
-        context = np.zeros(output.start_logits.shape, dtype=bool)
-        for row, sentence in enumerate(sentences):
-            context[row, : len(sentence)] = sentence > 0
-        start, end = (logits.float().cpu().numpy() for logits in (output.start_logits, output.end_logits))
-        return best_spans(start, end, context, self._max_answer_length)
+def best_spans(
+    start_logits: np.ndarray, end_logits: np.ndarray, context_mask: np.ndarray, max_answer_length: int = 30
+) -> Spans:
+    """Find the span of context tokens with the largest sum of start and end logit in each window.
 
-    def score(self, values: tuple[np.ndarray, ...]) -> tuple[dict[str, str], pd.DataFrame]:
-        """The answers, and the scores of `scoring.score_predictions`, from the spans of all windows."""
-        answers = answer_questions(self._questions, self._windows, Spans(*values))
-        return answers, score_predictions(self._questions, answers)
+    start_logits, end_logits  float [window, token], any precision; padding may hold anything.
+    context_mask              bool [window, token], true on the context, which is one stretch of tokens.
+    max_answer_length         tokens of the longest span.
 
-    @staticmethod
-    def summary(scores: pd.DataFrame) -> dict[str, float | int]:
-        """Mean exact match and F1 (`scoring.summary`)."""
-        return summary(scores)
+    Of equal spans, the one that starts first is taken, then the one that ends first. Sums are computed in double
+    precision, so that rounding creates no ties. Raises `InputError` if a logit of the context is not finite.
+    """
+    if not all(np.isfinite(logits[context_mask]).all() for logits in (start_logits, end_logits)):
+        raise InputError(
+            "The model's logits are not finite, so no answer can be chosen; run it in float32 or bfloat16, "
+            "or check its weights."
+        )
+    starts = np.where(context_mask, start_logits.astype(np.float64), -np.inf)
+    ends = np.where(context_mask, end_logits.astype(np.float64), -np.inf)
+    n_windows, n_tokens = starts.shape
+    score = np.full((n_windows, n_tokens), -np.inf)
+    further = np.zeros((n_windows, n_tokens), np.int64)
+    for distance in range(min(max_answer_length, n_tokens)):
+        fits = n_tokens - distance
+        total = starts[:, :fits] + ends[:, distance:]
+        better = total > score[:, :fits]
+        score[:, :fits][better] = total[better]
+        further[:, :fits][better] = distance
+    start = score.argmax(axis=1)
+    window = np.arange(n_windows)
+    has_context = context_mask.any(axis=1)
+    return Spans(
+        score[window, start],
+        np.where(has_context, start, -1),
+        np.where(has_context, start + further[window, start], -1),
+    )
+
+
+def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
+    """Choose each question's answer: the best span over all its windows, cut from the context.
+
+    questions  those that the windows were built from, in the same order.
+    spans      of all windows, in their order.
+    returns    question id -> text, in the order of the questions.
+
+    Of equally good windows, the first is taken. (The original run_squad considers a start only in the window in which
+    the token has most context, and only the twenty best starts and ends; here every span is considered.)
+    """
+    check_same(questions, windows)
+    best = np.full(len(questions), -np.inf)
+    answers = {question.id: "" for question in questions}
+    for window, (score, start, end) in enumerate(zip(*spans, strict=True)):
+        index = windows.question[window]
+        if score > best[index]:
+            best[index] = score
+            first = windows.offsets[window]
+            begin, stop = windows.char_start[first + start], windows.char_end[first + end]
+            answers[questions[index].id] = questions[index].context[begin:stop]
+    return answers
+
+
+def normalize_answer(text: str) -> str:
+    """Lower case, without ASCII punctuation and the articles a, an, the; single spaces."""
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(prediction: str, answers: Collection[str]) -> float:
+    """100 where the normalised prediction equals a normalised answer, else 0.
+
+    Rajpurkar et al. 2016, section 6.1.
+    """
+    predicted = normalize_answer(prediction)
+    return 100.0 * any(normalize_answer(answer) == predicted for answer in answers)
+
+
+def f1(prediction: str, answers: Collection[str]) -> float:
+    """F1 of the words (as multisets) of the prediction and of an answer, 0..100; the largest over the answers.
+
+    If they share no word it is 0, even if normalisation leaves no word in either, as in the evaluator of v1.1 and
+    unlike that of v2. Rajpurkar et al. 2016, section 6.1.
+    """
+    predicted = normalize_answer(prediction).split()
+    return 100.0 * max(_overlap(predicted, normalize_answer(answer).split()) for answer in answers)
+
+
+def _overlap(predicted: list[str], answer: list[str]) -> float:
+    common = (Counter(predicted) & Counter(answer)).total()
+    return 2 * common / (len(predicted) + len(answer)) if common else 0.0
+
+
+def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
+    """Score every question's predicted answer.
+
+    predictions  question id -> answer text; those of other questions are ignored, as in the official evaluator.
+    returns      id, article, exact_match (0 or 100), f1 (0..100), one row per question in their order.
+
+    Raises `InputError` if a question has no prediction: the official evaluator counts such a question as wrong, which
+    would hide that a run is incomplete.
+    """
+    missing = [question.id for question in questions if question.id not in predictions]
+    if missing:
+        raise InputError(
+            f"{len(missing)} of {len(questions)} questions have no prediction, the first is {missing[0]}; "
+            "predictions and questions must come from the same data."
+        )
+    rows = []
+    for question in questions:
+        prediction, answers = predictions[question.id], dict.fromkeys(question.answers)
+        rows.append((question.id, question.article, exact_match(prediction, answers), f1(prediction, answers)))
+    return pd.DataFrame(rows, columns=["id", "article", "exact_match", "f1"])

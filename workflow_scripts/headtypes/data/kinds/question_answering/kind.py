@@ -1,11 +1,23 @@
 """Question answering as a kind of task: rows are questions of SQuAD v1.1, samples are question and context."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headtypes.data.kinds.metrics import F1, Metric
 from headtypes.data.kinds.protocol import Kind
-from headtypes.data.kinds.question_answering.squad import questions_from_rows, questions_of
-from headtypes.data.records import Question, Sample
+from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows, questions_of
+from headtypes.data.records import Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import torch
+    from transformers import PreTrainedTokenizerBase
+
+    from headtypes.data.windows import Windows
+    from headtypes.models.records import ModelRecord
 
 
 class QuestionAnswering(Kind):
@@ -13,7 +25,9 @@ class QuestionAnswering(Kind):
 
     name = "question_answering"
     row = Question
+    title = "question answering"
     form = "json"
+    formats = "SQuAD v1.1 JSON"
     worlds = ("question_answering",)
     keys = ("samples", "questions")
     source_keys = ("training_file", "training_split", "training_size")
@@ -21,19 +35,83 @@ class QuestionAnswering(Kind):
     head = "question_answering"
     window_keys = ("doc_stride", "max_query_length")
     answer_keys = ("max_answer_length",)
+    metrics = (
+        Metric("exact_match", "%", higher_is_better=True, title="exact match", label="EM", column="exact_match"),
+        F1,
+    )
+    target_names = ("start_positions", "end_positions")
+    answer_columns = ("score", "start", "end")
 
-    def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Question]:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Question]:
         """The questions of SQuAD's JSON."""
         return questions_of(data, where)
 
-    def of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Question]:
+    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Question]:
         """The questions of a dataset with the columns of `rajpurkar/squad`."""
         return questions_from_rows(data, where)
 
-    def of_world(self, data: Any, world: str, split: str) -> list[Question]:
+    def rows_of_world(self, data: Any, world: str, split: str) -> list[Question]:
         """The questions of SQuAD's JSON, as the world makes it."""
         return questions_of(data, "the generated world")
 
-    def samples(self, rows: Sequence[Question], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence[Question], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
         """Questions, each with its context."""
-        return [Sample(rows[place].id, rows[place].question, rows[place].context) for place in draw(len(rows))]
+        return [Sample(rows[index].id, rows[index].question, rows[index].context) for index in draw(len(rows))]
+
+    def cut_windows(
+        self,
+        rows: Sequence[Question],
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        max_length: int,
+        max_seq_length: int,
+        doc_stride: int,
+        max_query_length: int,
+    ) -> Windows:
+        """Sliding windows, as `windows.build_windows` cuts them."""
+        from headtypes.data.kinds.question_answering.windows import build_windows
+
+        shape = {"max_seq_length": max_seq_length, "doc_stride": doc_stride, "max_query_length": max_query_length}
+        return build_windows(rows, tokenizer, max_length=max_length, **shape)
+
+    def answer_targets(self, rows: Sequence[Question], windows: Windows, record: ModelRecord) -> np.ndarray:
+        """First and last token of the first answer in every window, as `windows.answer_positions` finds them."""
+        from headtypes.data.kinds.question_answering.windows import answer_positions
+
+        return answer_positions(rows, windows)
+
+    def training_targets(self, rows: Sequence[Question], windows: Windows) -> tuple[np.ndarray, None]:
+        """The same, but the first token (`[CLS]`) where a window lacks the answer, as in run_squad; and no labels."""
+        from headtypes.data.kinds.question_answering.windows import answer_positions
+
+        return answer_positions(rows, windows).clip(0), None
+
+    def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
+        """Those of the first and of the last token; padding cannot be an answer."""
+        import torch
+
+        logits = torch.stack([output.start_logits, output.end_logits], dim=2)
+        return logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
+
+    def read_answers(
+        self, output: Any, sentences: list[np.ndarray], *, max_answer_length: int
+    ) -> tuple[np.ndarray, ...]:
+        """The best span of each window, as `answers.best_spans` finds it."""
+        import numpy as np
+
+        from headtypes.data.kinds.question_answering.answers import best_spans
+
+        context = np.zeros(output.start_logits.shape, dtype=bool)
+        for row, sentence in enumerate(sentences):
+            context[row, : len(sentence)] = sentence > 0
+        start, end = (logits.float().cpu().numpy() for logits in (output.start_logits, output.end_logits))
+        return best_spans(start, end, context, max_answer_length)
+
+    def score_answers(
+        self, rows: Sequence[Question], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
+    ) -> tuple[dict[str, str], pd.DataFrame]:
+        """The answers, and the scores of `answers.score_predictions`, from the spans of all windows."""
+        from headtypes.data.kinds.question_answering.answers import Spans, answer_questions, score_predictions
+
+        answers = answer_questions(rows, windows, Spans(*values))
+        return answers, score_predictions(rows, answers)

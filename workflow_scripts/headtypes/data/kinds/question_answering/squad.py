@@ -1,12 +1,28 @@
 """Questions in SQuAD v1.1 form, from the official JSON or from rows of a Hugging Face dataset."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError, shortened
 from headtypes.core.files import read_json
-from headtypes.data.records import Question
+from headtypes.data.records import Strict
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Strict):
+    """A question about a context, with reference answers and the character of the context at which each starts.
+
+    article: the title of the article that the context is part of.
+    """
+
+    id: str
+    article: str
+    question: str
+    context: str
+    answers: tuple[str, ...]
+    answer_starts: tuple[int, ...]
 
 
 def read_squad(path: str | Path) -> list[Question]:

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from reprlib import repr as shortened
@@ -10,7 +11,15 @@ from typing import Any
 from headtypes.core.errors import InputError
 from headtypes.core.files import numbered_objects, read_json
 from headtypes.core.texts import check_text
-from headtypes.data.records import Document, Sample
+from headtypes.data.records import Sample, Strict
+
+
+@dataclass(frozen=True, slots=True)
+class Document(Strict):
+    """A text of paragraphs, in their order."""
+
+    id: str
+    paragraphs: tuple[str, ...]
 
 
 def read_documents(files: Sequence[str], where: str) -> list[Document]:

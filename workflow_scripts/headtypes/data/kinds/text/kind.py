@@ -1,11 +1,26 @@
 """Text as a kind of task: rows are documents of paragraphs, samples are two paragraphs that follow each other."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.metrics import SIZES, Metric
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
-from headtypes.data.kinds.text.documents import documents_of_columns, read_documents, segments_of
-from headtypes.data.records import Document, Sample
+from headtypes.data.kinds.text.documents import Document, documents_of_columns, read_documents, segments_of
+from headtypes.data.records import Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from transformers import PreTrainedTokenizerBase
+
+    from headtypes.data.windows import Windows
+    from headtypes.models.records import ModelRecord
+
+# Between two paragraphs that are read as running text; as in `encoding.encode_samples`.
+_BETWEEN = "\n\n"
 
 
 class Text(Kind):
@@ -13,29 +28,178 @@ class Text(Kind):
 
     name = "text"
     row = Document
+    title = "text"
     form = "files"
+    formats = "plain text, JSONL or SQuAD v1.1 JSON"
     worlds = ("text",)
     keys = ("samples", "questions", "max_seq_length")
     source_keys = ("folder",)
-    truncation = "longest_first"
     running = True
     head = LANGUAGE_MODEL
     # There are no question and context, and in a causal layer padding would be a look at what is to be predicted.
     without_reading = ("sentences", "uniform_over_padding")
+    metrics = (
+        Metric(
+            "loss",
+            "nats per token",
+            higher_is_better=False,
+            title="loss",
+            label="Loss",
+            column="loss",
+            decimals=3,
+            beside="perplexity",
+            note="On texts, the score is the loss, the mean cross entropy of a predicted token in nats, with intervals "
+            "over documents; perplexity is its exponential. What a condition costs is by how much the loss rises: here "
+            "too, a positive number is for the worse.",
+        ),
+    )
+    counted = "documents"
 
-    def of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Document]:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Document]:
         """The documents of files: SQuAD's JSON, JSON Lines or plain text."""
         return read_documents(data, where)
 
-    def of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Document]:
+    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Document]:
         """The documents of a dataset with a `title` and a `context` in each row, such as `rajpurkar/squad`."""
         return documents_of_columns(data, where)
 
-    def of_world(self, data: Any, world: str, split: str) -> list[Document]:
+    def rows_of_world(self, data: Any, world: str, split: str) -> list[Document]:
         """The articles that the world makes, numbered within their split."""
         return [Document(f"{split}-{number:05d}", tuple(paragraphs)) for number, paragraphs in enumerate(data)]
 
-    def samples(self, rows: Sequence[Document], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence[Document], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
         """Segments: paragraphs 2i and 2i + 1 of a document."""
         segments = [segment for row in rows for segment in segments_of(row)]
-        return [segments[place] for place in draw(len(segments))]
+        return [segments[index] for index in draw(len(segments))]
+
+    def cut_windows(
+        self,
+        rows: Sequence[Document],
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        max_length: int,
+        max_seq_length: int,
+        record: ModelRecord,
+        seed: int,
+    ) -> Windows:
+        """One window for each segment, as `build_texts` makes them for this model."""
+        from headtypes.models.language import language_head
+
+        causal = language_head(record) == "causal_lm"
+        if not causal and tokenizer.mask_token_id is None:
+            raise InputError(
+                f"models.{record.name}: its tokenizer has no mask token, so no word can be hidden from it; evaluate "
+                "another model on texts."
+            )
+        return build_texts(rows, tokenizer, max_length=min(max_length, max_seq_length), seed=None if causal else seed)
+
+    def answer_targets(self, rows: Sequence[Document], windows: Windows, record: ModelRecord) -> np.ndarray:
+        """How many tokens of each window are to be predicted, -1 for none; `windows` has them: [window, 1] int64."""
+        import numpy as np
+
+        tokens = windows.predicted_tokens[:, None]
+        return np.where(tokens > 0, tokens, -1)
+
+    def score_answers(
+        self, rows: Sequence[Document], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
+    ) -> tuple[dict[str, str], pd.DataFrame]:
+        """No answers, and a row for each document that has tokens to predict: id, loss and tokens, summed over it."""
+        import numpy as np
+        import pandas as pd
+
+        documents = len(windows.question_ids)
+        loss, tokens = (np.bincount(windows.question, value, documents) for value in values)
+        scores = pd.DataFrame({"id": windows.question_ids, "loss": loss, SIZES: tokens.astype(np.int64)})
+        scores = scores[scores[SIZES] > 0].reset_index(drop=True)
+        if scores.empty:
+            raise InputError("No document has a token to predict; evaluate the model on more of them.")
+        return {}, scores
+
+    def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
+        """The mean loss of a token in nats, the perplexity, and how many documents and tokens there are."""
+        import numpy as np
+
+        tokens = int(scores[SIZES].sum())
+        loss = float(scores["loss"].sum() / tokens)
+        return {"loss": loss, "perplexity": float(np.exp(loss)), "n_documents": len(scores), "n_tokens": tokens}
+
+
+def build_texts(
+    documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase, *, max_length: int, seed: int | None
+) -> Windows:
+    """Encode the segments of documents as `encoding.encode_samples` does, one window each, with their targets.
+
+    tokenizer:  a fast one.
+    max_length: tokens that longer segments are cut to.
+    seed:       of the words that are hidden, by which and the segment's id each segment's are drawn
+        (`masking.mask_words`); None for a causal model, whose targets are the next tokens.
+    returns     windows whose `question` is the document; the sentences of both paragraphs are numbered from 0, and
+        char_start and char_end are -1, since there is no context.
+    Raises `InputError` where no document has a segment.
+    """
+    import numpy as np
+
+    from headtypes.core.seeds import derive_seed
+    from headtypes.data.masking import mask_words
+    from headtypes.data.tokens import separates_texts, token_kinds
+    from headtypes.data.windows import Windows
+
+    segments = [(index, segment) for index, document in enumerate(documents) for segment in segments_of(document)]
+    if not segments:
+        raise InputError("None of the documents has two paragraphs of text, so that there is nothing to predict.")
+    joined, kind_of = not separates_texts(tokenizer), token_kinds(tokenizer)
+    vocabulary = np.unique(list(tokenizer.get_vocab().values()))
+    ids, types, sentences, targets = [], [], [], []
+    for _, segment in segments:
+        texts = [_BETWEEN.join((segment.first, segment.second))] if joined else [segment.first, segment.second]
+        encoded = tokenizer(
+            *texts, truncation=Text.truncation, max_length=max_length, padding=False, return_offsets_mapping=True
+        )
+        tokens = np.array(encoded["input_ids"], np.int64)
+        sentences.append(_sentences(texts, segment, encoded))
+        if seed is None:
+            wanted = np.append(tokens[1:], -1)
+        else:
+            masked = mask_words(
+                tokens, kind_of[tokens] == 0, tokenizer.mask_token_id, vocabulary, derive_seed(seed, segment.id)
+            )
+            wanted, tokens = np.full(len(tokens), -1), masked.input_ids
+            wanted[masked.places] = masked.targets
+        ids.append(tokens)
+        types.append(encoded.get("token_type_ids"))
+        targets.append(wanted)
+    nowhere = np.full(sum(map(len, ids)), -1, np.int32)
+    return Windows(
+        input_ids=np.concatenate(ids).astype(np.int32),
+        token_type_ids=None if types[0] is None else np.concatenate(types).astype(np.int8),
+        sentence=np.concatenate(sentences).astype(np.int32),
+        char_start=nowhere,
+        char_end=nowhere,
+        offsets=np.concatenate([[0], np.cumsum(list(map(len, ids)))]),
+        question=np.array([index for index, _ in segments], np.int32),
+        question_ids=[document.id for document in documents],
+        targets=np.concatenate(targets).astype(np.int32),
+    )
+
+
+def _sentences(texts: list[str], segment: Sample, encoded) -> np.ndarray:
+    """The sentence of each token of a segment, those of the second paragraph after those of the first; -1 for none."""
+    import numpy as np
+
+    from headtypes.data.sentences import sentence_of, split_sentences
+    from headtypes.data.windows import without_space
+
+    first, second = split_sentences(segment.first), split_sentences(segment.second)
+    if len(texts) == 1:
+        boundaries, before = [np.concatenate([first, second + len(segment.first) + len(_BETWEEN)])], [0]
+    else:
+        boundaries, before = [first, second], [0, len(first)]
+    found = np.full(len(encoded["input_ids"]), -1)
+    # None, of special tokens, becomes NaN.
+    part = np.array(encoded.sequence_ids(0), dtype=float)
+    for number, text in enumerate(texts):
+        of_text = part == number
+        characters = np.array(encoded["offset_mapping"])[of_text].tolist()
+        starts = np.array([without_space(text, *ends)[0] for ends in characters], int)
+        found[of_text] = before[number] + sentence_of(starts, boundaries[number])
+    return found

@@ -21,7 +21,7 @@ from headtypes.attention.maps import readable
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
-from headtypes.data.kinds.treebank.records import Sentence
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 from headtypes.models.records import ModelRecord
 from headtypes.papers.clark2019.language.best import best_of_mentions, best_of_relations

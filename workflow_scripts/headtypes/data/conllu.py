@@ -11,7 +11,6 @@ from itertools import chain
 from typing import NamedTuple
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.data.kinds.treebank.records import Sentence
 
 FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = 1, 2, 3, 4, 5, 6, 7, 9
 _COLUMNS = 10
@@ -157,20 +156,3 @@ def value_of(block: Block, key: str) -> tuple[int, str] | None:
         if name.strip() == key:
             return number, value.strip()
     return None
-
-
-def read_sentences(path: str) -> list[Sentence]:
-    """The sentences of a CoNLL-U file.
-
-    A sentence without `# sent_id` is named by its number in the file, from 1.
-    Raises `InputError` as `read_blocks` and `tree_of` do, and if two sentences have one id.
-    """
-    sentences, lines = [], {}
-    for place, block in enumerate(read_blocks(path), start=1):
-        line, name = value_of(block, "sent_id") or (block.words[0].number, str(place))
-        if name in lines:
-            raise malformed(path, line, f"the id {name} is also that of the sentence on line {lines[name]}")
-        lines[name] = line
-        columns = (given(block, column) for column in (UPOS, XPOS, LEMMA))
-        sentences.append(Sentence(name, forms(block), *tree_of(block, path), *columns))
-    return sentences

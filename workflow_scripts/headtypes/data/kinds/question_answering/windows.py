@@ -1,4 +1,4 @@
-"""Questions and their contexts as sliding windows, as the original run_squad of BERT cuts them."""
+"""Questions and their contexts as sliding windows, as the original run_squad of BERT cuts them, and their answers."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -9,9 +9,9 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from headtypes.core.errors import InputError
-from headtypes.data.records import Question
+from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.sentences import sentence_of, split_sentences
-from headtypes.data.windows import TOKEN_ARRAYS, Windows, without_space
+from headtypes.data.windows import TOKEN_ARRAYS, Windows, check_same, without_space
 
 _ENCODED_AT_ONCE = 1024  # texts, so that not all encodings of a large data set are in memory at once
 
@@ -164,3 +164,22 @@ def _encode(backend: Tokenizer, texts: list[str]) -> list[_Tokens]:
             start, end = np.array(offsets, np.int32).reshape(-1, 2).T
             encoded.append(_Tokens(np.array(tokens.ids, np.int32), start, end))
     return encoded
+
+
+def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
+    """First and last token of each question's first answer in every window: [window, 2] int64, within the window.
+
+    questions: those that the windows were built from.
+    Both are -1 if the window does not contain the whole answer.
+    """
+    check_same(questions, windows)
+    begin = np.array([question.answer_starts[0] for question in questions])
+    stop = begin + [len(question.answers[0]) for question in questions]
+    positions = np.full((len(windows), 2), -1)
+    for window, question in enumerate(windows.question):
+        starts, ends = windows.char_start[windows.tokens(window)], windows.char_end[windows.tokens(window)]
+        first = np.flatnonzero((starts >= 0) & (starts <= begin[question]) & (begin[question] < ends))
+        last = np.flatnonzero((starts >= 0) & (starts < stop[question]) & (stop[question] <= ends))
+        if len(first) and len(last):
+            positions[window] = first[0], last[-1]
+    return positions

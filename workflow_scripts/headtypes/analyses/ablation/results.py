@@ -1,0 +1,82 @@
+"""The files of ablations: scores, their intervals and curves, the importance of heads, and mean head outputs."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json, undamaged
+from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.table_files import read_csv, read_parquet, write_parquet
+
+
+def write_scores(path: str | Path, scores: pd.DataFrame, provenance: dict) -> None:
+    """Write a table of scores with its provenance as a Parquet file with checksums."""
+    scores.attrs["provenance"] = provenance
+    write_parquet(path, scores)
+
+
+def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
+    """Read the scores of each question for one model under several conditions.
+
+    Raises an `InputError` that names a file that is damaged, or that does not have the first file's questions in the
+    same order.
+    """
+    read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
+    for path, scores in zip(paths, read, strict=True):
+        if not scores["id"].equals(read[0]["id"]):
+            raise InputError(f"{path} and {paths[0]} have different questions; delete both and run again.")
+    return read
+
+
+def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
+    """Read what `evaluate_part` returned from Parquet files. Raises `InputError` that names a damaged one."""
+    return [read_parquet(path, "is not a part of an evaluation", ["window"]) for path in paths]
+
+
+def read_intervals(path: str | Path) -> pd.DataFrame:
+    """Read the table of `intervals.condition_intervals`. Raises `InputError` that names a damaged file."""
+    # A name may be a number, or what pandas takes for a missing value.
+    kinds = {"condition": str}
+    return read_csv(path, "holds no intervals", kinds, dtype=kinds, keep_default_na=False, na_values=[""])
+
+
+def read_curves(path: str | Path) -> pd.DataFrame:
+    """Read the table of `curves.evaluate_curves`. Raises `InputError` that names a damaged file."""
+    kinds = {"type": str, "order": str, "draw": int, "heads": int}
+    return read_csv(path, "holds no curves", kinds, dtype=kinds, keep_default_na=False)
+
+
+def read_importance(path: str | Path) -> np.ndarray:
+    """The normalised importance in a CSV of `importance.measure_importance`'s table: [layer, head].
+
+    Raises `InputError` that names a damaged file.
+    """
+    kinds, otherwise = {"layer": int, "head": int, "normalised": float}, "holds no importance of heads"
+    table = read_csv(path, otherwise, kinds, dtype=kinds).sort_values(["layer", "head"])
+    with undamaged(path, otherwise):
+        return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
+
+
+def write_head_outputs(path: str | Path, head_outputs: np.ndarray, provenance: dict) -> None:
+    """Write mean head outputs as a whole HDF5 file with a checksum, and what made them."""
+    # Without times of creation, equal outputs give equal bytes.
+    with new_hdf5(path, track_order=True) as file:
+        file.create_dataset(
+            "head_output", data=head_outputs, chunks=head_outputs.shape, fletcher32=True, track_times=False
+        )
+        file.attrs["provenance"] = canonical_json(provenance)
+
+
+def read_head_outputs(path: str | Path | None) -> np.ndarray | None:
+    """Read what `write_head_outputs` wrote: [layer, head, channel] float32; None where no path is given.
+
+    Raises `InputError` for a damaged file.
+    """
+    if not path:
+        return None
+    with undamaged(path, "holds no mean head outputs"), h5py.File(path, "r") as file:
+        return file["head_output"][:]

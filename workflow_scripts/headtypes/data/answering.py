@@ -1,0 +1,189 @@
+"""Models with the head that a kind of task needs: what they answer, and the loss of what they should answer."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel
+
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.windows import Windows
+from headtypes.models.language import language_head
+from headtypes.models.loading import load_model
+from headtypes.models.records import ModelRecord
+
+# A target that is not predicted, for `torch.nn.functional.cross_entropy`.
+NO_TARGET = -100
+# Logits over the vocabulary that are computed at a time; of GPT-2's, those of 670 tokens.
+_LOGITS = 2**25
+
+
+def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
+    """Load a fetched model with the head that answers a kind of task; otherwise as `loading.load_model`."""
+    head = KINDS[kind].head
+    return load_model(record, precision, head=language_head(record) if head == LANGUAGE_MODEL else head)
+
+
+class _Outputs:
+    """A model's outputs for a task's windows, batch by batch.
+
+    Where windows have targets of their own, no logits of other tokens are computed.
+    """
+
+    def __init__(self, kind: str, windows: Windows):
+        self._kind = KINDS[kind]
+        self._predicted = None if windows.targets is None else PredictedTokens(windows)
+
+    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
+        """At most so many padded tokens of a batch; vocabulary: how many tokens the model knows."""
+        return self._predicted.batch_tokens(batch_tokens, vocabulary) if self._predicted else batch_tokens
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Prepare a model for runs on batches, each of which `start` announces."""
+        with self._predicted.attached(model) if self._predicted else nullcontext():
+            yield
+
+    def start(self, windows: np.ndarray) -> None:
+        """Prepare for the run of a batch; windows: [window] which of all windows it has."""
+        self._batch = windows
+        if self._predicted:
+            self._predicted.start(windows)
+
+
+class Answers(_Outputs):
+    """What a model answers: values read from its output for each window.
+
+    columns: names of the values: the kind's, or, where windows have targets of their own, the sum of the cross
+        entropies of these in nats, and how many they are.
+    """
+
+    def __init__(self, kind: str, windows: Windows, **settings: int):
+        """settings: the kind's `answer_keys`."""
+        super().__init__(kind, windows)
+        self._settings = settings
+        self.columns = ("loss", "tokens") if self._predicted else self._kind.answer_columns
+
+    def read(self, output: Any, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """The values of a batch: an array [window] for each of `columns`; sentences as in `Kind.read_answers`."""
+        if self._predicted is None:
+            return self._kind.read_answers(output, sentences, **self._settings)
+        losses = self._predicted.loss_sums(output).cpu().numpy()
+        if not np.isfinite(losses).all():
+            raise InputError("The model's loss is not finite; run it in float32 or bfloat16, or check its weights.")
+        return losses, self._predicted.tokens[self._batch]
+
+
+class AnswerLoss(_Outputs):
+    """The mean cross entropy of what each window's answer consists of, of which importance and gradients are taken.
+
+    That is what the kind's `answer_targets` are (the label, or the first and last token), or, where windows have
+    targets of their own, the tokens that a language model is to predict.
+
+    windows: [chosen] int, those of all windows that hold a whole answer.
+    """
+
+    def __init__(self, kind: str, windows: Windows, targets: np.ndarray, what: str):
+        """targets: as `Kind.answer_targets` gives them, [window, softmax]; negative for a window to be left out.
+
+        Raises `InputError` where no window is left; what: the work, for the message.
+        """
+        super().__init__(kind, windows)
+        self.windows = np.flatnonzero((targets >= 0).all(1))
+        if not len(self.windows):
+            raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")
+        self._targets = targets
+
+    def start(self, windows: np.ndarray) -> None:
+        """Prepare for the run of a batch; windows: [input] which of `windows` it has."""
+        super().start(self.windows[windows])
+
+    def losses(self, output: Any, mask: Tensor) -> Tensor:
+        """The loss of each input of the batch, from the model's output; mask: [input, token] 1 for a real token."""
+        if self._predicted is None:
+            logits = self._kind.answer_logits(output, mask)
+            return _cross_entropy(logits, torch.as_tensor(self._targets[self._batch]).to(logits.device)).mean(1)
+        sums = self._predicted.loss_sums(output)
+        return sums / torch.as_tensor(self._predicted.tokens[self._batch]).to(sums)
+
+
+class PredictedTokens:
+    """Computes the losses of a language model on the targets of windows, and no logits of other tokens.
+
+    tokens: how many tokens of each window are to be predicted, [window] int64.
+    """
+
+    def __init__(self, windows: Windows):
+        """windows: with targets."""
+        self._targets = np.split(windows.targets, windows.offsets[1:-1])
+        self._indices = [np.flatnonzero(targets >= 0) for targets in self._targets]
+        self.tokens = windows.predicted_tokens
+
+    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
+        """As many as there is memory for the logits of the tokens to be predicted."""
+        share = self.tokens.sum() / max(1, sum(map(len, self._targets)))
+        return max(1, min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3))))
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Let the last linear layer, over the vocabulary, be computed for the tokens to be predicted alone."""
+        with logits_of_some(model, lambda: self._drawn):
+            yield
+
+    def start(self, windows: np.ndarray) -> None:
+        """Remember where the tokens are in a batch; windows: [window] which of all windows it has."""
+        indices = [self._indices[window] for window in windows]
+        owners = np.repeat(np.arange(len(indices)), list(map(len, indices)))
+        self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
+        wanted = [self._targets[window][self._indices[window]] for window in windows]
+        self._wanted = torch.as_tensor(np.concatenate(wanted).astype(np.int64))
+        self._inputs = len(indices)
+
+    def loss_sums(self, output: Any) -> Tensor:
+        """The sum of the cross entropies of the tokens of each window of the batch, in nats: [window] float64."""
+        logits = output.logits
+        # All tokens, where a model computes its logits in a way of its own.
+        logits = logits[self._drawn] if logits.dim() == 3 else logits
+        wanted, owners = self._wanted.to(logits.device), self._drawn[0].to(logits.device)
+        losses = _cross_entropy(logits, wanted).double()
+        return losses.new_zeros(self._inputs).index_add(0, owners, losses)
+
+
+@contextmanager
+def logits_of_some(model: PreTrainedModel, indices: Callable[[], tuple[Tensor, Tensor]]) -> Iterator[None]:
+    """Let the last linear layer, over the vocabulary, be computed for some tokens of each batch alone.
+
+    indices: asked in every forward pass: the inputs of the batch that these tokens are in, and their indices there.
+    """
+    decoder = model.get_output_embeddings()
+    hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][indices()],))
+    try:
+        yield
+    finally:
+        if hook:
+            hook.remove()
+
+
+def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
+    """The loss of each input of a batch of which some tokens are predicted, the mean of their cross entropies: [input].
+
+    logits:  [prediction, vocabulary].
+    targets: [prediction] int64, the tokens to predict, or `NO_TARGET`, which does not count.
+    owners:  [prediction] int64, the input that each belongs to; every input has one that counts.
+    inputs:  how many there are.
+    """
+    losses = _cross_entropy(logits, targets)
+    totals = losses.new_zeros(inputs).index_add(0, owners, losses)
+    return totals / torch.bincount(owners[targets != NO_TARGET], minlength=inputs)
+
+
+def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    # Half precision is too coarse for the loss.
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    return cross_entropy(logits, targets, ignore_index=NO_TARGET, reduction="none")

@@ -1,1 +1,0 @@
-"""Answering: what a model reads of a task, what it should answer and does answer, and how good that is."""

@@ -1,0 +1,259 @@
+"""Multiple choice as a kind of task: rows come from a table's columns, samples are questions rightly answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from headtypes.core.errors import InputError, nearest, shortened
+from headtypes.data.kinds.metrics import ACCURACY, Metric
+from headtypes.data.kinds.protocol import ID, Column, Kind
+from headtypes.data.records import Sample, Strict
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from transformers import PreTrainedTokenizerBase
+
+    from headtypes.data.windows import Windows
+    from headtypes.models.records import ModelRecord
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceQuestion(Strict):
+    """A question, or the beginning of a text, with the answers that it may have and the index of the right one."""
+
+    id: str
+    question: str
+    choices: tuple[str, ...]
+    answer: int
+
+    def text(self, choice: int) -> str:
+        """The question and one of its choices, as a model reads them."""
+        return f"{self.question} {self.choices[choice]}"
+
+
+class MultipleChoice(Kind):
+    """Questions with choices; a language model chooses by how likely each is after the question."""
+
+    name = "multiple_choice"
+    row = ChoiceQuestion
+    title = "multiple choice"
+    form = "table"
+    formats = "JSONL or Parquet"
+    keys = ("columns", "samples", "questions")
+    columns: ClassVar = {
+        "question": Column("question"),
+        "choices": Column("choices", "Column of the list of answers from which one is chosen."),
+        "answer": Column("answer", "Column of the right answer's index in the list, from 0."),
+        "id": ID,
+    }
+    # A model for masked words gives no probability of an answer that follows a question.
+    head = "causal_lm"
+    windows_of_row = 4
+    metrics = (
+        ACCURACY,
+        Metric(
+            "accuracy_normalised",
+            "%",
+            higher_is_better=True,
+            title="normalised accuracy",
+            label="Acc. norm.",
+            column="correct_normalised",
+            note="On multiple choice, a model answers with the choice that it finds likeliest after the question: "
+            "*Acc.* by the sum of the log-likelihoods of the choice's tokens, *Acc. norm.* by this sum divided by the "
+            "choice's number of characters; `acc` and `acc_norm` of the Language Model Evaluation Harness.",
+        ),
+    )
+    # The question and a choice are one running text, and in a causal layer padding would be a look at what follows.
+    without_reading = ("sentences", "uniform_over_padding")
+
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[ChoiceQuestion]:
+        """The questions of a table (a pandas.DataFrame), such as JSON Lines.
+
+        columns: those of question, choices and answer and, if there is one, of id. Choices are a list of texts, and the
+            answer is the index of the right one, from 0; or, as ARC has them, {"text": texts, "label": names}, and the
+            answer is one of these names.
+        """
+        if data.empty:
+            raise InputError(f"{where} has no rows.")
+        present = [str(column) for column in data.columns]
+        for column in columns.values():
+            if column not in present:
+                raise InputError(
+                    f"{key}: {where} has no column {column}.{nearest(column, present)} It has {', '.join(present)}."
+                )
+        rows = data.set_axis(present, axis=1).to_dict("records")
+        read = []
+        for number, row in enumerate(rows, start=1):
+            values = {field: row[column] for field, column in columns.items()}
+            try:
+                read.append(_read(values, str(number - 1)))
+            except ValueError as error:
+                raise InputError(f"{where}: row {number} {error}") from None
+        if len({question.id for question in read}) < len(read):
+            raise InputError(f"{key}.id: the column {columns.get('id')} of {where} holds an id more than once.")
+        return read
+
+    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[ChoiceQuestion]:
+        """The questions of a dataset with such columns."""
+        return self.rows_of_file(data.to_pandas(), where, key, columns)
+
+    def draw_samples(self, rows: Sequence[ChoiceQuestion], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+        """Questions, each with its right answer."""
+        return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
+
+    def cut_windows(
+        self,
+        rows: Sequence[ChoiceQuestion],
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        max_length: int,
+        max_seq_length: int,
+    ) -> Windows:
+        """One window for each choice, as `build_choices` makes them."""
+        return build_choices(rows, tokenizer, max_length=min(max_length, max_seq_length))
+
+    def answer_targets(self, rows: Sequence[ChoiceQuestion], windows: Windows, record: ModelRecord) -> np.ndarray:
+        """How many tokens the right choice has, which are to be predicted; -1 of another one: [window, 1] int64."""
+        import numpy as np
+
+        right = np.concatenate([np.arange(len(row.choices)) == row.answer for row in rows])
+        return np.where(right, windows.predicted_tokens, -1)[:, None]
+
+    def score_answers(
+        self, rows: Sequence[ChoiceQuestion], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
+    ) -> tuple[dict[str, str], pd.DataFrame]:
+        """The texts that are chosen by their whole likelihood, and a row for each question.
+
+        The likelihood of a choice is that of its tokens after the question: the sum of their logarithms, in nats; or,
+        as `acc_norm` of the Language Model Evaluation Harness has it, that sum divided by the choice's number of
+        characters. Of equal ones the first is chosen.
+
+        values: of each choice of each question, in their order: its loss and tokens, [choice].
+        returns id, answer, predicted and predicted_normalised (indices of choices, from 0), correct and
+            correct_normalised (0 or 100), and log_likelihood, of the right choice.
+        """
+        import numpy as np
+        import pandas as pd
+
+        losses = np.split(values[0], np.cumsum([len(row.choices) for row in rows])[:-1])
+        table = []
+        for row, loss in zip(rows, losses, strict=True):
+            predicted = int(np.argmin(loss))
+            normalised = int(np.argmin(loss / np.array([len(choice) for choice in row.choices])))
+            table.append(
+                {
+                    "id": row.id,
+                    "answer": row.answer,
+                    "predicted": predicted,
+                    "predicted_normalised": normalised,
+                    "correct": 100.0 * (predicted == row.answer),
+                    "correct_normalised": 100.0 * (normalised == row.answer),
+                    "log_likelihood": -float(loss[row.answer]),
+                }
+            )
+        answers = {row.id: row.choices[scored["predicted"]] for row, scored in zip(rows, table, strict=True)}
+        return answers, pd.DataFrame(table)
+
+
+def _read(values: Mapping[str, Any], number: str) -> ChoiceQuestion:
+    """A question from the values of its columns; number: its id where there is none. Raises `ValueError`."""
+    question, choices, answer = (values[field] for field in ("question", "choices", "answer"))
+    if not isinstance(question, str) or not question.strip():
+        raise ValueError("has no text in the column of the question.")
+    named = isinstance(choices, Mapping)
+    texts = [
+        text.strip() if isinstance(text, str) else "" for text in _listed(choices.get("text") if named else choices)
+    ]
+    names = [_plain(name) for name in _listed(choices.get("label"))] if named else list(map(str, range(len(texts))))
+    if len(texts) < 2 or not all(texts) or len(names) != len(texts):
+        raise ValueError("needs a list of at least two texts in the column of the choices.")
+    if _plain(answer) not in names:
+        raise ValueError(f"has the answer {shortened(repr(answer))}; it must be one of {shortened(', '.join(names))}.")
+    id_ = _plain(values.get("id", number))
+    if not id_:
+        raise ValueError("has no id in the column of the ids.")
+    return ChoiceQuestion(id_, question.rstrip(), tuple(texts), names.index(_plain(answer)))
+
+
+def _plain(value: Any) -> str:
+    """A name, an id or an index as text; nothing for what is none of these."""
+    # pandas turns whole numbers into floats where one is missing.
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
+    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _listed(values: Any) -> list:
+    """A list, a tuple or an array as a list; anything else as an empty one."""
+    values = values.tolist() if hasattr(values, "tolist") else values
+    return list(values) if isinstance(values, list | tuple) else []
+
+
+def build_choices(
+    questions: Sequence[ChoiceQuestion], tokenizer: PreTrainedTokenizerBase, *, max_length: int
+) -> Windows:
+    """Encode each question with each of its choices, a space between them, as one running text.
+
+    tokenizer:  a fast one.
+    max_length: tokens of the longest window; of a longer one, the question loses its first tokens.
+    returns     windows by question, then by choice, whose targets are the tokens that reach into the choice; the
+        sentences of the whole are numbered from 0, and char_start and char_end are -1, since there is no context.
+    Raises `InputError` where there are no questions, or where a choice leaves no room for a token of its question.
+    """
+    import numpy as np
+
+    from headtypes.data.sentences import sentence_of, split_sentences
+    from headtypes.data.windows import Windows, without_space
+
+    if not questions:
+        raise InputError("There are no questions to encode.")
+    texts = [question.text(choice) for question in questions for choice in range(len(question.choices))]
+    of_text = [index for index, question in enumerate(questions) for _ in question.choices]
+    encoded = tokenizer(texts, truncation=False, padding=False, return_offsets_mapping=True, verbose=False)
+    ids, sentences, targets = [], [], []
+    for number, (index, text) in enumerate(zip(of_text, texts, strict=True)):
+        question = questions[index]
+        tokens = np.array(encoded["input_ids"][number])
+        # None, of special tokens, becomes NaN.
+        ordinary = np.array(encoded.sequence_ids(number), dtype=float) == 0
+        characters = np.array(encoded["offset_mapping"][number])
+        of_choice = ordinary & (characters[:, 1] > len(question.question))
+        starts = np.array([without_space(text, *ends)[0] for ends in characters.tolist()])
+        sentence = np.where(ordinary, sentence_of(starts, split_sentences(text)), -1)
+        if not of_choice.any():
+            raise InputError(f"question {question.id}: one of its choices has no tokens; leave it out of the data.")
+        kept = _kept(ordinary & ~of_choice, max_length)
+        if not (kept & ordinary & ~of_choice).any():
+            raise InputError(
+                f"question {question.id}: its choice {text[len(question.question) + 1 :][:40]!r} leaves no room for "
+                f"the question in {max_length} tokens; leave it out of the data, or make windows.max_seq_length larger."
+            )
+        wanted = np.where(np.append(of_choice[1:], False), np.append(tokens[1:], -1), -1)
+        ids.append(tokens[kept])
+        sentences.append(sentence[kept])
+        targets.append(wanted[kept])
+    lengths = list(map(len, ids))
+    nowhere = np.full(sum(lengths), -1, np.int32)
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    return Windows(
+        input_ids=np.concatenate(ids).astype(np.int32),
+        token_type_ids=np.zeros(sum(lengths), np.int8) if has_types else None,
+        sentence=np.concatenate(sentences).astype(np.int32),
+        char_start=nowhere,
+        char_end=nowhere,
+        offsets=np.cumsum([0, *lengths], dtype=np.int64),
+        question=np.array(of_text, np.int32),
+        question_ids=[question.id for question in questions],
+        targets=np.concatenate(targets).astype(np.int32),
+    )
+
+
+def _kept(of_question: np.ndarray, max_length: int) -> np.ndarray:
+    """Which tokens fit, [token] bool: all but as many of the question's first as are too many."""
+    import numpy as np
+
+    kept = np.ones(len(of_question), bool)
+    kept[np.flatnonzero(of_question)[: max(0, len(kept) - max_length)]] = False
+    return kept

@@ -1,0 +1,267 @@
+"""Sentence pairs as a kind of task: rows come from a table's columns, samples are the two sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from headtypes.core.errors import InputError, nearest
+from headtypes.data.kinds.metrics import ACCURACY, F1
+from headtypes.data.kinds.protocol import ID, Column, Kind
+from headtypes.data.records import Sample, Strict
+from headtypes.models.outline import known_labels
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from transformers import PreTrainedTokenizerBase
+
+    from headtypes.data.windows import Windows
+    from headtypes.models.records import ModelRecord
+
+# The columns of the two sentences in each data set of the generated world.
+_WORLD_COLUMNS = {"paraphrase": ("sentence1", "sentence2"), "entailment": ("premise", "hypothesis")}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(Strict):
+    """Two sentences, or longer texts, and their label; None if the data have no labels."""
+
+    id: str
+    first: str
+    second: str
+    label: bool | int | str | None
+
+
+class SentencePair(Kind):
+    """Pairs of sentences with a label."""
+
+    name = "sentence_pair"
+    row = Pair
+    title = "sentence pairs"
+    form = "table"
+    formats = "TSV, CSV, JSONL or Parquet"
+    worlds = tuple(_WORLD_COLUMNS)
+    keys = ("columns", "labels", "samples", "questions")
+    source_keys = ("training_file", "training_split", "training_size")
+    columns: ClassVar = {"first": Column("sentence1"), "second": Column("sentence2"), "label": Column(None), "id": ID}
+    truncation = "longest_first"
+    head = "sequence_classification"
+    # F1 is no mean over pairs, so that it has no interval.
+    metrics = (ACCURACY, F1)
+    counted = "pairs"
+    answer_columns = ("label",)
+
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:
+        """The pairs of a table (a pandas.DataFrame).
+
+        columns: those of first and second and, if there are any, of label and id; labels, what models call a label.
+        """
+        columns = dict(columns)
+        called = columns.pop("labels", {})
+        if data.empty:
+            raise InputError(f"{where} has no rows.")
+        present = [str(column) for column in data.columns]
+        table = data.set_axis(present, axis=1)
+        for column in columns.values():
+            if column not in present:
+                raise InputError(
+                    f"{key}: {where} has no column {column}.{nearest(column, present)} It has {', '.join(present)}."
+                )
+        values = {field: table[column].to_numpy(object) for field, column in columns.items()}
+        for row, texts in enumerate(zip(values["first"], values["second"], strict=True), start=1):
+            if not all(isinstance(text, str) and text.strip() for text in texts):
+                raise InputError(f"{where}: row {row} has no text in {columns['first']} or {columns['second']}.")
+        ids = _plain(values["id"], where, columns["id"]) if "id" in columns else range(len(table))
+        ids = [str(id_) for id_ in ids]
+        if len(set(ids)) < len(ids):
+            raise InputError(f"{key}.id: the column {columns['id']} of {where} holds an id more than once.")
+        labels = _plain(values["label"], where, columns["label"]) if "label" in columns else [None] * len(table)
+        labels = [called.get(str(label), label) for label in labels]
+        return list(map(Pair, ids, values["first"], values["second"], labels))
+
+    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:
+        """The pairs of a dataset with such columns."""
+        return self.rows_of_file(data.to_pandas(), where, key, columns)
+
+    def rows_of_world(self, data: Any, world: str, split: str) -> list[Pair]:
+        """The pairs that the world makes, numbered within their split."""
+        first, second = _WORLD_COLUMNS[world]
+        return [Pair(f"{split}-{number:05d}", row[first], row[second], row["label"]) for number, row in enumerate(data)]
+
+    def draw_samples(self, rows: Sequence[Pair], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+        """Pairs without their labels."""
+        return [Sample(rows[index].id, rows[index].first, rows[index].second) for index in draw(len(rows))]
+
+    def cut_windows(
+        self, rows: Sequence[Pair], tokenizer: PreTrainedTokenizerBase, *, max_length: int, max_seq_length: int
+    ) -> Windows:
+        """One window each, as `build_pairs` cuts them."""
+        return build_pairs(rows, tokenizer, max_length=min(max_length, max_seq_length))
+
+    def answer_targets(self, rows: Sequence[Pair], windows: Windows, record: ModelRecord) -> np.ndarray:
+        """The index of each pair's label among the model's: [pair, 1] int64."""
+        return _numbers_for(rows, record)[:, None]
+
+    def training_targets(self, rows: Sequence[Pair], windows: Windows) -> tuple[np.ndarray, list[str]]:
+        """The index of each pair's label among those of all rows, [pair, 1] int64, and the sorted labels as names."""
+        import numpy as np
+
+        labels = sorted({row.label for row in rows})
+        indices = {label: index for index, label in enumerate(labels)}
+        return np.array([[indices[row.label]] for row in rows]), [str(label) for label in labels]
+
+    def check_answerable(self, rows: Sequence[Pair], windows: Windows, record: ModelRecord) -> None:
+        """Raise `InputError` also where a pair has no label, or one that the model does not know."""
+        super().check_answerable(rows, windows, record)
+        _numbers_for(rows, record)
+
+    def read_answers(self, output: Any, sentences: list[np.ndarray]) -> tuple[np.ndarray]:
+        """The predicted label, the one with the largest logit, by its index among the model's."""
+        import numpy as np
+
+        logits = output.logits.float().cpu().numpy()
+        if not np.isfinite(logits).all():
+            raise InputError(
+                "The model's logits are not finite, so no label can be chosen; run it in float32 or bfloat16, or "
+                "check its weights."
+            )
+        return (logits.argmax(1),)
+
+    def score_answers(
+        self, rows: Sequence[Pair], windows: Windows, record: ModelRecord, values: tuple[np.ndarray]
+    ) -> tuple[dict[str, str], pd.DataFrame]:
+        """The predicted labels, and the scores of `score_pairs`, from the labels read for all pairs."""
+        ids = windows.question_ids
+        scores = score_pairs(ids, _numbers_for(rows, record), values[0], labels_of(record))
+        return dict(zip(ids, scores["predicted"], strict=True)), scores
+
+    def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
+        """Accuracy in percent and the number of pairs; between the two, F1 if there are two labels.
+
+        F1 is that of the second label, in percent, as in GLUE for MRPC (Wang et al. 2019); 0 if no pair has it and it
+        is never predicted.
+        """
+        means = {"accuracy": float(scores["correct"].mean())}
+        labels = scores["label"].cat.categories
+        if len(labels) == 2:
+            label, predicted = (scores[column] == labels[1] for column in ("label", "predicted"))
+            either = int(label.sum() + predicted.sum())
+            means["f1"] = 200.0 * int((label & predicted).sum()) / either if either else 0.0
+        return {**means, "n_pairs": len(scores)}
+
+
+def _plain(values: Iterable, where: str, column: str) -> list[str | int | bool]:
+    """Ids or labels as they go into JSON: text and whole numbers."""
+    plain = []
+    for row, value in enumerate(values, start=1):
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # pandas turns whole numbers into floats where one is missing.
+        if value == "" or not isinstance(value, str | int):
+            raise InputError(f"{where}: row {row} has {value!r} in {column}; text or a whole number is needed.")
+        plain.append(value)
+    return plain
+
+
+def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows:
+    """Encode sentence pairs, one window each, cut to `max_length` tokens from the longer sentence.
+
+    tokenizer: a fast one.
+    returns    windows whose `question` is the pair; sentence 0 is the first text and 1, 2, ... are the sentences of
+        the second, into which char_start and char_end count.
+    """
+    import numpy as np
+
+    from headtypes.data.sentences import sentence_of, split_sentences
+    from headtypes.data.windows import Windows, without_space
+
+    if not pairs:
+        raise InputError("There are no sentence pairs to encode.")
+    second = [pair.second for pair in pairs]
+    encoded = tokenizer(
+        [pair.first for pair in pairs],
+        second,
+        truncation="longest_first",
+        max_length=max_length,
+        padding=False,
+        return_offsets_mapping=True,
+    )
+    boundaries = {text: split_sentences(text) for text in dict.fromkeys(second)}
+    sentence, start, end = [], [], []
+    for row, text in enumerate(second):
+        # None, of special tokens, becomes NaN.
+        part = np.array(encoded.sequence_ids(row), dtype=float)
+        of_second = part == 1
+        offsets = np.full((len(part), 2), -1)
+        characters = np.array(encoded["offset_mapping"][row])[of_second].tolist()
+        offsets[of_second] = np.array([without_space(text, *ends) for ends in characters], int).reshape(-1, 2)
+        sentence.append(np.where(part == 0, 0, -1))
+        sentence[-1][of_second] = 1 + sentence_of(offsets[of_second, 0], boundaries[text])
+        start.append(offsets[:, 0])
+        end.append(offsets[:, 1])
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    return Windows(
+        input_ids=np.concatenate(encoded["input_ids"]).astype(np.int32),
+        token_type_ids=np.concatenate(encoded["token_type_ids"]).astype(np.int8) if has_types else None,
+        sentence=np.concatenate(sentence).astype(np.int32),
+        char_start=np.concatenate(start).astype(np.int32),
+        char_end=np.concatenate(end).astype(np.int32),
+        offsets=np.cumsum([0, *map(len, encoded["input_ids"])], dtype=np.int64),
+        question=np.arange(len(pairs), dtype=np.int32),
+        question_ids=[pair.id for pair in pairs],
+    )
+
+
+def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:
+    """The index of each pair's label among a model's: [pair] int64.
+
+    names: the model's labels in their order (`labels_of`); where a model has only Transformers' own, LABEL_0 and so
+        on, they are read as numbers.
+    where: the model, for messages.
+    Raises `InputError` if a pair has no label, or one that the model does not know.
+    """
+    import numpy as np
+
+    indices = known_labels(names)
+    numbers = [indices.get(str(pair.label).casefold()) for pair in pairs]
+    if None in numbers:
+        pair = pairs[numbers.index(None)]
+        if pair.label is None:
+            raise InputError(f"Pair {pair.id} has no label; name the column of the labels in the task's columns.label.")
+        raise InputError(
+            f"{where} knows the labels {', '.join(indices)}, and pair {pair.id} has {pair.label!r}; evaluate a "
+            "model that was fine-tuned for these labels, or say in the task's labels which of the model's each is."
+        )
+    return np.array(numbers)
+
+
+def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
+    return label_numbers(pairs, labels_of(record), f"models.{record.name}")
+
+
+def labels_of(record: ModelRecord) -> list[str]:
+    """The labels of a fetched classifier, in the order of its logits (`id2label`)."""
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(**record.pretrained)
+    return [str(config.id2label[index]) for index in range(config.num_labels)]
+
+
+def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
+    """Score the predicted label of every pair.
+
+    label, predicted: [pair] int, indices in `names`, the model's labels in their order.
+    returns  id, label and predicted (categories, so that even a table of few pairs has all labels), and correct
+        (0 or 100), one row per pair.
+    """
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "id": list(ids),
+            "label": pd.Categorical.from_codes(label, list(names)),
+            "predicted": pd.Categorical.from_codes(predicted, list(names)),
+            "correct": 100.0 * (label == predicted),
+        }
+    )

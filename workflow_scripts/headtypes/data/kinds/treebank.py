@@ -1,0 +1,66 @@
+"""Treebanks as a kind of task: rows are the sentences of a CoNLL-U file, of which none are drawn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headtypes.data import conllu
+from headtypes.data.kinds.protocol import Kind
+from headtypes.data.records import Strict
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence(Strict):
+    """A sentence of a treebank; every list has one entry for each word.
+
+    words:     as they are written, not re-cased.
+    heads:     the number of each word's head, counted from 1; 0 for the root, of which there is one.
+    relations: of each word to its head, with subtypes (`nsubj:pass`).
+    upos, xpos, lemmas: universal and language-specific parts of speech, and lemmas; empty where there is none.
+    """
+
+    id: str
+    words: tuple[str, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    lemmas: tuple[str, ...]
+
+
+class Treebank(Kind):
+    """Sentences with dependency trees, on which the heads' guesses are scored (Clark et al. 2019, section 4.2)."""
+
+    name = "treebank"
+    row = Sentence
+    title = "treebanks"
+    form = "files"
+    formats = "CoNLL-U"
+    worlds = ("treebank",)
+    keys = ("max_seq_length",)
+    source_keys = ("training_file", "test_file", "training_size")
+
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Sentence]:
+        """The sentences of a CoNLL-U file."""
+        return [sentence for file in data for sentence in read_sentences(file)]
+
+    def rows_of_world(self, data: Any, world: str, split: str) -> list[Sentence]:
+        """The sentences that the world makes, numbered within their split."""
+        return [Sentence(id=f"{split}-{number:05d}", **columns) for number, columns in enumerate(data)]
+
+
+def read_sentences(path: str) -> list[Sentence]:
+    """The sentences of a CoNLL-U file.
+
+    A sentence without `# sent_id` is named by its number in the file, from 1.
+    Raises `InputError` as `conllu.read_blocks` and `conllu.tree_of` do, and if two sentences have one id.
+    """
+    sentences, lines = [], {}
+    for number, block in enumerate(conllu.read_blocks(path), start=1):
+        line, name = conllu.value_of(block, "sent_id") or (block.words[0].number, str(number))
+        if name in lines:
+            raise conllu.malformed(path, line, f"the id {name} is also that of the sentence on line {lines[name]}")
+        lines[name] = line
+        columns = (conllu.given(block, column) for column in (conllu.UPOS, conllu.XPOS, conllu.LEMMA))
+        sentences.append(Sentence(name, conllu.forms(block), *conllu.tree_of(block, path), *columns))
+    return sentences

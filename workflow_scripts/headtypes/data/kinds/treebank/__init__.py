@@ -1,1 +1,0 @@
-"""Treebanks: sentences whose words have heads, read from CoNLL-U."""
