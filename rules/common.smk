@@ -53,8 +53,7 @@ try:
             "config.yaml; lay it over experiments/without_demo.yaml instead."
         )
     plan = Plan(read_config(layers.values, layers.removed))
-    # The processes of jobs, which may be on other machines, lift no locks.
-    in_use = locks.join_run() if workflow.is_main_process else None
+    in_use = locks.run_beside() if workflow.is_main_process else None
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -274,6 +273,18 @@ def remember_planned_shards():
     if workflow.is_main_process:
         differing = {path: number for path, number in planned_shards().items() if number != plan.shards}
         remember_shards(folder_of_results(), differing)
+
+
+def build_dag(build=workflow._build_dag):
+    """Build the DAG and, if this is a run, join those of the directory before Snakemake looks for locks in it."""
+    build()
+    if workflow.executor_plugin is not None and not workflow.dryrun:
+        locks.join_run()
+
+
+# Before Snakemake locks the directory, nothing else tells a run from a dry run or from --lint.
+if workflow.is_main_process:
+    workflow._build_dag = build_dag
 
 
 def refuse_orphans():

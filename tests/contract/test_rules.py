@@ -75,6 +75,19 @@ def _stats(place: Workplace, *arguments: str) -> dict[str, int]:
     return {name: int(count) for name, count in (line.split() for line in stats if line.strip())}
 
 
+@pytest.mark.parametrize("only", ["--dry-run", "--lint", "--list-rules"])
+def test_nothing_happens_to_locks_while_the_workflow_is_only_read(place, only):
+    lock = place.folder / ".snakemake/locks/0.output.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.write_text("results/elsewhere.csv\n")
+    before = sorted((place.folder / ".snakemake/alive").glob("*"))
+    command = [sys.executable, "-m", "snakemake", only]
+    subprocess.run(command, cwd=place.folder, capture_output=True, check=True)
+    assert lock.exists()
+    assert sorted((place.folder / ".snakemake/alive").glob("*")) == before
+    lock.unlink()
+
+
 def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(place):
     """And the training data of that one are looked for before anything runs."""
     config = edited(place.config, "select", {"models": ["schooled"], "tasks": ["made"]})

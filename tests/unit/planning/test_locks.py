@@ -1,8 +1,10 @@
 """Locks of killed runs are lifted, those of live ones are not, and no job outlives its run unnoticed."""
 
 import fcntl
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -62,7 +64,7 @@ JOB = "locks.work_for_run('cluster_heads a b'); print('working', flush=True); ti
 
 
 def file_of_run(process: subprocess.Popen) -> str:
-    (file,) = Path(".snakemake/alive").resolve().glob(f"run.*.{process.pid}")
+    (file,) = Path(".snakemake/alive").resolve().glob(f"run.*.{process.pid}.*")
     return str(file)
 
 
@@ -74,7 +76,7 @@ def test_the_locks_of_a_killed_run_are_lifted(folder):
         assert locks.join_run() is None
     assert not LOCK.exists()
     # Nothing is left of the killed run.
-    assert [file.name.rsplit(".", 1)[1] for file in Path(".snakemake/alive").iterdir()] == [str(os.getpid())]
+    assert [file.name.split(".")[-2] for file in Path(".snakemake/alive").iterdir()] == [str(os.getpid())]
 
 
 def test_the_locks_of_a_live_run_hold_and_the_run_is_named(folder):
@@ -103,8 +105,71 @@ def test_a_job_ends_with_the_run_that_started_it(folder):
 
 
 def test_a_job_of_a_run_that_is_gone_ends_at_once(folder):
-    with python(f"print('started', flush=True); {JOB}", str(folder / "gone")) as job:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with python(f"print('started', flush=True); {JOB}", str(folder / f"run.here.{gone.pid}.0")) as job:
         assert job.wait(timeout=10) == 1
+
+
+def test_a_job_whose_runs_marker_is_missing_goes_on_while_the_run_lives(folder):
+    """Another machine, which does not see the lock, may have removed it."""
+    with python(RUN) as run:
+        marker = file_of_run(run)
+        Path(marker).unlink()
+        with python(JOB, marker) as job:
+            time.sleep(0.3)
+            assert job.poll() is None
+            run.kill()
+            run.wait()
+            assert job.wait(timeout=10) == 1
+
+
+def mark_elsewhere(what: str = "run", host: str = "node7") -> Path:
+    """The marker of a process of another machine, whose lock cannot be seen."""
+    marker = Path(f".snakemake/alive/{what}.{host}.{os.getpid()}.0")
+    marker.parent.mkdir(exist_ok=True)
+    since = "2026-01-02 03:04:05"
+    marker.write_text(json.dumps([what, "a run of Snakemake", os.getpid(), host, since, "another boot"]))
+    return marker
+
+
+@pytest.mark.parametrize("host", ["node7", socket.gethostname()])
+@pytest.mark.parametrize("what", ["run", "job"])
+def test_what_another_machine_marked_keeps_the_locks_and_is_named(folder, what, host):
+    """Another container may have this one's name."""
+    marker = mark_elsewhere(what, host)
+    sentence = locks.join_run()
+    assert marker.exists()
+    assert LOCK.exists()
+    assert f"process {os.getpid()} on {host}, since 2026-01-02 03:04:05" in sentence
+    assert f"delete {marker}" in sentence
+    locks.refuse_orphans()
+
+
+def test_what_this_machine_marked_before_it_was_started_again_is_dead(folder):
+    marker = mark_elsewhere(host=socket.gethostname())
+    os.utime(marker, (1, 1))
+    assert locks.join_run() is None
+    assert not marker.exists()
+    assert not LOCK.exists()
+
+
+def test_a_process_of_the_same_host_name_and_number_is_not_waited_for(folder, monkeypatch):
+    with python(RUN) as run:
+        monkeypatch.setattr(os, "getpid", lambda: run.pid)
+        assert f"process {run.pid} on" in locks.join_run()
+
+
+def test_to_look_for_other_runs_changes_nothing(folder):
+    with python(RUN) as run:
+        LOCK.write_text("results/b.csv\n")
+        assert f"process {run.pid} on" in locks.run_beside()
+        run.kill()
+        run.wait()
+    before = sorted(Path(".snakemake").rglob("*"))
+    assert locks.run_beside() is None
+    assert sorted(Path(".snakemake").rglob("*")) == before
+    assert "HEADTYPES_RUN" not in os.environ
 
 
 def test_a_job_that_no_run_on_this_machine_started_goes_on(folder):

@@ -1,13 +1,15 @@
 """Which runs and jobs are alive in a working directory: locks of killed runs are lifted, and orphans end or are named.
 
 Every run of Snakemake, and every job, holds a lock on a file of its own in `.snakemake/alive` for as long as it lives.
-The kernel releases a file lock when the process that holds it ends, however it ends.
+The kernel releases a file lock when the process that holds it ends, however it ends. Where the file system keeps locks
+within each machine, those of other machines cannot be seen: what another machine has marked is never taken for dead.
 """
 
 import atexit
 import fcntl
 import json
 import os
+import secrets
 import socket
 import sys
 import threading
@@ -22,10 +24,13 @@ from typing import Literal, TextIO
 from headtypes.core.errors import InputError
 
 _FOLDER = Path(".snakemake")
+_ALIVE = _FOLDER / "alive"
 # Jobs that run beside Snakemake have this from it: the file whose lock shows that their run is alive.
 _RUN = "HEADTYPES_RUN"
 # An orphan ends as soon as it notices that its run has ended.
 _PATIENCE_S = 3.0
+# Differs between kernels and between starts of one; containers of one machine share it, and its file locks.
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Alive:
 
     what:  a run, or the job of a run.
     title: of a job, its rule and wildcards.
+    boot:  the start of the machine's kernel.
+    file:  its marker.
     """
 
     what: Literal["run", "job"]
@@ -41,6 +48,20 @@ class Alive:
     process: int
     host: str
     started: str
+    boot: str
+    file: Path
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it belongs to this machine, whose file locks tell whether it lives.
+
+        One of this name and of an earlier start is taken for this machine, too, if it began before this start.
+        """
+        if self.boot == _boot() or _boot() == "":
+            return True
+        return self.host == socket.gethostname() and self.file.stat().st_mtime < time.time() - time.clock_gettime(
+            time.CLOCK_BOOTTIME
+        )
 
     def __str__(self) -> str:
         """What it is and where, for messages."""
@@ -60,21 +81,39 @@ def join_run() -> str | None:
     if path is None:
         return None
     os.environ[_RUN] = str(path.absolute())
-    runs = [other for other in _others() if other.what == "run"]
-    if runs:
-        return (
-            f"This directory is in use by {runs[0]}. If Snakemake says that it cannot be locked, wait until that run "
-            "has ended: with --unlock, both would write the same files."
-        )
-    for stale in (_FOLDER / "locks").glob("*.lock"):
-        stale.unlink()
-    return None
+    others = _others(tidy=True)
+    if not others or all(other.what == "job" and other.is_here for other in others):
+        for stale in (_FOLDER / "locks").glob("*.lock"):
+            stale.unlink()
+    return _in_use(others)
+
+
+def run_beside() -> str | None:
+    """The sentence about another live run; changes nothing.
+
+    Raises `InputError` where a run could not mark itself.
+    """
+    _check_writable(next(path for path in (_ALIVE, _FOLDER, Path()) if path.exists()))
+    return _in_use(_others())
+
+
+def _in_use(others: list[Alive]) -> str | None:
+    runs = [other for other in others if other.what == "run" or not other.is_here]
+    if not runs:
+        return None
+    sentence = (
+        f"This directory is in use by {runs[0]}. If Snakemake says that it cannot be locked, wait until that run has "
+        "ended: with --unlock, both would write the same files."
+    )
+    if runs[0].is_here:
+        return sentence
+    return f"{sentence} Whether it lives cannot be seen from here; if it does not, delete {runs[0].file}."
 
 
 def refuse_orphans() -> None:
     """Raise `InputError` where a job outlived the run that started it, since it could overwrite newer results."""
     end = time.monotonic() + _PATIENCE_S
-    while (others := _others()) and all(other.what == "job" for other in others):
+    while (others := _others()) and all(other.what == "job" and other.is_here for other in others):
         if time.monotonic() > end:
             raise InputError(
                 f"A job of a killed run is still alive in this directory: {others[0]}. "
@@ -107,11 +146,23 @@ def _end_with(run: Path, title: str) -> None:
             # Waits until the run lets go of it.
             fcntl.flock(file, fcntl.LOCK_SH)
     except FileNotFoundError:
-        pass  # A later run has tidied up.
+        # Another machine may have removed it. Where the run's process is there, so is the run.
+        process = int(run.name.split(".")[-2])
+        with suppress(PermissionError):
+            while _runs(process):
+                time.sleep(1)
     except OSError:
         return
     print(f"{title}: the run that started this job has ended, and so does the job; run again.", file=sys.stderr)
     os._exit(1)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 # Kept open, since the locks are released when the files are closed.
@@ -120,23 +171,26 @@ _held: list[TextIO] = []
 
 def _mark(what: Literal["run", "job"], title: str) -> Path | None:
     """Lock a file of this process; None where the file system has no locks."""
-    folder = _FOLDER / "alive"
     # Where it cannot be made, Snakemake would say so with a traceback.
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{Path.cwd()} cannot be written, and results go there; name a folder with --directory.")
-    path = folder / f"{what}.{socket.gethostname()}.{os.getpid()}"
+        _ALIVE.mkdir(parents=True, exist_ok=True)
+    _check_writable(_ALIVE)
+    # In two containers, host and process can be the same.
+    path = _ALIVE / f"{what}.{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
         file = _locked(path)
     except OSError:
         return None
-    file.truncate(0)
-    json.dump([what, title, os.getpid(), socket.gethostname(), time.strftime("%Y-%m-%d %H:%M:%S")], file)
+    json.dump([what, title, os.getpid(), socket.gethostname(), time.strftime("%Y-%m-%d %H:%M:%S"), _boot()], file)
     file.flush()
     _held.append(file)
     atexit.register(path.unlink, missing_ok=True)
     return path
+
+
+def _check_writable(folder: Path) -> None:
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{Path.cwd()} cannot be written, and results go there; name a folder with --directory.")
 
 
 def _locked(path: Path) -> TextIO:
@@ -149,20 +203,23 @@ def _locked(path: Path) -> TextIO:
         file.close()
 
 
-def _others() -> list[Alive]:
-    """The other live processes of the working directory, runs first; files of dead ones are removed."""
-    return sorted(_living(), key=lambda other: other.what != "run")
+def _others(tidy: bool = False) -> list[Alive]:
+    """The other live processes of the working directory, runs first; tidy: remove the markers of dead ones."""
+    return sorted(_living(tidy), key=lambda other: other.what != "run")
 
 
-def _living() -> Iterator[Alive]:
+def _living(tidy: bool) -> Iterator[Alive]:
     own = {os.path.realpath(file.name) for file in _held}
-    for path in sorted((_FOLDER / "alive").glob("*")):
+    for path in sorted(_ALIVE.glob("*")):
         if os.path.realpath(path) in own:
             continue
         try:
             with open(path) as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                path.unlink(missing_ok=True)
+                if not (other := _read(path)).is_here:
+                    yield other
+                elif tidy:
+                    path.unlink(missing_ok=True)
         except BlockingIOError:
             yield _read(path)
         except OSError:
@@ -170,9 +227,19 @@ def _living() -> Iterator[Alive]:
 
 
 def _read(path: Path) -> Alive:
-    what, host, process = path.name.split(".", 1)[0], *path.name.split(".", 1)[1].rsplit(".", 1)
+    what, rest = path.name.split(".", 1)
+    host, process, _ = rest.rsplit(".", 2)
     try:
-        return Alive(*json.loads(path.read_text()))
+        return Alive(*json.loads(path.read_text()), path)
     except (ValueError, TypeError, OSError):
         # It is being written.
-        return Alive(what, f"a {what}", int(process), host, "now")
+        boot = _boot() if host == socket.gethostname() else "unknown"
+        return Alive(what, f"a {what}", int(process), host, "now", boot, path)
+
+
+@cache
+def _boot() -> str:
+    """Identifies this start of the machine's kernel; empty where the system does not say."""
+    with suppress(OSError):
+        return _BOOT.read_text().strip()
+    return ""
