@@ -19,7 +19,7 @@ CREATE = $(PYTHON) -m venv
 install = $(BIN)/pip --python $(1)/bin/python install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test lint schema lock clean distclean
+.PHONY: demo test lint schema docs lock clean distclean
 
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
@@ -38,6 +38,9 @@ lint: .venv/tests.installed
 
 schema: .venv/run.installed
 	cd workflow_scripts && ../$(BIN)/python -m headtypes.planning.config.schema > ../schemas/config.schema.json
+
+docs: .venv/run.installed
+	cd workflow_scripts && ../$(BIN)/python -m headtypes.planning.tools.listed ../docs/lookup/outputs.md
 
 # Needs uv. Versions stay as they are: take out the line of a package to have its newest version.
 lock:

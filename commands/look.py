@@ -20,10 +20,10 @@ from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord, read_model_record
 from headtypes.pages.atlas.look import look_at
 from headtypes.pages.atlas.page import write_page
-from headtypes.planning import paths
 from headtypes.planning.config.files import laid_over
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
+from headtypes.planning.results import paths
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.registry import STAGES
 
@@ -87,7 +87,7 @@ def _found(plan: Plan, model: str) -> dict[str, list[tuple[str, Path]]]:
     for kind, entries in atlas.results_of(plan, model).items():
         # The distance features shown are those of the text, and conditions are about other texts.
         if kind not in ("features", "intervals"):
-            files = (Path(atlas.RESULTS[kind].format(**entry.wildcards)) for entry in entries)
+            files = (Path(atlas.SHOWN[kind].path.format(**entry.wildcards)) for entry in entries)
             found[kind] = [(name, file) for name, file in zip(names[kind], files, strict=True) if file.exists()]
     return found
 

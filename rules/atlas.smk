@@ -8,7 +8,7 @@ ATLAS_PARTS = [
 
 use rule job as write_atlas with:
     input:
-        **{kind: in_atlas(kind) for kind in atlas.RESULTS},
+        **{kind: in_atlas(kind) for kind in atlas.SHOWN},
         model=paths.MODEL,
         maps=lambda wildcards: of_each(paths.SAMPLE_MAPS, atlas.tasks_with_maps(plan, wildcards.model)),
         parts=ATLAS_PARTS,

@@ -24,11 +24,11 @@ from headtypes.models.gpus import number_of_gpus
 from headtypes.planning.tools.demands import check_models, demands_as_text
 from headtypes.planning.tools.notes import notes_on
 from headtypes.planning import locks
-from headtypes.planning import paths
 from headtypes.planning import resources
 from headtypes.planning.digest import code_digest
 from headtypes.planning.tools.history import remember_code, remember_config, remember_shards, remembered_shards
 from headtypes.planning.plan import Plan
+from headtypes.planning.results import paths
 from headtypes.planning.provenance import forget_joined, results_folder, shards_of
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.overview import summary
@@ -217,7 +217,7 @@ def of_left_out(pattern):
 
 def in_atlas(kind):
     """An input function: the paths of a kind of result that the model's atlas shows."""
-    return lambda wildcards: of_each(atlas.RESULTS[kind], atlas.results_of(plan, wildcards.model).get(kind, []))
+    return lambda wildcards: of_each(atlas.SHOWN[kind].path, atlas.results_of(plan, wildcards.model).get(kind, []))
 
 
 OF_CLARK = "Figures of Clark et al."

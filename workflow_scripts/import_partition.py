@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
 from headtypes.analyses.distances.results import read_head_features
-from headtypes.analyses.types.imported import import_partition
+from headtypes.analyses.types.clustering import import_partition
 from headtypes.analyses.types.partitions import write_partition
 
 with job(snakemake) as (inputs, spec, outputs, _):

@@ -7,12 +7,14 @@ from collections import Counter
 
 import pytest
 
+from headtypes.planning.config.schema import read_config
 from headtypes.planning.digest import code_parts
 from headtypes.planning.packages import NUMERIC_PACKAGES
+from headtypes.planning.plan import Plan
 from tests.contract import checks
 from tests.contract.tables import expected, leaf_rows, observed, with_leaf
 from tests.support.configs import edited
-from tests.support.job_specs import all_specs
+from tests.support.job_specs import all_specs, jobs_with_results
 from tests.support.places import ROOT
 from tests.support.planning import planned_jobs
 from tests.support.rules import RUN_A_MODEL
@@ -36,12 +38,15 @@ def test_every_package_that_is_said_to_count_counts_for_some_rule():
 
 
 def test_the_jobs_of_the_plan_are_those_of_snakemake(place):
-    """tests/unit/test_specs.py looks at the first, the tables at the second."""
-    planned = {
-        (job.rule, *job.wildcards): {name: shown for name, _, shown in job.parameters}["spec"]
-        for job in planned_jobs(place.folder)
-    }
-    assert {job: repr(spec) for job, spec in all_specs(place.config).items()} == planned
+    """tests/unit/test_specs.py looks at the first, the tables at the second. All that jobs write is declared."""
+    planned = {(job.rule, *job.wildcards): job for job in planned_jobs(place.folder)}
+    specs = {job: {name: shown for name, _, shown in each.parameters}["spec"] for job, each in planned.items()}
+    assert {job: repr(spec) for job, spec in all_specs(place.config).items()} == specs
+    declared = jobs_with_results(Plan(read_config(place.config)))
+    for job, each in planned.items():
+        written = {path.removesuffix("/") for path in each.outputs if not path.endswith("benchmark.tsv")}
+        assert declared.pop(job) == written, job
+    assert not declared
 
 
 def test_the_command_schedules_what_the_contract_says(place, finished):

@@ -4,8 +4,9 @@ import re
 
 import yaml
 
-from headtypes.planning import paths
 from headtypes.planning.config.schema import read_config
+from headtypes.planning.results import RESULTS
+from headtypes.planning.tools.listed import with_lists
 from tests.support.overlays import over_the_demo
 from tests.support.places import ROOT
 
@@ -41,8 +42,13 @@ def test_the_examples_of_an_own_config_are_configurations():
     assert read_config(on_a_text | laid_over).models["local"].evaluate == "text_local"
 
 
-def test_every_result_that_several_rules_use_is_in_the_list_of_files():
+def test_the_lists_of_results_and_rules_are_those_that_are_declared():
+    """Else run `make docs`."""
     text = (ROOT / "docs/lookup/outputs.md").read_text(encoding="utf-8")
-    shared = [path for name, path in vars(paths).items() if name.isupper() and not name.endswith("_SHARD")]
-    assert "results/features/{model}/{task}.h5" in shared
-    assert [path for path in shared if path not in text] == []
+    assert with_lists(text) == text
+    assert "| `results/features/{model}/{task}.h5` | `extract_features` |" in text
+
+
+def test_every_result_that_stays_is_in_the_list_of_files():
+    listed = {result.path for result in RESULTS if result.content}
+    assert {result.path for result in RESULTS if "/shards/" not in result.path} == listed

@@ -47,8 +47,8 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradi
 from headtypes.analyses.reach.results import Reach, read_reach, write_reach
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
 from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
+from headtypes.analyses.types.clustering import import_partition
 from headtypes.analyses.types.export import read_confidence, read_doubts
-from headtypes.analyses.types.imported import import_partition
 from headtypes.analyses.types.partitions import build_partition, read_partition, write_partition
 from headtypes.attention.map_files import read_maps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.attention.maps import AttentionMaps

@@ -28,6 +28,8 @@ CASES = [*RULES, *JOINING]
 MODEL, DECODER = (f"results/sources/models/{name}.json" for name in ("tiny", "tiny-decoder"))
 # Rules that read no result: what they read is the user's.
 FROM_OUTSIDE = ["fetch_model", "fetch_task", "fetch_test", "fetch_training"]
+# Lists of rules at the end of docs/lookup/outputs.md that the table refers to.
+LISTED = ("run a model", "read texts")
 # The rules of each fault, as the table in the documentation has them.
 TABLE = {
     **dict.fromkeys(WHILE_WRITING, RULES),
@@ -248,9 +250,11 @@ def test_the_table_says_what_is_tested():
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
     faults = {cells[0]: cells for cells in rows if cells[0] in TABLE}
     assert list(faults) == list(TABLE)
+    outputs = (ROOT / "docs/lookup/outputs.md").read_text(encoding="utf-8")
+    lists = {what: re.search(f"^{what.capitalize()}: (.*)$", outputs, re.MULTILINE)[1] for what in LISTED}
     here = {name for name in globals() if name.startswith("test_")}
     for fault, (_, rules, *_, test) in faults.items():
-        named = re.findall("`([a-z_]+)`", rules)
+        named = sorted(re.findall("`([a-z_]+)`", " ".join([rules, *(lists[what] for what in LISTED if what in rules)])))
         found = sorted(set(RULES) - set(named)) if rules.startswith("all") else named
         assert found == TABLE[fault], fault
         assert set(re.findall("`(test_[a-z_]+)`", test)) <= here, fault

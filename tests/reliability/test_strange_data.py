@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headtypes.analyses.types.imported import import_partition
+from headtypes.analyses.types.clustering import import_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, read_json_lines
 from headtypes.data.fetching import fetch_task

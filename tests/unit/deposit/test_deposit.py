@@ -21,13 +21,12 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
 from headtypes.deposit.card import Author, card
 from headtypes.deposit.citation import author_of
-from headtypes.deposit.contents import CONTENTS, UNDECIDED, why_not
+from headtypes.deposit.contents import UNDECIDED, declared
 from headtypes.deposit.parts import check_complete, config_text, paths_of_machine
 from headtypes.deposit.study import collect
 from headtypes.deposit.writing import SUMS, write_folder
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.provenance import beside, recorded
-from headtypes.planning.stages.registry import STAGES
 from headtypes.planning.tools.audit import audit
 from headtypes.planning.tools.history import given
 from tests.support.deposits import HUB, PLACE, TEXT, WEIGHTS, planted_config, planted_jobs
@@ -85,16 +84,17 @@ def entities(folder: Path) -> dict[str, dict]:
 
 
 def test_results_of_a_rule_that_nobody_has_decided_about_are_left_out():
-    assert CONTENTS.keys() <= STAGES.keys()
-    assert why_not("measure_what_is_new", "results/new/bert/qa.csv") == UNDECIDED
-    assert why_not("measure_surface", "results/surface/bert/qa.h5") == ""
+    assert declared("measure_what_is_new", "results/new/bert/qa.csv").withheld == UNDECIDED
+    assert declared("evaluate_condition", "results/new/bert/qa.csv").withheld == UNDECIDED
+    assert declared("measure_surface", "results/surface/bert/qa.h5").withheld == ""
+    assert declared("measure_relations", "other/results/relations/bert/ud.best.csv").withheld == ""
 
 
 def test_no_word_of_a_corpus_and_no_weights_are_in_any_byte(jobs, found, folder):
     """Where they are planted, they are found: the search is good for every format."""
     planted = [path for job in jobs for path in job.outputs if Path(path).is_file() and holds(Path(path), TEXT)]
     assert len(planted) == 9
-    assert all(why_not(job.stage, path) for job in jobs for path in job.outputs if path in planted)
+    assert all(declared(job.stage, path).withheld for job in jobs for path in job.outputs if path in planted)
     assert not [path for path, file in files_of(folder).items() if holds(file, TEXT) or holds(file, WEIGHTS)]
     assert not [path for path in files_of(folder) if path.endswith((".jsonl", "predictions.json", "heads.png"))]
 

@@ -27,11 +27,11 @@ class Analysis:
     """
 
     name: str
-    title: str
+    title: str = ""
     """Above its rows in the comparison with random heads, with the unit."""
-    files: tuple[Result, ...]
+    files: tuple[Result, ...] = ()
     """What the hooks read; of the first is said of which models and tasks there is one."""
-    results: tuple[Result, ...]
+    results: tuple[Result, ...] = ()
     """All results, in the order in which the documentation lists them."""
     per_head: Callable[..., list] | None = None
     """(task, *paths) -> `per_head.Column` each: a column of the atlas, a value of every head."""

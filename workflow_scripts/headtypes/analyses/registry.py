@@ -4,13 +4,17 @@ from headtypes.analyses.ablation.analysis import ABLATION, IMPORTANCE
 from headtypes.analyses.coreference.analysis import COREFERENCE
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.detectors.analysis import DETECTORS
+from headtypes.analyses.distances.analysis import DISTANCES
 from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.gradients.analysis import GRADIENTS
 from headtypes.analyses.probes.analysis import PROBES
+from headtypes.analyses.reach.analysis import REACH
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.analyses.surface.analysis import SURFACE
+from headtypes.analyses.types.analysis import TYPES
 
 ANALYSES: tuple[Analysis, ...] = (
+    DISTANCES,
     SURFACE,
     GRADIENTS,
     DIVERGENCE,
@@ -20,4 +24,6 @@ ANALYSES: tuple[Analysis, ...] = (
     DETECTORS,
     ABLATION,
     PROBES,
+    TYPES,
+    REACH,
 )

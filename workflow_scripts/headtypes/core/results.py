@@ -35,8 +35,6 @@ class Result:
     """Its name in rules and for scripts that read it (`paths.NAME`); empty if one rule alone knows its path."""
     withheld: str = ""
     """Why it is not given away in a deposit; empty if it is."""
-    kept_back: str = "*"
-    """The names of those of its files that are not given away."""
 
     @property
     def paths(self) -> list[str]:
@@ -47,8 +45,9 @@ class Result:
 
     def wildcards(self, entry: Any) -> dict[str, str]:
         """Those of an entry of the plan that its paths have."""
-        return {name: entry.wildcards[name] for name in dict.fromkeys(_WILDCARD.findall(self.paths[0]))}
+        known = entry if isinstance(entry, dict) else entry.wildcards
+        return {name: known[name] for name in dict.fromkeys(_WILDCARD.findall(self.paths[0]))}
 
-    def why_not(self, name: str) -> str:
-        """Why the file of this name is not given away; empty if it is."""
-        return self.withheld if fnmatchcase(name, self.kept_back) else ""
+    def has(self, path: str) -> bool:
+        """Whether a path, perhaps with a prefix, is that of one of its files."""
+        return any(fnmatchcase(path, "*" + _WILDCARD.sub("*", pattern)) for pattern in self.paths)

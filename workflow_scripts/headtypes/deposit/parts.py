@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.deposit.contents import CONTENTS, why_not
+from headtypes.deposit.contents import declared
 from headtypes.papers.claims import join
 from headtypes.planning.config.schema import Config
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, is_shard, recorded
@@ -98,12 +98,12 @@ def results_of(jobs: Iterable[Job]) -> tuple[list[Part], list[LeftOut]]:
         for path in job.outputs:
             if is_shard(path):
                 continue
-            record, name = recorded(path), _inside(path, job.results)
-            if why := why_not(job.stage, path):
-                left_out.append(LeftOut(name, record["sha256"], why))
+            record, name, result = recorded(path), _inside(path, job.results), declared(job.stage, path)
+            if result.withheld:
+                left_out.append(LeftOut(name, record["sha256"], result.withheld))
             else:
                 of = ", ".join(job.wildcards.values())
-                about = f"{CONTENTS[job.stage].about}{f' ({of})' if of else ''}"
+                about = f"{result.about}{f' ({of})' if of else ''}"
                 parts.append(Part(name, Path(path), about, record["sha256"], _inside(beside(path), job.results)))
             parts.append(Part(_inside(beside(path), job.results), beside(path), f"what made {name}"))
         if job.benchmark is not None and Path(job.benchmark).is_file():

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from headtypes.analyses.types.clustering import cluster_heads, partition_of
-from headtypes.analyses.types.imported import import_partition
+from headtypes.analyses.types.clustering import cluster_heads, import_partition, partition_of
 from headtypes.analyses.types.partitions import COLUMNS, order_types, read_partition, write_partition
 from headtypes.core.errors import InputError
 from tests.support.planted import heads

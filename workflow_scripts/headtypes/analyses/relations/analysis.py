@@ -121,11 +121,22 @@ BEST = Result(
     "best offset, and the differences, with intervals over sentences; chosen and scored on `file` (the "
     "paper), and chosen on `file` and scored on `test`, or by `halves`",
 )
+OFFSETS = Result(
+    "results/offsets/{task}.csv",
+    "measure_offsets",
+    "how often a word at a fixed offset is the syntactic head",
+    of=lambda plan: [{"task": task} for task in plan.tasks_of("treebank")],
+    name="offsets",
+    section="What heads know of language",
+    content="for each relation of a treebank, how often the head is the word at a fixed offset: `part` (`file`, its "
+    "sentences in `even` and `odd` places, `test`), `annotation` (`universal`: the labels as they are; "
+    "`stanford`: derived from them), `relation`, `words`, `offset`, `accuracy` in percent",
+)
 RELATIONS = Analysis(
     "relations",
     "relations: best head (% correct)",
     files=(HEADS, BEST),
-    results=(ARCS, HEADS, BEST),
+    results=(ARCS, HEADS, BEST, OFFSETS),
     per_head=per_head,
     best=best_at,
     per_set=per_set,

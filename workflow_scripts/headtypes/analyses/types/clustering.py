@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
@@ -14,7 +15,8 @@ from threadpoolctl import ThreadpoolController
 from headtypes.analyses.distances.columns import attention_groups
 from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.types.naming import Naming, name_types
-from headtypes.analyses.types.partitions import Partition, build_partition
+from headtypes.analyses.types.partition_rows import read_partition_rows
+from headtypes.analyses.types.partitions import Partition, build_partition, order_types
 from headtypes.core.errors import InputError
 
 
@@ -217,3 +219,21 @@ def _nearest_centroid(centroids: np.ndarray) -> Callable[[np.ndarray], np.ndarra
 
 def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     return np.stack([points[labels == cluster].mean(axis=0) for cluster in range(k)])
+
+
+def import_partition(csv_path: str | Path, features: np.ndarray, shape: tuple[int, int]) -> Partition:
+    """Import the user's CSV, with the columns layer, head (both from 0) and type, in any order of rows.
+
+    features: [layer * head, column] distance features; shape: number of layers, heads in a layer.
+
+    Clusters are counted in the order of `order_types`; silhouettes are those of the unscaled features; other
+    columns of the file are ignored and no name is doubtful. Raises `InputError` as `read_partition_rows` does.
+    """
+    type_of = np.empty(shape, dtype=object)
+    for _, head, type_name in read_partition_rows(csv_path, shape):
+        type_of[head] = type_name
+    types = type_of.reshape(-1)
+    order = order_types(types)
+    cluster = np.array([order.index(name) for name in types])
+    silhouette = head_silhouettes(features.astype(float), cluster)
+    return build_partition(features, shape, cluster=cluster, types=types, silhouette=silhouette, doubtful=False)

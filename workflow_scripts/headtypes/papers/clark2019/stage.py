@@ -1,6 +1,7 @@
 """Tables and figures of Clark et al. (BlackboxNLP 2019)."""
 
 from headtypes.analyses.stage import Plan, encoding_of, given, stage
+from headtypes.core.results import PICTURED, TEXT, Result
 from headtypes.core.seeds import derive_seed
 
 
@@ -59,3 +60,70 @@ def compare_with_clark(plan: Plan) -> dict:
 def is_beside(plan: Plan, model: str) -> bool:
     """Whether the paper's values stand beside those of a model."""
     return "clark2019" in plan.config.models[model].published
+
+
+RESULTS = (
+    Result(
+        "results/clark2019/comparison.{csv,md,html}",
+        "compare_with_clark",
+        "the claims and values of Clark et al. (2019) beside those found",
+        of=lambda plan: [{}],
+        section="To read first",
+        content="the claims and values of the [second paper](../understand/clark.md) next to ours, for every text, "
+        "treebank and set of documents of every model, and for each layer the kind of token with the most "
+        "attention; rows without a task are claims about a kind of task that the model does not read",
+    ),
+    Result(
+        "results/clark2019/quantities.csv",
+        "compare_with_clark",
+        "the claims and values of Clark et al. (2019) beside those found",
+        of=lambda plan: [{}],
+        section="To read first",
+        content="the quantities that its claims are judged on: model, task, quantity, value, and the ends of its "
+        "interval",
+    ),
+    Result(
+        "results/clark2019/{model}/{task}/figure1.{pdf,png}",
+        "plot_examples",
+        "heads that show a pattern best",
+        of=lambda plan: plan.texts,
+        section="To read first",
+        content="Clark's Figure 1: heads that show a pattern best",
+        withheld=PICTURED,
+    ),
+    Result(
+        "results/clark2019/{model}/{task}/figure{2,4}.{pdf,png}",
+        "plot_surface",
+        "attention to special tokens and neighbours, and its entropy",
+        of=lambda plan: plan.texts,
+        section="To read first",
+        content="Clark's Figures 2 and 4: attention to special tokens and neighbours, and entropy, by layer",
+    ),
+    Result(
+        "results/clark2019/{model}/{task}/figure3.{pdf,png}",
+        "plot_gradients",
+        "gradients by kind of token",
+        of=lambda plan: plan.gradients,
+        section="To read first",
+        content="Clark's Figure 3: gradients by kind of token; also for a task that the model answers",
+    ),
+    Result(
+        "results/clark2019/{model}/{task}/figure6.{pdf,png}",
+        "plot_plane",
+        "heads in the plane, by how differently they attend",
+        of=lambda plan: plan.texts,
+        section="To read first",
+        content="Clark's Figure 6: heads in the plane by how differently they attend",
+    ),
+    Result(
+        "results/examples/{model}/{task}.h5",
+        "map_examples",
+        "attention maps with their tokens",
+        of=lambda plan: plan.texts,
+        name="examples",
+        section="Heads and types",
+        content="for tasks of text, for Clark's Figure 1: the attention of four heads among the last 15 tokens of one "
+        "segment",
+        withheld=TEXT,
+    ),
+)

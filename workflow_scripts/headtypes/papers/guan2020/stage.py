@@ -1,6 +1,7 @@
 """Tables and figures of Guan et al. (COLING 2020)."""
 
 from headtypes.analyses.stage import Plan, stage
+from headtypes.core.results import PICTURED, Result
 from headtypes.core.seeds import derive_seed
 
 
@@ -123,3 +124,160 @@ def _rows(plan: Plan, ablations: list) -> list[dict]:
         }
         for ablation in ablations
     ]
+
+
+def _clusterings(plan: Plan) -> list[dict[str, str]]:
+    return [{"clustering": clustering} for clustering in plan.clusterings]
+
+
+RESULTS = (
+    Result(
+        "results/guan2020/comparison.{csv,md,html}",
+        "compare_with_guan",
+        "the claims and values of Guan et al. (2020) beside those found",
+        of=lambda plan: [{}],
+        section="To read first",
+        content="the paper's values and claims next to ours, with intervals and verdicts; `basis` tells claims in "
+        "words (`stated`) from those that are `inferred` or `from_table`; `p`, `p_holm` and `verdict_holm`: "
+        "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number",
+    ),
+    Result(
+        "results/guan2020/quantities.csv",
+        "compare_with_guan",
+        "the claims and values of Guan et al. (2020) beside those found",
+        of=lambda plan: [{}],
+        section="To read first",
+        content="the quantities that the claims are judged on: model, partition, quantity, value, and the ends of its "
+        "interval",
+    ),
+    Result(
+        "results/guan2020/table1.{csv,md,html}",
+        "tabulate_stability",
+        "types and their stability, Table 1 of Guan et al. (2020)",
+        of=lambda plan: [{}],
+        section="To read first",
+        content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
+        "both, by agreement of all clusterings and pairwise; how many samples were asked for and taken",
+    ),
+    Result(
+        "results/guan2020/table2.{csv,md,html}",
+        "tabulate_ablations",
+        "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
+        of=lambda plan: [{}],
+        section="To read first",
+        content="Table 2: types left out or made uniform, next to random heads (`operation_*`: what is done to each "
+        "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
+        "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, their difference; "
+        "`own_rank_*`, the place of the own drop from the costliest, and `own_rank_p_*`; `control_overlap`, "
+        "the share of the drawn heads that are the condition's own: see "
+        "[method](../understand/method.md#how-certain-a-value-is-not-in-the-paper)); drops with p-value and "
+        "false discovery rate",
+    ),
+    Result(
+        "results/guan2020/table3.{csv,md,html}",
+        "tabulate_ablations",
+        "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
+        of=lambda plan: [{}],
+        section="To read first",
+        content="Table 3: attention within and between sentences taken away, with the same",
+    ),
+    Result(
+        "results/guan2020/readings.{csv,md,html}",
+        "tabulate_readings",
+        "conditions under other readings of the paper",
+        of=lambda plan: [{}],
+        section="To read first",
+        content="the paper's claims under each reading, if the config has `readings`",
+    ),
+    Result(
+        "results/guan2020/{model}/{partition}/figure1.{pdf,png}",
+        "plot_heads",
+        "typical heads of each type",
+        of=lambda plan: plan.partitions.values(),
+        section="To read first",
+        content="Figure 1: typical heads of each type, and the features of all heads",
+        withheld=PICTURED,
+    ),
+    Result(
+        "results/guan2020/{model}/{partition}/figure2.{pdf,png}",
+        "plot_projection",
+        "heads in the plane",
+        of=lambda plan: plan.partitions.values(),
+        section="To read first",
+        content="Figure 2: heads in the plane, by t-SNE",
+    ),
+    Result(
+        "results/guan2020/{model}/{partition}/figure3.{pdf,png}",
+        "plot_layers",
+        "types by layer",
+        of=lambda plan: plan.partitions.values(),
+        section="To read first",
+        content="Figure 3: types by layer",
+    ),
+    Result(
+        "results/guan2020/{clustering}/figure4.csv",
+        "tabulate_models",
+        "types of models beside one another",
+        of=_clusterings,
+        section="To read first",
+        content="for Figure 4: the heads that keep the parent's cluster, or the name of its type, and the adjusted "
+        "Rand index",
+    ),
+    Result(
+        "results/guan2020/{clustering}/figure4.{pdf,png}",
+        "plot_models",
+        "types of all models",
+        of=_clusterings,
+        section="To read first",
+        content="Figure 4: types by layer and model",
+    ),
+    Result(
+        "results/guan2020/{clustering}/figure4.layers.csv",
+        "tabulate_models",
+        "types of models beside one another",
+        of=_clusterings,
+        section="To read first",
+        content="for each layer of each model: the number of heads of each type, and the percent of heads that keep "
+        "the parent's cluster",
+    ),
+    Result(
+        "results/compared/{clustering}/pairs.csv",
+        "tabulate_models",
+        "types of models beside one another",
+        of=_clusterings,
+        section="To read first",
+        content="[any two models](../understand/method.md#any-two-models), each on one of its tasks: `relation`, "
+        "what the `other` is to the model (`parent`, `ancestor`, `same model` or nothing); the percent of "
+        "the heads that could keep their type if both had equal shares of the types (`same_shares`), or "
+        "equal shares at every depth (`same_layers`); where there is a relation, the percent of the heads of "
+        "equal type (`same_type`) and cluster (`same_cluster`), and the adjusted Rand index; the types whose "
+        "name is doubtful in either",
+    ),
+    Result(
+        "results/compared/{clustering}/types.csv",
+        "tabulate_models",
+        "types of models beside one another",
+        of=_clusterings,
+        section="To read first",
+        content="for each of these pairs and each type: its `heads` and their `share` in both, the `difference` in "
+        "points, the percent of its heads that lie at the same depth (`same_layers`), and the mean `near`, "
+        "`special` and `far` of its heads in both",
+    ),
+    Result(
+        "results/compared/{clustering}/heads.csv",
+        "tabulate_models",
+        "types of models beside one another",
+        of=_clusterings,
+        section="To read first",
+        content="for each pair with a relation and each head: its type in both, whether it keeps its cluster, and "
+        "whether the names are doubtful",
+    ),
+    Result(
+        "results/guan2020/{model}/{partition}/figure5.{pdf,png}",
+        "plot_maps",
+        "the attention of every head",
+        of=lambda plan: plan.partitions.values(),
+        section="To read first",
+        content="Figure 5: the attention of every head",
+    ),
+)

@@ -1,6 +1,7 @@
 """What is kept of attention itself."""
 
 from headtypes.analyses.stage import encoding_of, stage
+from headtypes.core.results import TEXT, Result
 from headtypes.planning.plan import Plan
 
 
@@ -9,3 +10,27 @@ from headtypes.planning.plan import Plan
 def map_attention(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, and the arithmetic."""
     return {"task": task, **encoding_of(plan, task), "precision": plan.config.compute.precision}
+
+
+RESULTS = (
+    Result(
+        "results/maps/{model}/{task}.h5",
+        "map_attention",
+        "attention maps with their tokens",
+        of=lambda plan: plan.features,
+        name="maps",
+        section="Heads and types",
+        content="whole attention maps: of one short sample, for Figures 1 and 5",
+        withheld=TEXT,
+    ),
+    Result(
+        "results/maps/{model}/{task}.samples.h5",
+        "map_attention",
+        "attention maps with their tokens",
+        of=lambda plan: plan.features,
+        name="sample_maps",
+        section="Heads and types",
+        content="whole attention maps of up to 8 samples of up to 48 tokens, for the atlas",
+        withheld=TEXT,
+    ),
+)

@@ -1,6 +1,7 @@
 """Finding models."""
 
 from headtypes.analyses.stage import given, stage
+from headtypes.core.results import Result
 from headtypes.planning.plan import Plan
 
 
@@ -12,3 +13,16 @@ def fetch_model(plan: Plan, model: str) -> dict:
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     return {"model": model, "source": None if plan.finetuned(model) else source}
+
+
+RESULTS = (
+    Result(
+        "results/sources/models/{model}.json",
+        "fetch_model",
+        "where a model was found, and its SHA-256",
+        of=lambda plan: [{"model": model} for model in plan.models],
+        name="model",
+        section="Inputs and fine-tuned models",
+        content="where the model was found: folder, revision, SHA-256 of the weights, shape",
+    ),
+)

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from headtypes.analyses.stage import encoding_of, given, stage
+from headtypes.core.results import TEXT, Result
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
@@ -67,3 +68,80 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
     if columns is not None and entry.labels:
         columns["labels"] = entry.labels
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
+
+
+def _answered(plan: Plan) -> list:
+    return [*plan.ablations, *(each for each in plan.gradients if not plan.is_text(each.task))]
+
+
+RESULTS = (
+    Result(
+        "results/sources/tasks/{task}.jsonl",
+        "fetch_task",
+        "where data come from",
+        of=lambda plan: [{"task": task} for task in plan.tasks],
+        name="rows",
+        section="Inputs and fine-tuned models",
+        content="the data of the task",
+        withheld=TEXT,
+    ),
+    Result(
+        "results/sources/tasks/{task}.json",
+        "fetch_task",
+        "where data come from",
+        of=lambda plan: [{"task": task} for task in plan.tasks],
+        name="rows_record",
+        section="Inputs and fine-tuned models",
+        content="where they come from",
+    ),
+    Result(
+        "results/sources/test/{task}.jsonl",
+        "fetch_test",
+        "where test sentences come from",
+        of=lambda plan: [{"task": task} for task in plan.tasks_of("treebank")],
+        name="test_rows",
+        section="Inputs and fine-tuned models",
+        content="the sentences of a treebank on which choices are scored",
+        withheld=TEXT,
+    ),
+    Result(
+        "results/sources/test/{task}.json",
+        "fetch_test",
+        "where test sentences come from",
+        of=lambda plan: [{"task": task} for task in plan.tasks_of("treebank")],
+        name="test_record",
+        section="Inputs and fine-tuned models",
+        content="where they come from",
+    ),
+    Result(
+        "results/samples/{task}.jsonl",
+        "sample_inputs",
+        "samples",
+        of=lambda plan: plan.features,
+        name="samples",
+        section="Inputs and fine-tuned models",
+        content="the samples drawn for the distance features: `id`, and one text or two, `first` and `second`; the "
+        "id of a segment is that of its document and its place there, from 0",
+        withheld=TEXT,
+    ),
+    Result(
+        "results/questions/{task}.jsonl",
+        "sample_questions",
+        "questions, pairs or documents",
+        of=_answered,
+        name="questions",
+        section="Inputs and fine-tuned models",
+        content="the questions, pairs or documents that conditions are evaluated on",
+        withheld=TEXT,
+    ),
+    Result(
+        "results/windows/{model}/{task}.h5",
+        "prepare_windows",
+        "questions as inputs of a model",
+        of=_answered,
+        name="windows",
+        section="Inputs and fine-tuned models",
+        content="these questions as inputs of the model; of a text and of multiple choice, with the tokens to predict",
+        withheld=TEXT,
+    ),
+)

@@ -1,6 +1,7 @@
 """Fine-tuning models."""
 
 from headtypes.analyses.stage import given, stage
+from headtypes.core.results import TEXT, WEIGHTS, Result
 from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
 from headtypes.planning.stages.tasks import source_of
@@ -19,3 +20,41 @@ def finetune_model(plan: Plan, model: str) -> dict:
     settings = {name: value for name, value in given(finetuned).items() if name not in ("base", "task")}
     seed = derive_seed(plan.config.seed, "finetune_model", model)
     return {"kind": plan.config.tasks[finetuned.task].kind, **settings, "seed": seed}
+
+
+def _taught(plan: Plan) -> list[dict[str, str]]:
+    made = [made for model in plan.models if (made := plan.finetuned(model))]
+    return [{"task": each.task} for each in [*made, *plan.probed]]
+
+
+RESULTS = (
+    Result(
+        "results/sources/training/{task}.jsonl",
+        "fetch_training",
+        "where training data come from",
+        of=_taught,
+        name="training_rows",
+        section="Inputs and fine-tuned models",
+        content="the training data of the task",
+        withheld=TEXT,
+    ),
+    Result(
+        "results/sources/training/{task}.json",
+        "fetch_training",
+        "where training data come from",
+        of=_taught,
+        name="training_record",
+        section="Inputs and fine-tuned models",
+        content="where they come from",
+    ),
+    Result(
+        "results/models/{model}",
+        "finetune_model",
+        "a model that was fine-tuned",
+        of=lambda plan: [{"model": model} for model in plan.models if plan.finetuned(model)],
+        name="finetuned",
+        section="Inputs and fine-tuned models",
+        content="a model that the workflow fine-tuned, as written by `save_pretrained`",
+        withheld=WEIGHTS,
+    ),
+)

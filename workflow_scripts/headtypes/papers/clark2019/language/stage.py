@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from headtypes.analyses.stage import Plan, stage, words_of
+from headtypes.core.results import PICTURED, TEXT, Result
 from headtypes.papers.clark2019.stage import is_beside
 
 
@@ -41,3 +42,62 @@ def plot_sentences(plan: Plan, model: str, task: str) -> dict:
 def _subjects(plan: Plan, entries: Iterable[tuple[str, str]]) -> dict:
     beside = dict.fromkeys(model for model, _ in entries if is_beside(plan, model))
     return {"subjects": list(map(tuple, entries)), "beside": list(beside)}
+
+
+def _of_words(plan: Plan) -> list:
+    return plan.inputs_of("treebank") + plan.inputs_of("coreference")
+
+
+RESULTS = (
+    Result(
+        "results/clark2019/table1.{csv,md,html}",
+        "tabulate_relations",
+        "dependency relations, Table 1 of Clark et al. (2019)",
+        of=lambda plan: [{}] if plan.inputs_of("treebank") else [],
+        section="To read first",
+        content="Clark's Table 1: the best head of each dependency relation and the best offset, chosen and scored "
+        "on the same sentences (the paper) and on others; `paper`: the paper's name of the relation; "
+        "`published_...`; `derived`, `differs`: from which labels a relation is derived, and what differs in "
+        "the annotation",
+    ),
+    Result(
+        "results/clark2019/table2.{csv,md,html}",
+        "tabulate_coreference",
+        "antecedents, Table 2 of Clark et al. (2019)",
+        of=lambda plan: [{}] if plan.inputs_of("coreference") else [],
+        section="To read first",
+        content="Clark's Table 2: how often the best head and the baselines select an antecedent, by type of mention "
+        "and by `candidates`, the words among which a head's guess is taken; `comparable`: whether the "
+        "published value measures the same",
+    ),
+    Result(
+        "results/clark2019/table3.{csv,md,html}",
+        "tabulate_probes",
+        "probes, Table 3 of Clark et al. (2019)",
+        of=lambda plan: [{}] if plan.probed else [],
+        section="To read first",
+        content="Clark's Table 3: attachment scores of probes and baselines, with the number and the range of the "
+        "random starts (`starts`; `least`, `most`); `comparable` as in Table 2",
+    ),
+    Result(
+        "results/clark2019/{model}/{task}/figure5.{pdf,png}",
+        "plot_sentences",
+        "heads that find relations or antecedents",
+        of=_of_words,
+        section="To read first",
+        content="Clark's Figure 5: what the heads that are best at relations, or at antecedents, look at in a few "
+        "sentences",
+        withheld=PICTURED,
+    ),
+    Result(
+        "results/sentences/{model}/{task}.h5",
+        "map_sentences",
+        "attention maps with their words",
+        of=_of_words,
+        name="sentences",
+        section="What heads know of language",
+        content="for Clark's Figure 5: the attention of the best head of each phenomenon among the words of two "
+        "sentences; it contains these words",
+        withheld=TEXT,
+    ),
+)

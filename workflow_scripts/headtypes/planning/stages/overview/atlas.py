@@ -1,19 +1,22 @@
 """The pages with every head of a model."""
 
+from headtypes.analyses.ablation.analysis import INTERVALS
+from headtypes.analyses.distances.analysis import FEATURES
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
-from headtypes.planning import paths
+from headtypes.analyses.types.analysis import CONFIDENCE, PARTITION
+from headtypes.core.results import TEXT, Result
 from headtypes.planning.entries import FeaturePlan, PartitionPlan
 from headtypes.planning.plan import Plan
 
 # The results that an atlas shows, where there are any, and what each is called among the inputs of its rule.
-RESULTS = {
-    "features": paths.FEATURES,
-    "partitions": paths.PARTITION,
-    "parents": paths.PARTITION,
-    "confidence": paths.CONFIDENCE,
-    "intervals": paths.INTERVALS,
-    **{file.name: file.path for analysis in ANALYSES if analysis.in_atlas for file in analysis.files},
+SHOWN = {
+    "features": FEATURES,
+    "partitions": PARTITION,
+    "parents": PARTITION,
+    "confidence": CONFIDENCE,
+    "intervals": INTERVALS,
+    **{file.name: file for analysis in ANALYSES if analysis.in_atlas for file in analysis.files},
 }
 
 
@@ -24,7 +27,7 @@ def tasks_with_maps(plan: Plan, model: str) -> list[FeaturePlan]:
 
 
 def results_of(plan: Plan, model: str) -> dict[str, list[FeaturePlan | PartitionPlan]]:
-    """What there is of each kind of `RESULTS`, first what the atlas of the model is about."""
+    """What there is of each kind of `SHOWN`, first what the atlas of the model is about."""
     tasks = tasks_with_maps(plan, model)
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
     partitions = [entry for entry in plan.partitions.values() if entry.model == model]
@@ -57,3 +60,18 @@ def write_atlas(plan: Plan, model: str) -> dict:
         "conditions": {ablation.condition: plan.operations(ablation.condition) for ablation in ablations},
         **plan.config.clustering.features,
     }
+
+
+RESULTS = (
+    Result(
+        "results/atlas/{model}.html",
+        "write_atlas",
+        "the page with every head of a model",
+        of=lambda plan: [{"model": model} for model in dict.fromkeys(entry.model for entry in plan.features)],
+        name="atlas",
+        section="To read first",
+        content="[the atlas](../understand/atlas.md): a page with every head of the model, what it looks at in a few "
+        "samples, and what was measured of it",
+        withheld=TEXT,
+    ),
+)

@@ -3,6 +3,7 @@
 from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
+from headtypes.core.results import Result
 from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
 
@@ -24,3 +25,28 @@ def join_types(plan: Plan, model: str, partition: str) -> dict:
 def plot_joined(plan: Plan, model: str, partition: str) -> dict:
     """The tasks whose planes are shown, in the order of the rule's inputs."""
     return {"planes": [entry.task for entry in plan.files_of(DIVERGENCE, model)]}
+
+
+RESULTS = (
+    Result(
+        "results/joined/{model}/{partition}.csv",
+        "join_types",
+        "every type in every analysis, beside random heads",
+        of=lambda plan: plan.joined,
+        name="joined",
+        section="To read first",
+        content="both papers: for each type and each number of each analysis of the model (`analysis`, `task`, "
+        "`quantity`, `statistic`) the `value` with its interval (`low`, `high`) where the analysis keeps what it "
+        "takes, and where the value lies among as many random heads of the same layers (`random`, `random_low`, "
+        "`random_high`, `rank`, `p`, `draws`); `heads` of the type, `overlap` of the random heads with it (empty "
+        "for probes), `doubtful` names ([method](../understand/method.md#types-beside-random-heads))",
+    ),
+    Result(
+        "results/joined/{model}/{partition}.{pdf,png}",
+        "plot_joined",
+        "every type in every analysis, beside random heads",
+        of=lambda plan: plan.joined,
+        section="To read first",
+        content="this table as a figure, and the types on the plane of Clark's Figure 6",
+    ),
+)

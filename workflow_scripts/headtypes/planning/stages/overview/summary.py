@@ -1,6 +1,7 @@
 """The page of all results."""
 
 from headtypes.analyses.stage import stage
+from headtypes.core.results import PICTURED, Result
 from headtypes.planning.entries import FeaturePlan, PartitionPlan
 from headtypes.planning.plan import Plan
 
@@ -83,3 +84,18 @@ def _partitions(entries: list[PartitionPlan]) -> list[dict[str, str]]:
 
 def _inputs(entries: list[FeaturePlan] | list[PartitionPlan]) -> list[dict[str, str]]:
     return [{"model": it.model, "task": it.task} for it in entries]
+
+
+RESULTS = (
+    Result(
+        "results/index.html",
+        "write_summary",
+        "the page of all results",
+        of=lambda plan: [{}],
+        name="summary",
+        section="To read first",
+        content="one page of all results, to open first: findings, the verdicts on both papers' claims with what "
+        "decides them, their tables and figures, and links to the files",
+        withheld=PICTURED,
+    ),
+)

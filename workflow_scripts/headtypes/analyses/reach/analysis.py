@@ -1,0 +1,45 @@
+"""Attention beyond sinks and recent tokens, as an analysis: its results."""
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import Result
+
+REACH = Analysis(
+    "reach",
+    results=(
+        Result(
+            "results/export/{model}/{partition}/full_attention_heads.tsv",
+            "export_full_attention",
+            "heads that need the whole cache, for other programs",
+            of=lambda plan: plan.cached,
+            section="Lists of heads for other programs",
+            content="for models of `export.full_attention`: the score of each key-value head [layer, head], as "
+            "DuoAttention and kvpress read it",
+        ),
+        Result(
+            "results/export/{model}/{partition}/config.json",
+            "export_full_attention",
+            "heads that need the whole cache, for other programs",
+            of=lambda plan: plan.cached,
+            section="Lists of heads for other programs",
+            content="`sink_size` and `recent_size` of these scores, the rule behind them, and what made them",
+        ),
+        Result(
+            "results/export/{model}/{partition}/full_attention_heads.csv",
+            "export_full_attention",
+            "heads that need the whole cache, for other programs",
+            of=lambda plan: plan.cached,
+            section="Lists of heads for other programs",
+            content="the same scores with intervals, and how often a head stays in its half",
+        ),
+        Result(
+            "results/reach/{model}/{task}.h5",
+            "measure_reach",
+            "attention beyond sinks and recent tokens",
+            of=lambda plan: plan.cached,
+            name="reach",
+            section="Lists of heads for other programs",
+            content="`share` float32 [sample, layer, head]: attention beyond sinks and recent tokens; `kv_heads`, "
+            "`sink_size`, `recent_size`",
+        ),
+    ),
+)

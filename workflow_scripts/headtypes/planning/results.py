@@ -1,0 +1,20 @@
+"""All results that rules write, as they are declared beside what makes them."""
+
+from types import SimpleNamespace
+
+from headtypes.analyses.registry import ANALYSES
+from headtypes.core.results import Result
+from headtypes.papers.clark2019 import stage as clark2019
+from headtypes.papers.clark2019.language import stage as language
+from headtypes.papers.guan2020 import stage as guan2020
+from headtypes.planning.stages import attention, models, tasks, training
+from headtypes.planning.stages.overview import atlas, joined, summary
+
+# In the order in which the documentation lists them, under their headings.
+RESULTS: tuple[Result, ...] = (
+    *(result for module in (summary, atlas, guan2020, clark2019, language, joined) for result in module.RESULTS),
+    *(result for analysis in ANALYSES for result in analysis.results),
+    *(result for module in (attention, models, tasks, training) for result in module.RESULTS),
+)
+# The patterns of results that several rules use, by their names.
+paths = SimpleNamespace(**{result.name.upper(): result.path for result in RESULTS if result.name})
