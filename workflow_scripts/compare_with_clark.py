@@ -5,7 +5,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.comparison import KEYS, compare_with_clark, comparison_page
 from headtypes.papers.clark2019.language.results import collect_coreference, collect_treebanks
 from headtypes.papers.clark2019.published import read_clark2019
-from headtypes.papers.clark2019.results import collect_all
+from headtypes.papers.clark2019.quantities import collect_all
 from headtypes.papers.comparison import tidy_table
 from headtypes.papers.keys import by_key
 

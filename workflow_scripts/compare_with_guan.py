@@ -24,6 +24,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         partitions,
         read_tables(inputs.ablations),
         stabilities,
+        published,
         intervals=read_intervals_of(spec["rows"], inputs.scores, spec["seed"]),
         choices=read_choices(
             named, by_key(spec["choices"], inputs.choices), by_key(spec["choices"], inputs.agreements)

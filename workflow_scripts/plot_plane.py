@@ -6,8 +6,7 @@ from headtypes.core.style import save_figure
 from headtypes.papers.clark2019.figure6 import plane_figure
 from headtypes.papers.clark2019.language.best import best_heads
 from headtypes.papers.clark2019.published import read_clark2019
-from headtypes.papers.clark2019.quantities import whole_statistics
-from headtypes.papers.clark2019.statistics import behaviours_of
+from headtypes.papers.clark2019.statistics import behaviours_of, whole_statistics
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)

@@ -4,7 +4,7 @@ from headtypes.core.style import save_figure
 from headtypes.papers.clark2019.figure2 import surface_figure
 from headtypes.papers.clark2019.figure4 import entropy_figure
 from headtypes.papers.clark2019.published import read_clark2019
-from headtypes.papers.clark2019.quantities import published_statistics, whole_statistics
+from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
-from headtypes.papers.clark2019.language.quantities import coreference_quantities, our_relation, treebank_quantities
-from headtypes.papers.clark2019.language.rules import MENTIONS
+from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
+from headtypes.papers.clark2019.language.scores import MENTIONS, our_relation
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.quantities import Quantities
 from tests.support.clark_results import CLARK

@@ -1,45 +1,33 @@
 """How claims of any paper are judged: an interval decides, without one the value does, and doubt is no verdict."""
 
 import math
-from typing import Literal
 
 import pytest
-from pydantic import ValidationError
 
-from headtypes.papers.claims import (
+from headtypes.papers.claims import Claim, Claims, correct, judge, wanted_by
+from headtypes.papers.quantities import (
     FAILS,
     HOLDS,
     NO_VERDICT,
     OPEN,
-    Claim,
     Finding,
+    Measured,
     NoVerdictError,
-    Rule,
+    Quantities,
     join,
-    judge,
+    measure_known,
 )
-from headtypes.papers.corrections import correct
-from headtypes.papers.published import Published
-from headtypes.papers.quantities import Measured, Quantities
 
-PAPER = Published(paper="", url="", notes=[])
-
-
-class AboveRule(Rule):
-    kind: Literal["above"] = "above"
-    of: str
-    limit: float
-
-    def find(self, quantities: Quantities, published: Published) -> Finding:
-        if self.of not in quantities:
-            raise NoVerdictError(f"{self.of} is not known")
-        return Finding(self.of, quantities[self.of], "above", self.limit)
+SAID = {"place": "section 1", "text": "So it is.", "words": "so it is", "limit": "ours"}
 
 
 def claim(**limits: float) -> Claim:
-    rules = [AboveRule(of=name, limit=limit) for name, limit in limits.items()]
-    said = {"basis": "stated", "place": "section 1", "words": "so it is", "limit": "ours"}
-    return Claim[AboveRule](id="c", text="So it is.", rules=rules, **said)
+    """That each of some quantities is above a limit."""
+
+    def ask(quantities: Quantities) -> list[Finding]:
+        return [quantities.quantity(name, name).above(limit) for name, limit in limits.items()]
+
+    return Claim("c", ask=ask, about="", **SAID)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +63,7 @@ def test_numbers_and_names_as_a_reader_sees_them():
 
 def test_a_rule_without_a_p_value_decides_only_where_there_is_no_other():
     with_p = Measured(2.0, 1, 3, lambda limit, side: 0.01)
-    found = judge(claim(a=0, b=0), Quantities({"a": Measured(2.0), "b": with_p}), PAPER)
+    found = judge(claim(a=0, b=0), Quantities({"a": Measured(2.0), "b": with_p}))
     assert (found.verdict, found.deciding) == (HOLDS, 1)
 
 
@@ -85,7 +73,7 @@ def test_a_rule_without_a_p_value_decides_only_where_there_is_no_other():
 )
 def test_a_claim_fails_where_a_rule_does_and_is_open_where_one_is(a, b, verdict, deciding):
     by_name = {name: Measured(sum(ends) / 2, *ends) for name, ends in (("a", a), ("b", b))}
-    found = judge(claim(a=0, b=0), Quantities(by_name), PAPER)
+    found = judge(claim(a=0, b=0), Quantities(by_name))
     assert (found.verdict, found.deciding) == (verdict, deciding)
     assert found.reason.startswith("ab"[deciding])
 
@@ -105,7 +93,7 @@ def test_claims_are_corrected_for_all_rules_that_were_tested_beside_them():
         "e": Measured(1.0),
     }
     claims = [claim(**dict.fromkeys(names, 0)) for names in ("a", "b", "ab", "c", "ac", "d", "e", "x")]
-    verdicts = [judge(it, Quantities(known), PAPER) for it in claims]
+    verdicts = [judge(it, Quantities(known)) for it in claims]
     assert [it.verdict for it in verdicts] == [HOLDS, HOLDS, HOLDS, FAILS, FAILS, OPEN, HOLDS, NO_VERDICT]
     found = correct(verdicts)
     # Nine rules were judged, of which the one without an interval is not tested.
@@ -123,24 +111,66 @@ def test_claims_are_corrected_for_all_rules_that_were_tested_beside_them():
 
 def test_a_corrected_claim_holds_with_its_least_certain_rule_and_fails_with_its_most_certain():
     known = {"a": measured(0.001), "b": measured(0.03), "c": measured(0.001, -1.0), "d": measured(0.04, -1.0)}
-    both, one = (
-        correct([judge(claim(**dict.fromkeys(names, 0)), Quantities(known), PAPER)])[0] for names in ("ba", "dc")
-    )
+    both, one = (correct([judge(claim(**dict.fromkeys(names, 0)), Quantities(known))])[0] for names in ("ba", "dc"))
     assert (both.verdict, both.p, both.p_holm) == (HOLDS, 0.03, 0.03)
     assert (one.verdict, one.p, one.p_holm) == (FAILS, 0.001, 0.002)
 
 
 @pytest.mark.parametrize(("basis", "words"), [("stated", ""), ("inferred", ""), ("from_table", "so it is")])
 def test_claims_rest_on_words_unless_they_are_from_a_table(basis, words):
-    with pytest.raises(ValidationError, match="c needs the paper's words unless it is from a table"):
-        Claim[AboveRule](
-            id="c", basis=basis, place="", text="", words=words, limit="", rules=[AboveRule(of="a", limit=0)]
-        )
+    with pytest.raises(ValueError, match="c needs the paper's words unless it is from a table"):
+        Claims("heads")("c", **SAID | {"basis": basis, "words": words})(lambda quantities: [])
+
+
+def test_claims_are_registered_in_their_order_with_what_they_are_about():
+    claims = Claims("heads")
+    for name in "ba":
+
+        @claims(name, types=("dense",), **SAID)
+        def _(quantities, name=name):
+            return quantities.quantity(name, name).below(0)
+
+    assert [(it.id, it.about, it.types, it.basis) for it in claims] == [
+        ("b", "heads", ("dense",), "stated"),
+        ("a", "heads", ("dense",), "stated"),
+    ]
+    known = {"share.dense": Measured(20.0), "a": Measured(-1.0), "b": Measured(1.0)}
+    assert [judge(it, Quantities(known)).verdict for it in claims] == [FAILS, HOLDS]
+
+
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        ({"share.dense": 20.0, "doubtful.vertical": 1.0}, "the partition lacks vertical and diagonal"),
+        (dict.fromkeys(("share.vertical", "share.diagonal", "doubtful.diagonal"), 1.0), "doubtful name: diagonal"),
+    ],
+)
+def test_a_claim_about_types_that_are_missing_or_doubtful_has_no_verdict(known, reason):
+    about_types = Claim("c", ask=lambda it: [], about="", types=("vertical", "diagonal"), **SAID)
+    found = judge(about_types, Quantities({name: Measured(value) for name, value in known.items()}))
+    assert (found.verdict, found.reason) == (NO_VERDICT, reason)
+
+
+def test_what_claims_ask_for_is_known_before_it_is_measured():
+    def ask(quantities):
+        return [
+            quantities.quantity("a", "a", lambda evidence: evidence + 1).above(0),
+            quantities.quantity("b", "b", unknown).above(0),
+            quantities.quantity("c", "c").above(0),
+        ]
+
+    def unknown(evidence):
+        raise NoVerdictError("there is no b")
+
+    wanted = wanted_by([Claim("c", ask=ask, about="", types=("dense",), **SAID)], Quantities)
+    assert measure_known(wanted, 1) == ({"a": 2}, {"b": "there is no b"})
 
 
 def test_a_missing_quantity_is_no_verdict_with_its_reason():
-    found = judge(claim(a=0, b=0), Quantities({"a": Measured(1.0)}), PAPER)
-    assert (found.verdict, found.reason, found.deciding) == (NO_VERDICT, "b is not known", None)
+    assert judge(claim(b=0), Quantities({}, missing={"b": "there is no b"})).reason == "there is no b"
+    assert judge(claim(b=0), Quantities({}, otherwise="nothing was read")).reason == "nothing was read"
+    found = judge(claim(a=0, b=0), Quantities({"a": Measured(1.0)}))
+    assert (found.verdict, found.reason, found.deciding) == (NO_VERDICT, "it was not measured", None)
 
 
 def test_a_weighted_sum_has_the_interval_of_its_draws_or_none():

@@ -10,7 +10,7 @@ from headtypes.deposit.parts import LeftOut, Made
 from headtypes.deposit.sources import Source
 from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.verdicts import Judged
-from headtypes.papers.claims import NO_VERDICT, VERDICTS
+from headtypes.papers.quantities import NO_VERDICT, VERDICTS
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,40 @@
-"""Which of a paper's claims hold: rules over quantities, judged on ours and on the published ones alike."""
+"""Claims of papers: a function of quantities registered with the paper's words; which of them hold, and how surely.
+
+A paper's claims stand in its folder:
+
+    claim = Claims("heads")
+
+    @claim(
+        "vertical-fewest-heads",
+        place="section 4",
+        text="Fewer heads are vertical than of any other type.",
+        words="the paper's words that it follows from",
+        limit="how the limit follows from them",
+    )
+    def _(model: Model):
+        return model.share_beside_others("vertical", min).below(0)
+"""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
-from pydantic import Field, model_validator
+import numpy as np
 
-from headtypes.papers.published import Data, Published
-from headtypes.papers.quantities import Measured, Quantities
-
-HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
-VERDICTS = (HOLDS, FAILS, OPEN, NO_VERDICT)
+from headtypes.core.bootstrap import ALPHA
+from headtypes.core.multiple import holm
+from headtypes.papers.quantities import (
+    FAILS,
+    HOLDS,
+    NO_VERDICT,
+    OPEN,
+    Finding,
+    Measure,
+    NoVerdictError,
+    Quantities,
+    join,
+)
 
 # What a claim rests on, and how a reader is told: the paper's words, what follows from them, or its figures alone.
 Basis = Literal["stated", "inferred", "from_table"]
@@ -20,84 +43,77 @@ BASES: dict[Basis, str] = {
     "inferred": "inferred from the text",
     "from_table": "from the table",
 }
+Findings = Finding | Sequence[Finding]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A rule's quantity, in words and as a number, and the side of a limit on which the paper claims it to be."""
+class Claim:
+    """What a paper says its numbers show.
 
-    quantity: str
-    measured: Measured
-    side: Literal["above", "below"]
-    limit: float
-
-    @property
-    def verdict(self) -> str:
-        """HOLDS or FAILS where the whole interval is on one side of the limit, else OPEN."""
-        # Rounded, so that a value at the limit stays there in spite of floating-point errors.
-        low, high = (round(end, 9) for end in self.measured.ends)
-        if self.side == "above":
-            return HOLDS if low > self.limit else FAILS if high <= self.limit else OPEN
-        return HOLDS if high < self.limit else FAILS if low >= self.limit else OPEN
-
-    @property
-    def p(self) -> float:
-        """The p-value of the limit, below 0.05 exactly where an interval is not open; NaN where there is none."""
-        return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit, self.side)
-
-    def __str__(self) -> str:
-        """One line that says what was found and what is claimed."""
-        return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}"
-
-
-class NoVerdictError(Exception):
-    """The quantities do not decide a rule or a claim; the message is the reason."""
-
-
-class Rule(Data):
-    """One condition of a claim; the rules of a paper are of several kinds, told apart by their field `kind`."""
-
-    def find(self, quantities: Quantities, published: Published) -> Finding:
-        """Measure the quantity that the rule is about.
-
-        published: the paper's data, for names and levels. Raises `NoVerdictError` where a quantity is not known.
-        """
-        raise NotImplementedError
-
-
-RuleKind = TypeVar("RuleKind", bound=Rule)
-
-
-class Claim(Data, Generic[RuleKind]):
-    """What a paper says its numbers show: rules of the kinds `RuleKind`, all of which have to hold.
-
-    basis: whether the paper says so, whether it follows from what it says, or whether only its figures show it.
+    id: what files and pages call it.
     place: the section, and the table or figure; text: the claim in our words.
-    words: those of the paper that the claim and its limits follow from; empty where its figures alone show it.
     limit: how the limits follow from the words or figures.
+    ask: a function of quantities that returns what is found: one finding, or several that all have to hold.
+    about: what decides it, such as the answers of a model, or a kind of task.
+    words: those of the paper that the claim and its limits follow from; empty where its figures alone show it.
+    basis: whether the paper says so, whether it follows from what it says, or whether only its figures show it.
+    types: those whose names the claim rests on.
     """
 
     id: str
-    basis: Basis
     place: str
     text: str
-    words: str = ""
     limit: str
-    rules: list[RuleKind] = Field(min_length=1)
+    ask: Callable[[Quantities], Findings]
+    about: str
+    words: str = ""
+    basis: Basis = "stated"
+    types: tuple[str, ...] = ()
 
-    @model_validator(mode="after")
-    def _rests_on_words(self) -> "Claim":
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where it rests on no words, or a claim from a table on some."""
         if (self.basis == "from_table") == bool(self.words):
             raise ValueError(f"{self.id} needs the paper's words unless it is from a table, which has none")
-        return self
 
-    def check(self, quantities: Quantities) -> None:
-        """Raise `NoVerdictError` where the claim cannot be judged on these quantities, whatever its rules are."""
+    def find(self, quantities: Quantities) -> tuple[Finding, ...]:
+        """What is found of it. Raises `NoVerdictError` where the quantities do not decide it, whatever they are.
+
+        That is where one that it needs is missing, and where a type that it rests on is missing or its name doubtful.
+        """
+        for types, reason in (
+            ([name for name in self.types if name not in quantities.types], "the partition lacks "),
+            ([name for name in self.types if name in quantities.doubtful], "doubtful name: "),
+        ):
+            if types:
+                raise NoVerdictError(reason + join(types))
+        found = self.ask(quantities)
+        return (found,) if isinstance(found, Finding) else tuple(found)
+
+
+class Claims(list[Claim]):
+    """A paper's claims about one thing, in their order; called as a decorator of functions, it adds one more."""
+
+    def __init__(self, about: str) -> None:
+        """Begin with none. about: as of `Claim`."""
+        super().__init__()
+        self.about = about
+
+    def __call__(self, id_: str, **said) -> Callable[[Callable[[Quantities], Findings]], None]:
+        """Register the decorated function as a claim; said: the other fields of `Claim`."""
+        return lambda ask: self.append(Claim(id_, ask=ask, about=self.about, **said))
+
+
+def wanted_by(claims: Iterable[Claim], kind: type[Quantities], **known) -> dict[str, Measure]:
+    """How to measure what claims ask for, by its name; known: what quantities of this kind have before."""
+    asked = kind({}, wanted={}, **known)
+    for claim in claims:
+        claim.ask(asked)
+    return asked.wanted
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim (one of `VERDICTS`), the reason in words, and the findings of its rules, which decide."""
+    """The verdict on a claim (one of `VERDICTS`), the reason in words, and the findings, which decide."""
 
     claim: Claim
     verdict: str
@@ -106,39 +122,67 @@ class Verdict:
 
     @property
     def deciding(self) -> int | None:
-        """Place of the rule that makes the verdict, None where there is no verdict.
+        """Index of the finding that makes the verdict, None where there is no verdict.
 
         Of several it is the one with the largest p-value, which has to hold as the others do, and of those that fail
         that with the smallest, since one is enough; the first of equals.
         """
-        places = [place for place, it in enumerate(self.findings) if it.verdict == self.verdict]
+        by_index = {number: it.p for number, it in enumerate(self.findings) if it.verdict == self.verdict}
         sign = -1 if self.verdict == FAILS else 1
-        by_place = {place: self.findings[place].p for place in places}
-        return max(places, key=lambda place: 0 if math.isnan(by_place[place]) else sign * by_place[place], default=None)
+        return max(by_index, key=lambda number: np.nan_to_num(sign * by_index[number]), default=None)
 
 
-def judge(claim: Claim, quantities: Quantities, published: Published) -> Verdict:
-    """Judge one claim: it fails where one of its rules does, is open where one is, and holds where all do.
+def judge(claim: Claim, quantities: Quantities) -> Verdict:
+    """Judge one claim: it fails where one of its findings does, is open where one is, and holds where all do.
 
-    A claim gets no verdict where a quantity that it needs is missing, or where its own check finds a reason for none.
+    A claim gets no verdict where the quantities do not decide it.
     """
     try:
-        claim.check(quantities)
-        findings = tuple(rule.find(quantities, published) for rule in claim.rules)
+        findings = claim.find(quantities)
     except NoVerdictError as error:
         return Verdict(claim, NO_VERDICT, str(error))
-    verdict = of_rules(finding.verdict for finding in findings)
+    verdict = _of_all(finding.verdict for finding in findings)
     reason = "; ".join(str(finding) for finding in findings if finding.verdict == verdict)
     return Verdict(claim, verdict, reason, findings)
 
 
-def of_rules(verdicts: Iterable[str]) -> str:
-    """The verdict on a claim from those on its rules."""
+@dataclass(frozen=True)
+class Correction:
+    """What is left of a verdict once it is corrected for the number of findings that were tested beside it.
+
+    p, p_holm: of the finding that makes the verdict, before and after; NaN where it has no interval.
+    """
+
+    verdict: str
+    p: float
+    p_holm: float
+
+
+def correct(verdicts: Sequence[Verdict]) -> list[Correction]:
+    """Correct the verdicts on the claims of one subject by Holm's procedure, over all findings that have a p-value.
+
+    A finding whose corrected p-value is not below 0.05 is open; the others stay as they are, and so do those without a
+    p-value, of which nothing says how sure they are. So with probability 0.95 none of the findings that were decided by
+    intervals is wrong.
+    """
+    p = np.array([finding.p for verdict in verdicts for finding in verdict.findings])
+    corrected = iter(holm(p).tolist())
+    corrections = []
+    for verdict in verdicts:
+        corrected_p = [next(corrected) for _ in verdict.findings]
+        deciding = verdict.deciding
+        if deciding is None:
+            corrections.append(Correction(NO_VERDICT, math.nan, math.nan))
+            continue
+        kept = [
+            OPEN if p_holm >= ALPHA else finding.verdict
+            for finding, p_holm in zip(verdict.findings, corrected_p, strict=True)
+        ]
+        corrections.append(Correction(_of_all(kept), verdict.findings[deciding].p, corrected_p[deciding]))
+    return corrections
+
+
+def _of_all(verdicts: Iterable[str]) -> str:
+    """The verdict on a claim from those on its findings."""
     verdicts = set(verdicts)
     return next(candidate for candidate in (FAILS, OPEN, HOLDS) if candidate in verdicts)
-
-
-def join(words: Iterable[str]) -> str:
-    """A list in words: a, b and c."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

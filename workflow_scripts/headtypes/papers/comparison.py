@@ -1,15 +1,15 @@
 """Our values beside the published ones and the verdicts on a paper's claims: the rows, and how a page shows them."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
-from headtypes.core.markdown import markdown_table
-from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, VERDICTS, Claim, judge
-from headtypes.papers.corrections import correct
-from headtypes.papers.published import Note, Published
-from headtypes.papers.quantities import Measured, Quantities
+from headtypes.core.markdown import document, markdown_table
+from headtypes.papers.claims import BASES, Claim, correct, judge
+from headtypes.papers.published import Published
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS, Measured, Quantities
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
@@ -31,19 +31,42 @@ HOW_CLAIMS_ARE_KNOWN = (
 )
 
 
-def claim_rows(claims: Iterable[Claim], ours: Quantities, theirs: Quantities, published: Published) -> list[dict]:
-    """The verdicts on the claims of one subject, with the numbers of the rules that decide, beside the paper's."""
-    claims = list(claims)
-    verdicts, rows = [judge(claim, ours, published) for claim in claims], []
-    for claim, verdict, corrected in zip(claims, verdicts, correct(verdicts), strict=True):
+@dataclass(frozen=True)
+class Subject:
+    """What is compared with a paper, such as a model under one partition or on one task.
+
+    names: in the columns of the table that name it, and what else is the same in all of its rows.
+    claims: those that it decides; ours, theirs: the quantities of it and of the paper; value_rows: published values
+        beside ours, as `value_row` makes them.
+    """
+
+    names: Mapping[str, str | float | None]
+    claims: Sequence[Claim]
+    ours: Quantities
+    theirs: Quantities
+    value_rows: Iterable[dict] = ()
+
+
+def comparison_table(subjects: Iterable[Subject], columns: Sequence[str]) -> pd.DataFrame:
+    """For each subject first the verdicts on its claims, then values; columns: those of the table, in their order."""
+    rows = [{**it.names, **row} for it in subjects for row in (*_claim_rows(it), *it.value_rows)]
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(NUMBERS, float))
+
+
+def _claim_rows(subject: Subject) -> Iterator[dict]:
+    """The verdicts on the claims of one subject, with the numbers of the findings that decide, beside the paper's."""
+    ours, remarks = subject.ours, subject.theirs.published.remarks
+    verdicts = [judge(claim, ours) for claim in subject.claims]
+    for verdict, corrected in zip(verdicts, correct(verdicts), strict=True):
+        claim = verdict.claim
         row = {"kind": "claim", "basis": claim.basis, "place": claim.place, "id": claim.id, "quantity": claim.text}
         if verdict.deciding is not None:
-            findings = judge(claim, theirs, published).findings
+            findings = judge(claim, subject.theirs).findings
             value = findings[verdict.deciding].measured.value if findings else None
             row |= _beside(verdict.findings[verdict.deciding].measured, value)
-        row |= {"verdict": verdict.verdict, "reason": verdict.reason, "remark": published.remarks(claim.id)}
-        rows.append(row | {"p": corrected.p, "p_holm": corrected.p_holm, "verdict_holm": corrected.verdict})
-    return rows
+        row |= {"verdict": verdict.verdict, "reason": verdict.reason, "remark": remarks(claim.id)}
+        row |= {"p": corrected.p, "p_holm": corrected.p_holm, "verdict_holm": corrected.verdict}
+        yield row | {"doubtful": ", ".join(name for name in claim.types if name in ours.doubtful)}
 
 
 def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float | None, published: Published) -> dict:
@@ -52,7 +75,33 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
     return row | {"verdict": "", "verdict_holm": "", "reason": "", "remark": published.remarks(id_)}
 
 
-def verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
+def comparison_page(
+    title: str,
+    introduction: Iterable[str],
+    table: pd.DataFrame,
+    keys: Sequence[str],
+    claims: Sequence[Claim],
+    published: Published,
+    section: Callable[..., Iterable[str]],
+) -> str:
+    """The comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
+
+    keys: the columns that name the subjects; section: the parts of a page about one, from its names and its rows.
+    """
+    parts = [
+        *introduction,
+        _verdict_counts(table, keys),
+        "## The claims",
+        "Where a limit is ours, the last column says how it follows from the paper's words.",
+        _claim_list(claims),
+    ]
+    for subject, rows in table.groupby(list(keys), sort=False):
+        parts += section(*subject, rows)
+    notes = "".join(f"- {note.place}: {note.text}\n" for note in published.notes)
+    return document(title, [*parts, "## Notes on the published values", notes])
+
+
+def _verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
     """How many claims have which verdict, one row of Markdown per subject and basis of the claims.
 
     table: claims and values of all subjects, which the columns `keys` name.
@@ -72,7 +121,7 @@ def verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
     return markdown_table(pd.DataFrame(counts))
 
 
-def claim_list(claims: Iterable[Claim]) -> str:
+def _claim_list(claims: Iterable[Claim]) -> str:
     """Every claim with its place, the paper's words, and how its limits follow from them, as Markdown."""
     rows = [
         {
@@ -94,12 +143,6 @@ def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
     """The rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
     yield from _claim_parts(rows[rows["kind"] == "claim"])
     yield from _value_parts(rows[rows["kind"] == "figure"])
-
-
-def note_parts(notes: Iterable[Note]) -> Iterator[str]:
-    """The notes on the published numbers, at the end of a page."""
-    yield "## Notes on the published values"
-    yield "".join(f"- {note.place}: {note.text}\n" for note in notes)
 
 
 def tidy_table(subjects: Mapping[tuple[str, ...], Quantities], keys: Iterable[str]) -> pd.DataFrame:

@@ -1,8 +1,32 @@
-"""The numbers that claims are judged on, ours and published ones alike."""
+"""The numbers that claims are judged on, ours and published ones alike, and what a claim finds of one."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from headtypes.core.bootstrap import bounds, p_of_side
+from headtypes.papers.published import Published
+
+HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
+VERDICTS = (HOLDS, FAILS, OPEN, NO_VERDICT)
+Side = Literal["above", "below"]
+# A function of evidence, such as means over all segments or over resamples of them, that gives a number for each.
+Measure = Callable[[Any], np.ndarray]
+
+Third = Literal["first", "middle", "last"]
+THIRDS: tuple[Third, ...] = ("first", "middle", "last")
+
+
+def third_of(layer: int, layers: int) -> Third:
+    """The third of the layers that the middle of a layer (from 0) lies in, for models of any depth."""
+    return THIRDS[(6 * layer + 3) // (2 * layers)]
+
+
+class NoVerdictError(Exception):
+    """The quantities do not decide a claim; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +44,12 @@ class Measured:
     high: float = math.nan
     p_value: Callable[[float, str], float] | None = field(default=None, compare=False, repr=False)
 
+    @classmethod
+    def drawn(cls, value: float, means: np.ndarray, sizes: np.ndarray) -> "Measured":
+        """With the interval and p-values of resampled means; sizes: of the drawn units, as in `bootstrap.bounds`."""
+        low, high = bounds(means, sizes)
+        return cls(value, float(low), float(high), lambda limit, side: float(p_of_side(means, sizes, limit, side)))
+
     @property
     def ends(self) -> tuple[float, float]:
         """The interval; without one, the value twice."""
@@ -33,20 +63,71 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """A quantity, in words and as a number, and the side of a limit on which the paper claims it to be."""
+
+    quantity: str
+    measured: Measured
+    side: Side
+    limit: float
+
+    @property
+    def verdict(self) -> str:
+        """HOLDS or FAILS where the whole interval is on one side of the limit, else OPEN."""
+        # Rounded, so that a value at the limit stays there in spite of floating-point errors.
+        low, high = (round(end, 9) for end in self.measured.ends)
+        if self.side == "above":
+            return HOLDS if low > self.limit else FAILS if high <= self.limit else OPEN
+        return HOLDS if high < self.limit else FAILS if low >= self.limit else OPEN
+
+    @property
+    def p(self) -> float:
+        """The p-value of the limit, below 0.05 exactly where an interval is not open; NaN where there is none."""
+        return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit, self.side)
+
+    def __str__(self) -> str:
+        """One line that says what was found and what is claimed."""
+        return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a claim is about, in words and as a number."""
+
+    words: str
+    measured: Measured
+
+    def above(self, limit: float) -> Finding:
+        """What is found of the claim that it is above a limit."""
+        return Finding(self.words, self.measured, "above", limit)
+
+    def below(self, limit: float) -> Finding:
+        """What is found of the claim that it is below a limit."""
+        return Finding(self.words, self.measured, "below", limit)
+
+
+@dataclass(frozen=True)
 class Quantities:
     """What is known of one subject, such as a model under one partition or on one task.
+
+    A paper derives a class of its own, with a method for each kind of quantity that its claims ask for.
 
     by_name: each quantity by its name, which the paper's module chooses, such as `share.dense`; what is not known is
         absent.
     interval: the value and interval of a weighted sum of quantities, {name: weight}, from samples drawn together for
         all of them; None where there are no such draws, and the sum of the values decides alone. A quantity that is
         no weighted sum of others is measured with its interval where quantities are collected, under its own name.
-    missing: why a quantity is not known, by its name, where there is a reason to give.
+    missing: why a quantity is not known, by its name, where there is a reason to give; otherwise: why any other is not.
+    published: the paper's data, for names and limits.
+    wanted: what claims ask for, by its name, if they are asked before anything is measured (see `wanted_by`).
     """
 
     by_name: Mapping[str, Measured]
     interval: Callable[[Mapping[str, float]], Measured] | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
+    otherwise: str = "it was not measured"
+    published: Published | None = None
+    wanted: dict[str, Measure] | None = None
 
     def __contains__(self, name: str) -> bool:
         """Whether the quantity of this name is known."""
@@ -66,3 +147,43 @@ class Quantities:
         if self.interval is not None:
             return self.interval(weights)
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
+
+    def quantity(self, name: str, words: str, measure: Measure | None = None) -> Quantity:
+        """The quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
+
+        measure: how it is measured on evidence, and on resamples of it; None for what is measured whatever is claimed.
+        """
+        if self.wanted is not None:
+            if measure is not None:
+                self.wanted[name] = measure
+            return Quantity(words, Measured(math.nan))
+        if name not in self.by_name:
+            raise NoVerdictError(self.missing.get(name, self.otherwise))
+        return Quantity(words, self.by_name[name])
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of the partition."""
+        return tuple(self.of_kind("share"))
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """The types whose name is doubtful."""
+        return tuple(self.of_kind("doubtful"))
+
+
+def measure_known(measures: Mapping[str, Measure], evidence: Any) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """What measures give on evidence, by name, and why others give nothing."""
+    values, reasons = {}, {}
+    for name, measure in measures.items():
+        try:
+            values[name] = measure(evidence)
+        except NoVerdictError as error:
+            reasons[name] = str(error)
+    return values, reasons
+
+
+def join(words: Iterable[str]) -> str:
+    """A list in words: a, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

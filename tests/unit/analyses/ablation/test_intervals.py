@@ -11,8 +11,7 @@ from headtypes.analyses.ablation.results import read_intervals, read_scores
 from headtypes.core import bootstrap
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
-from headtypes.papers.claims import FAILS, HOLDS, OPEN, Finding
-from headtypes.papers.quantities import Measured
+from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding, Measured
 
 RESAMPLES = 200
 CONDITIONS = ["baseline", "worse", "the same", "much worse"]

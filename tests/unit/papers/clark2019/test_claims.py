@@ -1,22 +1,25 @@
 """The paper's claims: each holds on results that are as the paper says, and each can be broken by itself."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
 from headtypes.analyses.gradients.results import Gradients
-from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, judge
+from headtypes.papers.claims import judge, wanted_by
 from headtypes.papers.clark2019 import quantities as quantities_module
+from headtypes.papers.clark2019.claims import CLAIMS
+from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
+from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities, published_quantities
-from headtypes.papers.clark2019.rules import HeadsRule, RatioRule
 from headtypes.papers.clark2019.statistics import Statistics
-from headtypes.papers.quantities import Quantities
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
 from tests.support.clark_results import CLARK, gradients_of, head_values, layers_of, surface_of
 
 PUBLISHED = read_clark2019(CLARK)
-CLAIMS = {claim.id: claim for claim in PUBLISHED.claims_about("text")}
+TEXTS = {claim.id: claim for claim in TEXT_CLAIMS}
 # What the paper says without a value, and the released figures do not show.
 IN_WORDS = {"little-self", "special-over-half", "sep-no-op", "broad-spread", "layers-alike"}
 
@@ -30,14 +33,14 @@ class Evidence:
     layers: dict | None = field(default_factory=layers_of)
     noise: float = 0.002
 
-    def quantities(self) -> Quantities:
+    def quantities(self) -> Heads:
         surface = surface_of(self.heads, noise=self.noise)
         return collect_quantities(surface, self.gradients, self.layers, PUBLISHED, seed=1)
 
 
 def verdicts(evidence: Evidence) -> dict[str, str]:
     quantities = evidence.quantities()
-    return {claim.id: judge(claim, quantities, PUBLISHED).verdict for claim in CLAIMS.values()}
+    return {claim.id: judge(claim, quantities).verdict for claim in TEXTS.values()}
 
 
 def heads(**changed) -> Evidence:
@@ -97,22 +100,22 @@ BROKEN = {
 
 
 def test_every_claim_holds_on_results_that_are_as_the_paper_says():
-    assert verdicts(Evidence()) == dict.fromkeys(CLAIMS, HOLDS)
+    assert verdicts(Evidence()) == dict.fromkeys(TEXTS, HOLDS)
 
 
 def test_every_claim_is_broken_somewhere():
-    assert BROKEN.keys() == CLAIMS.keys()
+    assert BROKEN.keys() == TEXTS.keys()
 
 
 @pytest.mark.parametrize(("claim", "place"), [(name, n) for name, some in BROKEN.items() for n in range(len(some))])
 def test_a_claim_fails_alone(claim, place):
-    assert verdicts(BROKEN[claim][place]) == dict.fromkeys(CLAIMS, HOLDS) | {claim: FAILS}
+    assert verdicts(BROKEN[claim][place]) == dict.fromkeys(TEXTS, HOLDS) | {claim: FAILS}
 
 
 def test_claims_hold_on_what_is_published_or_are_in_words():
     published = published_quantities(PUBLISHED)
-    found = {name: judge(claim, published, PUBLISHED).verdict for name, claim in CLAIMS.items()}
-    assert found == {name: NO_VERDICT if name in IN_WORDS else HOLDS for name in CLAIMS}
+    found = {name: judge(claim, published).verdict for name, claim in TEXTS.items()}
+    assert found == {name: NO_VERDICT if name in IN_WORDS else HOLDS for name in TEXTS}
 
 
 def test_the_numbers_are_those_of_the_released_figures_worked_out_by_hand():
@@ -130,7 +133,7 @@ def test_the_numbers_are_those_of_the_released_figures_worked_out_by_hand():
         "cls-broad-last": [3.90 - 3.65, 3.90 - 2.81],
     }
     for name, numbers in by_hand.items():
-        findings = judge(CLAIMS[name], published, PUBLISHED).findings
+        findings = judge(TEXTS[name], published).findings
         assert [finding.measured.value for finding in findings] == pytest.approx(numbers), name
 
 
@@ -157,7 +160,7 @@ def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of
         evidence.heads[name][:] = np.nan
     evidence.heads["first"][:] = 0.5
     quantities = evidence.quantities()
-    found = {name: judge(claim, quantities, PUBLISHED) for name, claim in CLAIMS.items()}
+    found = {name: judge(claim, quantities) for name, claim in TEXTS.items()}
     reasons = {name: verdict.reason for name, verdict in found.items() if verdict.verdict == NO_VERDICT}
     no_cls, no_sep, no_next = (
         "its inputs have no [CLS]",
@@ -181,7 +184,7 @@ def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of
 def test_a_causal_model_with_cls_sees_it_alone():
     evidence = Evidence()
     evidence.heads["entropy_cls"][:] = np.nan
-    verdict = judge(CLAIMS["cls-broad-last"], evidence.quantities(), PUBLISHED)
+    verdict = judge(TEXTS["cls-broad-last"], evidence.quantities())
     assert (verdict.verdict, verdict.reason) == (NO_VERDICT, "the model lets [CLS] look at itself alone")
 
 
@@ -194,34 +197,39 @@ def test_a_causal_model_with_cls_sees_it_alone():
 )
 def test_without_a_loss_nothing_is_said_of_gradients(gradients, reason):
     quantities = Evidence(gradients=gradients).quantities()
-    verdict = judge(CLAIMS["sep-no-op"], quantities, PUBLISHED)
+    verdict = judge(TEXTS["sep-no-op"], quantities)
     assert (verdict.verdict, verdict.reason) == (NO_VERDICT, reason)
     assert not quantities.of_kind("layer.gradient.all")
 
 
 def test_what_no_head_or_layer_shows_gets_no_verdict():
     narrow = heads(entropy=(EVERYWHERE, 1.0))
-    assert judge(CLAIMS["broad-spread"], narrow.quantities(), PUBLISHED).reason == "there are no broad heads"
+    assert judge(TEXTS["broad-spread"], narrow.quantities()).reason == "there are no broad heads"
     elsewhere = heads(sep=(EVERYWHERE, 0.1))
-    reason = judge(CLAIMS["sep-no-op"], elsewhere.quantities(), PUBLISHED).reason
+    reason = judge(TEXTS["sep-no-op"], elsewhere.quantities()).reason
     assert reason == "in no layer is attention to [SEP] above 0.25"
     unknown = Evidence(layers=None).quantities()
-    assert judge(CLAIMS["layers-alike"], unknown, PUBLISHED).reason == "divergences were not measured"
+    assert judge(TEXTS["layers-alike"], unknown).reason == "divergences were not measured"
+
+
+def measure_of(claim: str):
+    """How the one quantity that a claim asks for is measured on statistics."""
+    (measure,) = wanted_by([TEXTS[claim]], Heads, published=PUBLISHED).values()
+    return measure
 
 
 def test_as_many_heads_as_are_claimed_are_enough_and_one_at_the_limit_is_none():
-    rule = HeadsRule(kind="heads", statistic="previous", above=0.5, at_least=1)
     values = np.array([[[0.6, 0.2], [0.5, 0.1]], [[0.5, 0.2], [0.5, 0.1]]])
-    assert rule.measure(Statistics({"previous": values}, {}), None, PUBLISHED).tolist() == [1, 0]
-    assert rule.claimed[1:] == ("above", 0)
+    assert measure_of("previous-heads")(Statistics({"previous": values}, {})).tolist() == [1, 0]
+    (finding,) = judge(TEXTS["previous-heads"], Evidence().quantities()).findings
+    assert (finding.side, finding.limit) == ("above", 0)
 
 
 def test_a_ratio_is_averaged_over_the_layers_that_are_chosen_on_all_segments():
-    rule = RatioRule(kind="ratio", statistic="cls", to="punctuation", where="sep", exceeds=0.25, below=1)
     whole = Statistics({}, {"sep": np.array([0.1, 0.3, 0.4])})
-    drawn = {"sep": [[0.4, 0.1, 0.1]], "cls": [[1.0, 2.0, 9.0]], "punctuation": [[2.0, 4.0, 10.0]]}
-    found = rule.measure(Statistics({}, {name: np.array(it) for name, it in drawn.items()}), whole, PUBLISHED)
-    assert found == pytest.approx([(2 / 4 + 9 / 10) / 2])
+    drawn = {"sep": [[0.4, 0.1, 0.1]], "gradient.sep": [[1.0, 2.0, 9.0]], "gradient.all": [[2.0, 4.0, 10.0]]}
+    resampled = Statistics({}, {name: np.array(it) for name, it in drawn.items()}, on_all=whole)
+    assert measure_of("sep-no-op")(resampled) == pytest.approx([(2 / 4 + 9 / 10) / 2])
 
 
 @pytest.mark.parametrize(("layers", "judged"), [(1, False), (2, False), (3, True), (6, True), (24, True)])
@@ -229,8 +237,28 @@ def test_models_of_another_depth_are_judged_by_thirds(layers, judged):
     evidence = Evidence(gradients=None)
     chosen = np.arange(layers) * 12 // layers
     evidence.heads = {name: values[chosen] for name, values in evidence.heads.items()}
-    verdict = judge(CLAIMS["cls-early"], evidence.quantities(), PUBLISHED)
+    verdict = judge(TEXTS["cls-early"], evidence.quantities())
     assert verdict.verdict == (HOLDS if judged else NO_VERDICT)
     assert judged or verdict.reason == "the model has fewer than three layers"
-    alone = judge(CLAIMS["broad-lower-layers"], evidence.quantities(), PUBLISHED)
+    alone = judge(TEXTS["broad-lower-layers"], evidence.quantities())
     assert (alone.verdict == NO_VERDICT) == (layers == 1)
+
+
+def test_claims_are_about_the_kind_of_task_of_their_section():
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) == 28
+    places = {
+        "text": ("section 3.", "section 6"),
+        "treebank": ("section 1, Table 1", "section 4.2", "section 5"),
+        "coreference": ("section 4.3",),
+    }
+    assert Counter(claim.about for claim in CLAIMS) == {"text": 14, "treebank": 11, "coreference": 3}
+    for claim in CLAIMS:
+        assert claim.place.startswith(places[claim.about])
+        assert claim.text.endswith(".")
+
+
+def test_limits_of_heads_are_those_of_the_behaviours():
+    limits = {rule.statistic: rule.above for rule in PUBLISHED.behaviours.rules}
+    asked = wanted_by(TEXT_CLAIMS, Heads, published=PUBLISHED)
+    counted = {name for name in asked if name.startswith("heads.")}
+    assert counted == {f"heads.{name}.above_{limits[name]:g}" for name in ("previous", "next")}

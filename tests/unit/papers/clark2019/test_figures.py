@@ -17,7 +17,7 @@ from headtypes.papers.clark2019.figure3 import gradient_figure
 from headtypes.papers.clark2019.figure4 import entropy_figure
 from headtypes.papers.clark2019.figure6 import _BEHAVIOURS, plane_figure
 from headtypes.papers.clark2019.published import read_clark2019
-from headtypes.papers.clark2019.quantities import published_statistics, whole_statistics
+from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
 from tests.support.clark_results import CLARK, HEADS, LAYERS, UNIFORM, gradients_of, head_values, layers_of, surface_of
 from tests.support.drawing import DEFICIENCIES, lab, lettering, planted, texts
 

@@ -7,6 +7,7 @@ import pytest
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.markdown import to_html
+from headtypes.papers.guan2020.claims import CLAIMS
 from headtypes.papers.guan2020.comparison import COLUMNS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
@@ -76,7 +77,7 @@ def published(**changed: tuple[float, float]) -> dict[int, tuple[float, float]]:
 def compare(partitions: dict, table: pd.DataFrame, **more) -> pd.DataFrame:
     nothing = {"intervals": {}, "choices": {}, "parents": {}, "families": {}}
     of_stability = more.pop("stability", stabilities(partitions))
-    quantities = collect_quantities(partitions, table, of_stability, **nothing | more)
+    quantities = collect_quantities(partitions, table, of_stability, REFERENCE, **nothing | more)
     return compare_with_guan(quantities, published_stability(of_stability, partitions), REFERENCE)
 
 
@@ -119,7 +120,7 @@ def like_the_paper():
 def test_a_table_that_satisfies_every_claim_says_so():
     partitions = {KEY: partition(LIKE_THE_PAPER)}
     table = compare(partitions, ablations(partitions, published()), **beside())
-    assert claims(table)["verdict"].tolist() == ["holds"] * len(REFERENCE.claims)
+    assert claims(table)["verdict"].tolist() == ["holds"] * len(CLAIMS)
     page = comparison_page(table, REFERENCE)
     assert "| bert | squad-kmeans-k4 | stated | 24 | 0 | 0 | 0 | 24 | 0 |" in page
     assert "| bert | squad-kmeans-k4 | inferred from the text | 2 | 0 | 0 | 0 | 2 | 0 |" in page
@@ -221,7 +222,7 @@ def test_contradictions_of_the_paper_stand_beside_the_figure(like_the_paper):
 def test_a_doubtful_type_is_in_brackets_and_has_no_verdict():
     partitions = {KEY: partition(LIKE_THE_PAPER, doubtful=("vertical",))}
     table = compare(partitions, ablations(partitions, published()))
-    about = {claim.id for claim in REFERENCE.claims if "vertical" in claim.types}
+    about = {claim.id for claim in CLAIMS if "vertical" in claim.types}
     found = claims(table)
     assert set(found.index[found["doubtful"] == "vertical"]) == about
     assert set(found.loc[list(about), "verdict"]) == {"no verdict"}

@@ -5,6 +5,7 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
+from headtypes.papers.guan2020.claims import CLAIMS
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from tests.support.places import GUAN
@@ -12,7 +13,7 @@ from tests.support.places import GUAN
 REFERENCE = read_guan2020(GUAN)
 KEY = ("bert", "p")
 COLUMNS = ["model", "partition", "basis", "id", "place", "claim", "reading", "verdict", "reason", "depends"]
-OF_ANSWERS = {claim.id for claim in REFERENCE.claims if claim.place.startswith("section 5")}
+OF_ANSWERS = {claim.id for claim in CLAIMS if claim.place.startswith("section 5")}
 CONDITIONS = {each.id: each for each in REFERENCE.conditions}
 
 
@@ -79,7 +80,7 @@ def test_a_claim_whose_verdict_differs_under_one_reading_depends_on_it():
 
 def test_claims_keep_the_order_of_the_reference():
     table = judged(published())
-    assert list(dict.fromkeys(table["id"])) == [claim.id for claim in REFERENCE.claims if claim.id in OF_ANSWERS]
+    assert list(dict.fromkeys(table["id"])) == [claim.id for claim in CLAIMS if claim.id in OF_ANSWERS]
 
 
 def test_a_condition_that_a_reading_cannot_change_counts_as_under_the_configs_own():
@@ -107,7 +108,7 @@ def test_claims_that_no_answer_decides_are_absent():
     # Shares and layers have a verdict without any answer.
     assert judged(published(3)).empty
     doubtful = judged(published(), partitions={KEY: partition(doubtful=("diagonal",))})
-    assert set(doubtful["id"]) == {claim.id for claim in REFERENCE.claims if "diagonal" not in claim.types} & OF_ANSWERS
+    assert set(doubtful["id"]) == {claim.id for claim in CLAIMS if "diagonal" not in claim.types} & OF_ANSWERS
 
 
 def test_a_claim_that_only_one_reading_decides_is_there_and_depends():
@@ -156,7 +157,7 @@ def test_a_page_has_a_section_per_partition_with_claims_that_depend_first():
     assert "The reading decides 0 of 1 claims stated." in second
     lines = [line for line in first.splitlines() if "| section 5" in line]
     assert len(lines) == len(OF_ANSWERS)
-    claim = next(each for each in REFERENCE.claims if each.id == "dense_vertical-carries-inter")
+    claim = next(each for each in CLAIMS if each.id == "dense_vertical-carries-inter")
     assert lines[0] == f"| stated | {claim.place} | {claim.text} | holds | fails |"
     assert all(line.endswith("| holds | holds |") for line in lines[1:])
     assert first.count("| claims | place | claim | ablation | segments |") == 2

@@ -13,7 +13,7 @@ from headtypes.core.files import canonical_json
 from headtypes.core.tables import Shown
 from headtypes.pages.summary.pictures import Picture
 from headtypes.pages.summary.verdicts import Judged, counted, sign_of
-from headtypes.papers.claims import VERDICTS
+from headtypes.papers.quantities import VERDICTS
 
 
 @dataclass(frozen=True)

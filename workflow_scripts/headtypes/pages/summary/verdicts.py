@@ -7,7 +7,8 @@ import pandas as pd
 
 from headtypes.core.tables import Cell, Shown
 from headtypes.pages.summary.cells import Column, number, words
-from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, VERDICTS
+from headtypes.papers.claims import BASES
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS
 
 _SIGNS = dict(zip(VERDICTS, ("✓", "✕", "≈", "–"), strict=True))  # noqa: RUF001
 

@@ -4,39 +4,31 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import pandas as pd
 
-from headtypes.core.markdown import document, markdown_table
+from headtypes.core.markdown import markdown_table
 from headtypes.papers import comparison
-from headtypes.papers.claims import join
+from headtypes.papers.clark2019.claims import CLAIMS
+from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.language.comparison import coreference_values, treebank_values
 from headtypes.papers.clark2019.language.quantities import published_language
-from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.clark2019.language.scores import Documents, Trees
+from headtypes.papers.clark2019.published import DIGITISED, Clark2019, SurfaceValue
 from headtypes.papers.clark2019.quantities import Key, published_quantities
-from headtypes.papers.clark2019.rules import About
 from headtypes.papers.clark2019.statistics import WORDS
-from headtypes.papers.clark2019.values import DIGITISED, SurfaceValue
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
     HOW_CLAIMS_ARE_KNOWN,
-    NUMBERS,
-    claim_list,
-    claim_rows,
-    note_parts,
+    Subject,
+    comparison_table,
     subject_parts,
     value_row,
-    verdict_counts,
 )
-from headtypes.papers.quantities import Quantities
-from headtypes.papers.thirds import THIRDS
+from headtypes.papers.quantities import THIRDS, Quantities, join
 
 KEYS = ["model", "task"]
-# What a kind of task is measured on, and why a model without such a task has no verdict on the claims about it.
-_UNITS: dict[About, str] = {"text": "n_segments", "treebank": "n_sentences", "coreference": "n_documents"}
-_NOTHING: dict[About, str] = {
-    "text": "the model reads no text",
-    "treebank": "the model reads no treebank",
-    "coreference": "the model reads no documents with mentions",
-}
-COLUMNS = [*KEYS, *comparison.COLUMNS, *_UNITS.values()]
+# What a model can be asked, by the kind of task that it reads.
+_KINDS: tuple[type[Quantities], ...] = (Heads, Trees, Documents)
+_UNITS = [kind.unit for kind in _KINDS]
+COLUMNS = [*KEYS, *comparison.COLUMNS, *_UNITS]
 
 _SINK_WORDS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
 _OURS_ALONE = "sections 3.1 to 3.3"
@@ -58,34 +50,33 @@ def compare_with_clark(
       divided by that of all tokens (`sink_gradient.{layer}`). Of a treebank or of coreference: as
       `language.comparison` has them. Claims about a kind of task that a model does not have follow without a task.
       kind: claim or figure. ours, low, high, published, difference (ours less published): shares of attention, nats,
-      percent of heads, percent of words, or numbers of heads, as `quantity` says; of a claim those of the rule that
-      makes the verdict. basis, p, p_holm, verdict_holm: as `comparison.claim_rows` has them.
+      percent of heads, percent of words, or numbers of heads, as `quantity` says; of a claim those of the finding
+      that makes the verdict. basis, p, p_holm, verdict_holm: as `claims.correct` has them.
     """
-    theirs = Quantities({**published_quantities(published).by_name, **published_language(published).by_name})
-    models, rows = list(dict.fromkeys(model for model, _ in quantities)), []
-    for model in models:
+    theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
+    claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
+    subjects = []
+    for model in dict.fromkeys(model for model, _ in quantities):
         of_model = {key: ours for key, ours in quantities.items() if key[0] == model}
         for key, ours in of_model.items():
-            about = _about(ours)
-            known = theirs if key[0] in beside else Quantities({})
-            same = dict(zip(KEYS, key, strict=True)) | {_UNITS[about]: ours[_UNITS[about]].value}
-            rows += [same | row for row in claim_rows(published.claims_about(about), ours, theirs, published)]
+            kind = type(ours)
+            known = theirs[kind] if model in beside else Quantities({})
+            names = dict(zip(KEYS, key, strict=True)) | {kind.unit: ours[kind.unit].value}
             # A remark is about a published value.
-            blank = {} if key[0] in beside else {"remark": ""}
-            rows += [same | row | blank for row in _VALUES[about](ours, known, published)]
-        for about in (kind for kind in _UNITS if kind not in map(_about, of_model.values())):
-            claims = published.claims_about(about)
-            missing = {rule.name: _NOTHING[about] for claim in claims for rule in claim.rules}
-            found = claim_rows(claims, Quantities({}, missing=missing), theirs, published)
-            rows += [{"model": model, "task": ""} | row for row in found]
-    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys((*NUMBERS, *_UNITS.values()), float))
+            blank = {} if model in beside else {"remark": ""}
+            values = [row | blank for row in _VALUES[kind](ours, known, published)]
+            subjects.append(Subject(names, claims[kind], ours, theirs[kind], values))
+        for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
+            nothing = kind({}, otherwise=kind.absent)
+            subjects.append(Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
+    return comparison_table(subjects, COLUMNS).astype(dict.fromkeys(_UNITS, float))
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     """The comparison as Markdown: a section per model and task, verdicts first, then the values."""
     broad = next(rule for rule in published.behaviours.rules if rule.name == "broad")
     data = published.data
-    parts = [
+    introduction = [
         f"Published: {published.paper}. Its values are for {published.model}, on {data.segments.source} (texts), on "
         f"the {data.treebank.source} (treebanks) and on {data.coreference.source} (coreference). They stand beside "
         "ours for models that name them in the config. Its claims are judged for every model.",
@@ -99,31 +90,22 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
         "documents than those they are scored on, and of coreference on guesses among all other words. The values "
         "below are chosen and scored on the same ones, as in the paper: [Table 1](table1.md), [Table 2](table2.md), "
         "[Table 3](table3.md).",
-        verdict_counts(table, KEYS),
-        "## The claims",
-        "Where a limit is ours, the last column says how it follows from the paper's words.",
-        claim_list(published.claims),
     ]
-    for (model, task), section in table.groupby(KEYS, sort=False):
-        start = section["id"].str.partition(".")[0]
-        by_layer = section[start.isin(["layer", "third"]) & (section["kind"] == "figure")]
-        sinks = section[start.isin(["sink", "sink_gradient"])]
-        rest = section.drop(index=[*by_layer.index, *sinks.index])
-        parts += [f"## {model}, {task or 'what it does not read'}", *_counts(section), *subject_parts(rest)]
-        parts += _layer_parts(by_layer)
-        parts += _sink_parts(sinks)
-    return document("Beside Clark et al. 2019", [*parts, *note_parts(published.notes)])
+    title = "Beside Clark et al. 2019"
+    return comparison.comparison_page(title, introduction, table, KEYS, CLAIMS, published, _section)
 
 
-def _about(ours: Quantities) -> About:
-    """The kind of task that the quantities are of."""
-    return next(kind for kind, unit in _UNITS.items() if unit in ours)
-
-
-def _counts(section: pd.DataFrame) -> Iterator[str]:
-    for unit in _UNITS.values():
-        if section[unit].notna().any():
-            yield f"{int(section[unit].iloc[0]):,} {unit.removeprefix('n_')}."
+def _section(model: str, task: str, rows: pd.DataFrame) -> Iterator[str]:
+    start = rows["id"].str.partition(".")[0]
+    by_layer = rows[start.isin(["layer", "third"]) & (rows["kind"] == "figure")]
+    sinks = rows[start.isin(["sink", "sink_gradient"])]
+    yield f"## {model}, {task or 'what it does not read'}"
+    for unit in _UNITS:
+        if rows[unit].notna().any():
+            yield f"{int(rows[unit].iloc[0]):,} {unit.removeprefix('n_')}."
+    yield from subject_parts(rows.drop(index=[*by_layer.index, *sinks.index]))
+    yield from _layer_parts(by_layer)
+    yield from _sink_parts(sinks)
 
 
 def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
@@ -218,8 +200,8 @@ def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
     yield markdown_table(pd.DataFrame(lines))
 
 
-_VALUES: dict[About, Callable[[Quantities, Quantities, Clark2019], Iterator[dict]]] = {
-    "text": _text_values,
-    "treebank": treebank_values,
-    "coreference": coreference_values,
+_VALUES: dict[type[Quantities], Callable[[Quantities, Quantities, Clark2019], Iterator[dict]]] = {
+    Heads: _text_values,
+    Trees: treebank_values,
+    Documents: coreference_values,
 }

@@ -1,6 +1,6 @@
-"""The quantities that this paper's claims are judged on, collected from our results and from its own numbers.
+"""The quantities that this paper's claims about texts are judged on, from our results and from its own numbers.
 
-What the paper's rules measure has the names that `rules` gives. The others are
+What the claims ask for has the names that `heads` gives. The others are
 
 | name | what |
 | --- | --- |
@@ -14,34 +14,64 @@ What the paper's rules measure has the names that `rules` gives. The others are
 | `n_segments` | segments that the values are means over |
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.analyses.surface.results import COLUMNS, Surface
-from headtypes.core.bootstrap import RESAMPLES, bounds, draw_units, p_of_side
-from headtypes.papers.claims import NoVerdictError
+from headtypes.analyses.divergence.results import read_plane_fit
+from headtypes.analyses.gradients.results import Gradients, read_gradients
+from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface
+from headtypes.core.bootstrap import RESAMPLES, draw_units
+from headtypes.papers.claims import wanted_by
+from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
+from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.clark2019.rules import StatisticRule
-from headtypes.papers.clark2019.statistics import Statistics, shows
-from headtypes.papers.quantities import Measured, Quantities
-from headtypes.papers.thirds import THIRDS, Third
+from headtypes.papers.clark2019.statistics import (
+    Statistics,
+    by_layer,
+    published_statistics,
+    sink_of,
+    whole_statistics,
+)
+from headtypes.papers.quantities import THIRDS, Measure, Measured, measure_known
 
 Key = tuple[str, str]
 LayerTest = Mapping[str, float | int | None]
-# Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
-SINKS = ("cls", "sep", "punctuation", "first")
-_NEIGHBOURS = ("previous", "next")
 # Resamples that are held at once.
 _BLOCK = 250
-_Measure = Callable[[Statistics], np.ndarray]
+
+
+def collect_all(
+    surfaces: Mapping[Key, str | Path],
+    gradients: Mapping[Key, str | Path],
+    fits: Mapping[Key, str | Path],
+    published: Clark2019,
+    *,
+    seed: int,
+) -> dict[Key, Heads]:
+    """What is known of every model on every task of text: the quantities of each, in the order of the surface patterns.
+
+    surfaces, gradients, fits: files by model and task; of gradients there may be fewer. fits: what `project_heads` says
+        of the plane and of the layers.
+    seed: of the segments that are drawn for intervals; subjects with equally many segments draw the same ones.
+    """
+    return {
+        key: collect_quantities(
+            read_surface(path),
+            read_gradients(gradients[key]) if key in gradients else None,
+            read_plane_fit(fits[key])["layers"],
+            published,
+            seed=seed,
+        )
+        for key, path in surfaces.items()
+    }
 
 
 def collect_quantities(
     surface: Surface, gradients: Gradients | None, layers: LayerTest | None, published: Clark2019, *, seed: int
-) -> Quantities:
+) -> Heads:
     """What is known of a model on a task.
 
     surface: on at least one segment; gradients: of the same model, where they were measured.
@@ -52,140 +82,67 @@ def collect_quantities(
     measures = _measures(published, whole)
     measured = dict(_intervals(measures, whole, _resampled(surface, whole, published, seed)))
     measured["n_segments"] = Measured(len(surface.length))
-    missing = _reasons(published, whole)
+    _, missing = measure_known(measures, whole)
     if layers is not None and layers["difference"] is not None:
         measured["divergence.within_less_between"] = _permuted(layers)
         measured |= {f"divergence.{name}": Measured(layers[name]) for name in ("within", "between")}
     else:
         missing["divergence.within_less_between"] = "divergences were not measured"
-    return Quantities(measured, missing=missing)
+    return Heads(measured, missing=missing, published=published)
 
 
-def published_quantities(published: Clark2019) -> Quantities:
+def published_quantities(published: Clark2019) -> Heads:
     """The paper's own numbers, as far as they are printed or could be read off the figures that were released."""
     statistics = published_statistics(published)
-    measures = _measures(published, statistics)
-    return Quantities(dict(_intervals(measures, statistics, iter(()))))
+    return Heads(dict(_intervals(_measures(published, statistics), statistics, ())), published=published)
 
 
-def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """The statistics of a model on all segments; what cannot be asked of it is missing, with the reason."""
-    heads = {name: surface.mean(name) for name in COLUMNS}
-    missing = _missing(heads)
-    heads = {name: values for name, values in heads.items() if name not in missing}
-    layers = _by_layer(heads, published)
-    for place, kind in enumerate(ATTENDED):
-        name = f"gradient.{kind}"
-        if gradients is None or np.isnan(gradients.values[..., place]).any():
-            missing[name] = _why_no_gradients(gradients, kind)
-        else:
-            layers[name] = gradients.values[..., place].mean(axis=-1)
-    if "gradient.all" in layers:
-        kinds = [kind for kind in ATTENDED if kind != "all" and f"gradient.{kind}" in layers]
-        layers |= {f"gradient_ratio.{kind}": layers[f"gradient.{kind}"] / layers["gradient.all"] for kind in kinds}
-    return Statistics(heads, layers, surface.uniform.mean(axis=0, dtype=float), missing)
-
-
-def published_statistics(published: Clark2019) -> Statistics:
-    """The layers' means as far as they could be read off, and the heads that the text counts in each layer."""
-    layers = {name: np.array(values) for name, values in published.digitised.by_layer().items()}
-    listed = [layer for value in published.surface if value.heads is not None for layer in value.layers]
-    layers["offset_heads"] = np.bincount(listed, minlength=published.layers + 1)[1:]
-    return Statistics({}, layers)
-
-
-def sink_of(whole: Statistics, layer: int) -> str:
-    """The kind of token that gets the most attention in a layer, from 0: one of `SINKS`.
-
-    A first token that is [CLS] counts as that.
-    """
-    # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
-    return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
-
-
-def _measures(published: Clark2019, whole: Statistics) -> dict[str, _Measure]:
+def _measures(published: Clark2019, whole: Statistics) -> dict[str, Measure]:
     """Functions of statistics, by the name of what they measure; a name that ends in .* is measured in each layer."""
-    measures: dict[str, _Measure] = {f"layer.{name}.*": _of_layers(name) for name in whole.layers}
-    measures |= {f"third.{name}.{third}": _of_third(name, third) for name in whole.layers for third in THIRDS}
-    for rule in _rules(published):
-        measures[rule.name] = _of_rule(rule, whole, published)
+    measures: dict[str, Measure] = {f"layer.{name}.*": _of_layers(name) for name in whole.layers}
+    measures |= {
+        f"third.{name}.{third}": lambda it, name=name, third=third: it.of_third(name, third)
+        for name in whole.layers
+        for third in THIRDS
+    }
+    measures |= wanted_by(TEXT_CLAIMS, Heads, published=published)
     depth = len(next(iter(whole.layers.values())))
     for value in published.surface:
         if value.layers and value.heads is None and value.statistic in whole.layers and depth == published.layers:
-            measures[f"surface.{value.id}"] = _of_some_layers(value.statistic, [layer - 1 for layer in value.layers])
+            measures[f"surface.{value.id}"] = _of_layers(value.statistic, [layer - 1 for layer in value.layers])
     if whole.uniform is not None:
         measures["uniform"] = lambda statistics: statistics.uniform.mean(axis=-1)
         for layer in range(len(whole.uniform)):
             kind = sink_of(whole, layer)
-            measures[f"sink.{layer + 1}.{kind}"] = _of_some_layers(kind, [layer])
+            measures[f"sink.{layer + 1}.{kind}"] = _of_layers(kind, [layer])
     return measures
 
 
-def _rules(published: Clark2019) -> Iterator[StatisticRule]:
-    yield from (rule for claim in published.claims for rule in claim.rules if isinstance(rule, StatisticRule))
-
-
-def _of_layers(name: str) -> _Measure:
-    return lambda statistics: statistics.of_layers(name)
-
-
-def _of_some_layers(name: str, layers: list[int]) -> _Measure:
-    return lambda statistics: statistics.of_layers(name)[..., layers].mean(axis=-1)
-
-
-def _of_third(name: str, third: Third) -> _Measure:
-    return lambda statistics: statistics.of_third(name, third)
-
-
-def _of_rule(rule: StatisticRule, whole: Statistics, published: Clark2019) -> _Measure:
-    return lambda statistics: rule.measure(statistics, whole, published)
-
-
-def _reasons(published: Clark2019, whole: Statistics) -> dict[str, str]:
-    """Why rules cannot be measured, by the names of their numbers."""
-    reasons = {}
-    for rule in _rules(published):
-        try:
-            rule.measure(whole, whole, published)
-        except NoVerdictError as error:
-            reasons[rule.name] = str(error)
-    return reasons
+def _of_layers(name: str, some: list[int] | None = None) -> Measure:
+    """A statistic in each layer, or its mean over some."""
+    return lambda it: it.of_layers(name) if some is None else it.of_layers(name)[..., some].mean(axis=-1)
 
 
 def _intervals(
-    measures: Mapping[str, _Measure], whole: Statistics, resampled: Iterable[Statistics]
+    measures: Mapping[str, Measure], whole: Statistics, resampled: Iterable[Statistics]
 ) -> Iterator[tuple[str, Measured]]:
     """Each number with its interval over segments, where it is one of what was drawn again."""
-    values, known = {}, {}
-    for name, measure in measures.items():
-        try:
-            values[name], known[name] = measure(whole), measure
-        except NoVerdictError:
-            continue
-    drawn: dict[str, list[np.ndarray]] = {name: [] for name in known}
+    values, _ = measure_known(measures, whole)
+    drawn: dict[str, list[np.ndarray]] = {name: [] for name in values}
     segments = 0
     for statistics in resampled:
         segments = statistics.segments
-        for name, measure in known.items():
-            try:
-                drawn[name].append(measure(statistics))
-            except NoVerdictError:
-                continue  # Gradients are not drawn again.
+        # Gradients are not drawn again.
+        for name, means in measure_known({name: measures[name] for name in values}, statistics)[0].items():
+            drawn[name].append(means)
     for name, value in values.items():
-        low = high = np.full(np.shape(value), np.nan)
-        means, sizes = np.concatenate(drawn[name]) if drawn[name] else None, np.ones(segments)
-        if means is not None:
-            low, high = bounds(means, sizes)
-        if not name.endswith(".*"):
-            p_value = None if means is None else _p_value(means, sizes)
-            yield name, Measured(float(value), float(low), float(high), p_value)
-            continue
-        for layer, ends in enumerate(zip(value, low, high, strict=True), start=1):
-            yield f"{name[:-1]}{layer}", Measured(*map(float, ends))
-
-
-def _p_value(means: np.ndarray, sizes: np.ndarray) -> Callable[[float, str], float]:
-    return lambda limit, side: float(p_of_side(means, sizes, limit, side))
+        means = np.concatenate(drawn[name]) if drawn[name] else None
+        layers = [(name, ...)]
+        if name.endswith(".*"):
+            layers = [(f"{name[:-1]}{layer + 1}", (..., layer)) for layer in range(len(value))]
+        for full, index in layers:
+            number = float(value[index])
+            yield full, Measured(number) if means is None else Measured.drawn(number, means[index], np.ones(segments))
 
 
 def _permuted(layers: LayerTest) -> Measured:
@@ -216,41 +173,10 @@ def _resampled(surface: Surface, whole: Statistics, published: Clark2019, seed: 
             means = sums / segments if counted is None else sums / np.maximum(drawn @ counted, 1)
             by_head = means.reshape(-1, layers, heads, len(names))
             of_heads = {name: by_head[..., place] for place, name in enumerate(names)}
-            yield Statistics(of_heads, _by_layer(of_heads, published), drawn @ uniform / segments, segments=segments)
+            yield Statistics(of_heads, by_layer(of_heads, published), drawn @ uniform / segments, {}, segments, whole)
 
 
 def _in_blocks(counts: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
     """The same resamples, a few hundred at a time, since each has statistics of every head."""
     for some in counts:
         yield from np.split(some, range(_BLOCK, len(some), _BLOCK))
-
-
-def _by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str, np.ndarray]:
-    """Means over heads, [..., layer], and how many heads look at a neighbouring token."""
-    layers = {name: values.mean(axis=-1) for name, values in heads.items()}
-    if all(name in heads for name in _NEIGHBOURS):
-        rules = [rule for rule in published.behaviours.rules if rule.statistic in _NEIGHBOURS]
-        statistics = Statistics(heads, {})
-        layers["offset_heads"] = np.any([shows(rule, statistics) for rule in rules], axis=0).sum(axis=-1)
-    return layers
-
-
-def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
-    if gradients is None:
-        return "gradients were not measured"
-    return f"no segment has a token of the kind {kind}" if gradients.reason is None else f"the model {gradients.reason}"
-
-
-def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """Why columns are empty in some head of the model."""
-    empty = {name for name, values in heads.items() if np.isnan(values).any()}
-    no_cls, no_sep = "its inputs have no [CLS]", "its inputs have no [SEP]"
-    reasons = {
-        "next": "the model lets no token look at the next one",
-        "cls": no_cls,
-        **dict.fromkeys(("sep", "sep_to_sep", "other_to_sep"), no_sep),
-        "special": no_cls if "cls" in empty else no_sep,
-        "entropy_cls": no_cls if "cls" in empty else "the model lets [CLS] look at itself alone",
-    }
-    missing = {name: reasons.get(name, "no segment has it") for name in empty}
-    return missing | ({"offset_heads": missing["next"]} if "next" in missing else {})

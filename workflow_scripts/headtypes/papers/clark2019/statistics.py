@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headtypes.papers.claims import NoVerdictError
-from headtypes.papers.clark2019.values import Behaviour
-from headtypes.papers.thirds import Third, third_of
+from headtypes.analyses.gradients.results import ATTENDED, Gradients
+from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.papers.clark2019.published import Behaviour, Clark2019
+from headtypes.papers.quantities import NoVerdictError, Third, third_of
 
 # Each statistic in words, as tables and reasons have it; `gradient.{kind}` is about the kind of the attended token.
 WORDS = {
@@ -35,6 +36,9 @@ WORDS = {
     "gradient_ratio.punctuation": "gradient for attention to periods and commas / to all tokens",
     "gradient_ratio.other": "gradient for attention to other tokens / to all tokens",
 }
+# Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
+SINKS = ("cls", "sep", "punctuation", "first")
+_NEIGHBOURS = ("previous", "next")
 _UNKNOWN = "the paper gives no such value"
 
 
@@ -48,6 +52,7 @@ class Statistics:
         where it is not known.
     missing: why a statistic is not known, where it could have been.
     segments: number of segments that each resample has.
+    on_all: of resamples, the statistics on all segments, by which layers and heads are selected; None of these.
     """
 
     heads: Mapping[str, np.ndarray]
@@ -55,6 +60,12 @@ class Statistics:
     uniform: np.ndarray | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     segments: int = 0
+    on_all: "Statistics | None" = None
+
+    @property
+    def whole(self) -> "Statistics":
+        """The statistics on all segments."""
+        return self.on_all or self
 
     def of_heads(self, name: str) -> np.ndarray:
         """[..., layer, head] a statistic. Raises `NoVerdictError` where it is not known."""
@@ -106,3 +117,69 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
     for rule in known:
         marked[shows(rule, statistics)] = rule.name
     return marked
+
+
+def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
+    """The statistics of a model on all segments; what cannot be asked of it is missing, with the reason."""
+    heads = {name: surface.mean(name) for name in COLUMNS}
+    missing = _missing(heads)
+    heads = {name: values for name, values in heads.items() if name not in missing}
+    layers = by_layer(heads, published)
+    for place, kind in enumerate(ATTENDED):
+        name = f"gradient.{kind}"
+        if gradients is None or np.isnan(gradients.values[..., place]).any():
+            missing[name] = _why_no_gradients(gradients, kind)
+        else:
+            layers[name] = gradients.values[..., place].mean(axis=-1)
+    if "gradient.all" in layers:
+        kinds = [kind for kind in ATTENDED if kind != "all" and f"gradient.{kind}" in layers]
+        layers |= {f"gradient_ratio.{kind}": layers[f"gradient.{kind}"] / layers["gradient.all"] for kind in kinds}
+    return Statistics(heads, layers, surface.uniform.mean(axis=0, dtype=float), missing)
+
+
+def published_statistics(published: Clark2019) -> Statistics:
+    """The layers' means as far as they could be read off, and the heads that the text counts in each layer."""
+    layers = {name: np.array(values) for name, values in published.digitised.by_layer().items()}
+    listed = [layer for value in published.surface if value.heads is not None for layer in value.layers]
+    layers["offset_heads"] = np.bincount(listed, minlength=published.layers + 1)[1:]
+    return Statistics({}, layers)
+
+
+def sink_of(whole: Statistics, layer: int) -> str:
+    """The kind of token that gets the most attention in a layer, from 0: one of `SINKS`.
+
+    A first token that is [CLS] counts as that.
+    """
+    # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
+    return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
+
+
+def by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str, np.ndarray]:
+    """Means over heads, [..., layer], and how many heads look at a neighbouring token."""
+    layers = {name: values.mean(axis=-1) for name, values in heads.items()}
+    if all(name in heads for name in _NEIGHBOURS):
+        rules = [rule for rule in published.behaviours.rules if rule.statistic in _NEIGHBOURS]
+        statistics = Statistics(heads, {})
+        layers["offset_heads"] = np.any([shows(rule, statistics) for rule in rules], axis=0).sum(axis=-1)
+    return layers
+
+
+def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
+    if gradients is None:
+        return "gradients were not measured"
+    return f"no segment has a token of the kind {kind}" if gradients.reason is None else f"the model {gradients.reason}"
+
+
+def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Why columns are empty in some head of the model."""
+    empty = {name for name, values in heads.items() if np.isnan(values).any()}
+    no_cls, no_sep = "its inputs have no [CLS]", "its inputs have no [SEP]"
+    reasons = {
+        "next": "the model lets no token look at the next one",
+        "cls": no_cls,
+        **dict.fromkeys(("sep", "sep_to_sep", "other_to_sep"), no_sep),
+        "special": no_cls if "cls" in empty else no_sep,
+        "entropy_cls": no_cls if "cls" in empty else "the model lets [CLS] look at itself alone",
+    }
+    missing = {name: reasons.get(name, "no segment has it") for name in empty}
+    return missing | ({"offset_heads": missing["next"]} if "next" in missing else {})

@@ -1,35 +1,90 @@
-"""What Guan et al. 2020 published: their numbers, contradictions and claims, as `reference/guan2020.yaml` has them."""
+"""The numbers that Guan et al. 2020 published, and their contradictions, as `reference/guan2020.yaml` has them."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
-from headtypes.papers import claims
-from headtypes.papers.claims import NoVerdictError, join
-from headtypes.papers.guan2020.rules import AnyRule
-from headtypes.papers.guan2020.values import PublishedValues
-from headtypes.papers.guan2020.words import doubtful_of, types_of
-from headtypes.papers.published import read_published
-from headtypes.papers.quantities import Quantities
+from headtypes.attention.operations import head_of
+from headtypes.papers.published import Data, Published, read_published
 
+METRICS = {"exact_match": "exact match", "f1": "F1"}
 
-class Claim(claims.Claim[AnyRule]):
-    """A claim that rests on the names of `types`."""
-
-    types: list[str]
-
-    def check(self, quantities: Quantities) -> None:
-        """Raise `NoVerdictError` where the partition lacks one of the types, or the name of one is doubtful."""
-        missing = [name for name in self.types if name not in types_of(quantities)]
-        if missing:
-            raise NoVerdictError(f"the partition lacks {join(missing)}")
-        doubtful = [name for name in self.types if name in doubtful_of(quantities)]
-        if doubtful:
-            raise NoVerdictError(f"doubtful name: {join(doubtful)}")
+# What is halved to measure stability. The paper's agreement is that of all models, but it may be of any of these.
+HALVES = ("heads", "samples", "pairs")
+# The model of the paper's Figures 1 to 3, with which it compares the others.
+MAIN_MODEL = "squad"
 
 
-class Guan2020(PublishedValues):
+class PublishedCondition(Data):
+    """An ablation and its scores in percent.
+
+    operations: operation by type, for the types that are not kept; table: where it stands in the paper.
+    """
+
+    id: int
+    table: int
+    operations: dict[str, str]
+    exact_match: float
+    f1: float
+
+
+class PublishedShare(Data):
+    """A type's part of all heads: percent as printed, how many heads that is, and where they mostly are."""
+
+    percent: float
+    heads: int
+    layers: Literal["first", "middle", "last", "nearly_all"]
+
+
+class PublishedShares(Data):
+    """Shares of the types, by type."""
+
+    place: str
+    types: dict[str, PublishedShare]
+
+
+class PublishedStability(Data):
+    """Stability in percent, by what the model was trained on."""
+
+    place: str
+    models: dict[str, float]
+
+
+class DocumentedScores(Data):
+    """Scores in percent that the checkpoint's own authors give."""
+
+    model: str
+    exact_match: float
+    f1: float
+
+
+class Guan2020(Published):
     """Everything that is compared with this paper."""
 
-    claims: list[Claim]
+    model: str
+    task: str
+    heads: int
+    conditions: list[PublishedCondition]
+    shares: PublishedShares
+    stability: PublishedStability
+    documented: DocumentedScores
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """What a model in the config can stand beside: the rows of Table 1."""
+        return tuple(self.stability.models)
+
+    @property
+    def baseline(self) -> PublishedCondition:
+        """The condition that does nothing."""
+        return next(condition for condition in self.conditions if not condition.operations)
+
+    def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
+        """Return the condition with these operations, or None; types that are kept do not count, single heads do."""
+        wanted = {
+            target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)
+        }
+        return next((condition for condition in self.conditions if condition.operations == wanted), None)
 
 
 def read_guan2020(path: str | Path) -> Guan2020:

@@ -1,6 +1,6 @@
 """The quantities that this paper's claims are judged on, collected from our results and from its own numbers.
 
-`words` lists their names.
+`model` lists their names.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,9 +10,9 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.descent import matched_clusters
-from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.words import HALVES, METRICS
-from headtypes.papers.quantities import Measured, Quantities
+from headtypes.papers.guan2020.model import Model
+from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
+from headtypes.papers.quantities import Measured
 
 _SCORES = ["id", "condition", *METRICS, "n_questions"]
 _STABILITY = [*(f"{half}_all_agree" for half in HALVES), "own_cluster"]
@@ -25,12 +25,13 @@ def collect_quantities(
     partitions: Mapping[Key, Partition],
     ablations: pd.DataFrame | None,
     stabilities: pd.DataFrame | None,
+    published: Guan2020,
     *,
     intervals: Mapping[Key, Interval],
     choices: Mapping[Key, Mapping[str, float]],
     parents: Mapping[Key, Partition],
     families: Mapping[Key, Mapping[str, Partition]],
-) -> dict[Key, Quantities]:
+) -> dict[Key, Model]:
     """What is known of every model and partition.
 
     partitions: by model and name of the partition; the order of the result.
@@ -49,6 +50,7 @@ def collect_quantities(
             partition,
             _of(ablations, key, _SCORES),
             _of(stabilities, key, _STABILITY),
+            published,
             intervals.get(key),
             choices.get(key, {}),
             parents.get(key),
@@ -64,7 +66,7 @@ def published_stability(stabilities: pd.DataFrame | None, keys: Iterable[Key]) -
     return {key: _of(stabilities, key, [column])[column].dropna().tolist() for key in keys}
 
 
-def published_quantities(published: Guan2020, stability: Iterable[float]) -> Quantities:
+def published_quantities(published: Guan2020, stability: Iterable[float]) -> Model:
     """The paper's own numbers; it gives none for layers, single samples, other clusterings, or parents.
 
     stability: the numbers of its Table 1 that stand beside the model at hand.
@@ -73,7 +75,7 @@ def published_quantities(published: Guan2020, stability: Iterable[float]) -> Qua
     values |= {f"share.{name}": share.percent for name, share in published.shares.types.items()}
     k = len(published.shares.types)
     values |= {f"stability.{k}.published {number}": value for number, value in enumerate(stability, start=1)}
-    return Quantities({name: Measured(value) for name, value in values.items()})
+    return Model({name: Measured(value) for name, value in values.items()}, published=published)
 
 
 def _of(table: pd.DataFrame | None, key: Key, columns: list[str]) -> pd.DataFrame:
@@ -86,11 +88,12 @@ def _quantities(
     partition: Partition,
     evaluated: pd.DataFrame,
     stability: pd.DataFrame,
+    published: Guan2020,
     interval: Interval | None,
     choices: Mapping[str, float],
     parent: Partition | None,
     family: Mapping[str, Partition],
-) -> Quantities:
+) -> Model:
     # A task of sentence pairs has no exact match, and an F1 of another kind.
     evaluated = evaluated[evaluated["id"].notna() & evaluated["exact_match"].notna()]
     # Where two conditions of the config do the same, the first counts.
@@ -133,7 +136,7 @@ def _quantities(
         for metric in METRICS:
             name = f"{number}.{metric}"
             measured[name] = of_sum({name: 1.0}) if interval else Measured(scores.loc[number, metric])
-    return Quantities(measured, of_sum if interval else None)
+    return Model(measured, of_sum if interval else None, published=published)
 
 
 def _heads(partition: Partition) -> dict[str, np.ndarray]:

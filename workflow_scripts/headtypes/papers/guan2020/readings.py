@@ -6,12 +6,13 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.markdown import document, markdown_table
-from headtypes.papers.claims import BASES, NO_VERDICT, join
+from headtypes.papers.claims import BASES
+from headtypes.papers.guan2020 import claims_of_answers
 from headtypes.papers.guan2020.comparison import compare_with_guan
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import Key, collect_quantities
-from headtypes.papers.guan2020.rules import OF_ANSWERS
 from headtypes.papers.guan2020.tables import ablation_table
+from headtypes.papers.quantities import NO_VERDICT, join
 
 # The name of the config's own reading.
 OWN = "ablation"
@@ -38,14 +39,14 @@ def readings_table(
         the readings differ in it).
     """
     # Claims about shares of types, for instance, do not depend on answers.
-    of_answers = [claim.id for claim in published.claims if any(isinstance(rule, OF_ANSWERS) for rule in claim.rules)]
+    of_answers = [claim.id for claim in claims_of_answers.claim]
     judged = []
     for reading in (None, *readings):
         chosen = _under(rows, reading)
         of_reading = [rows[place] for place in chosen], partitions, [metrics[place] for place in chosen], published
         answers = ablation_table(*of_reading, intervals={}, controls={})
         quantities = collect_quantities(
-            partitions, answers, None, intervals=intervals, choices={}, parents={}, families={}
+            partitions, answers, None, published, intervals=intervals, choices={}, parents={}, families={}
         )
         compared = compare_with_guan(quantities, {}, published)
         claims = compared[(compared["kind"] == "claim") & compared["id"].isin(of_answers)]

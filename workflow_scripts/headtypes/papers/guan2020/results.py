@@ -11,7 +11,7 @@ from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.choice_files import read_agreement, read_ways
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.table_files import read_csv
-from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
+from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL
 from headtypes.papers.keys import NAMED
 
 Key = tuple[str, str]
@@ -42,7 +42,7 @@ def read_intervals_of(rows: Sequence[dict], paths: Sequence[str | Path], seed: i
 def read_choices(
     partitions: Iterable[dict], ways: dict[Key, str | Path], agreements: dict[Key, str | Path]
 ) -> dict[Key, dict[str, float]]:
-    """What the comparisons of clusterings say of clusterings like each partition: quantities, as `words` names them.
+    """What the comparisons of clusterings say of clusterings like each partition: quantities, as `model` names them.
 
     partitions: model, partition, task, method, k and distance_bins of each, None where it was imported.
     ways, agreements: the two tables of the comparison, by model and task.

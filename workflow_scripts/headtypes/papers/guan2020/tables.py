@@ -10,8 +10,7 @@ from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.markdown import document, markdown_table
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.registry import KINDS, MAIN_METRICS, METRICS, counted_by
-from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.words import HALVES, MAIN_MODEL
+from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 
 _AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
 # In the order of their columns: what kinds of task are first of all measured by, then the others; percentages first.

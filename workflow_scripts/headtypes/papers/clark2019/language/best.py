@@ -10,7 +10,7 @@ from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.coreference.results import read_coreference
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.results import read_best_heads
-from headtypes.papers.clark2019.language.quantities import ALL, our_relation
+from headtypes.papers.clark2019.language.scores import ALL, our_relation
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from headtypes.analyses.coreference.guesses import CANDIDATES
-from headtypes.papers.clark2019.language.quantities import ALL
-from headtypes.papers.clark2019.language.rules import MENTIONS, SYSTEMS
+from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, SYSTEMS
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.comparison import value_row
 from headtypes.papers.quantities import Quantities

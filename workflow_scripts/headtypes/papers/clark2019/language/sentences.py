@@ -25,7 +25,7 @@ from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 from headtypes.models.records import ModelRecord
 from headtypes.papers.clark2019.language.best import best_of_mentions, best_of_relations
-from headtypes.papers.clark2019.language.quantities import our_relation
+from headtypes.papers.clark2019.language.scores import our_relation
 from headtypes.papers.clark2019.language.sentence_files import SentenceMap
 
 # Sentences of each phenomenon, and how many words they have.

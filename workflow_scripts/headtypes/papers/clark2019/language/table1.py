@@ -9,7 +9,7 @@ from headtypes.analyses.relations.pairs import TOTALS
 from headtypes.core.markdown import document
 from headtypes.core.tables import Column, Table
 from headtypes.papers.clark2019.language.cells import head_names, percent, signed
-from headtypes.papers.clark2019.language.quantities import our_relation
+from headtypes.papers.clark2019.language.scores import our_relation
 from headtypes.papers.clark2019.published import Clark2019
 
 Key = tuple[str, str]

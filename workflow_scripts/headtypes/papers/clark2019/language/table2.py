@@ -9,8 +9,7 @@ from headtypes.core.markdown import document
 from headtypes.core.tables import Column, Table
 from headtypes.papers.clark2019.language.cells import head_names, percent, spaced
 from headtypes.papers.clark2019.language.comparison import READINGS
-from headtypes.papers.clark2019.language.quantities import ALL
-from headtypes.papers.clark2019.language.rules import MENTIONS
+from headtypes.papers.clark2019.language.scores import ALL, MENTIONS
 from headtypes.papers.clark2019.published import Clark2019
 
 Key = tuple[str, str]

@@ -8,7 +8,7 @@ import pandas as pd
 from headtypes.core.markdown import document
 from headtypes.core.tables import Column, Table
 from headtypes.papers.clark2019.language.cells import percent, spaced
-from headtypes.papers.clark2019.language.rules import SYSTEMS
+from headtypes.papers.clark2019.language.scores import SYSTEMS
 from headtypes.papers.clark2019.published import Clark2019
 
 Key = tuple[str, str]

@@ -1,28 +1,24 @@
-"""A second paper is its own data and rules: it shares the machinery, and touches nothing of the first."""
+"""A third paper is its own data and claims: it shares the engine, and touches nothing of the others."""
 
 import subprocess
 import sys
-from typing import Annotated, Literal
 
 import pandas as pd
 import pytest
-from pydantic import Field
 
 from headtypes.core.errors import InputError
-from headtypes.core.markdown import document
-from headtypes.papers.claims import Claim, Finding, NoVerdictError, Rule
+from headtypes.papers.claims import Claims, judge
 from headtypes.papers.comparison import (
     COLUMNS,
-    claim_list,
-    claim_rows,
-    note_parts,
+    Subject,
+    comparison_page,
+    comparison_table,
     subject_parts,
     tidy_table,
     value_row,
-    verdict_counts,
 )
 from headtypes.papers.published import Data, Published, read_published
-from headtypes.papers.quantities import Measured, Quantities
+from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
 from tests.support.places import SCRIPTS
 
 YAML = """
@@ -34,55 +30,7 @@ relations:
 broad_heads: 4
 notes:
   - {place: Table 1, figures: [relation.nsubj], remark: the text has 58.6, text: The table's number is taken.}
-claims:
-  - id: heads-specialise
-    basis: stated
-    place: section 4
-    words: better than any offset
-    limit: ten points, since less would be no gain
-    text: For some relations a head beats the best offset by more than ten points.
-    rules:
-      - {kind: relation, relation: det, above: 10}
-      - {kind: relation, relation: nsubj, above: 10}
-  - id: broad-heads
-    basis: from_table
-    place: section 3
-    limit: three heads of four
-    text: At least three heads attend broadly.
-    rules: [{kind: heads, statistic: entropy, above: 3.8, at_least: 3}]
 """
-
-
-class RelationRule(Rule):
-    """The best head finds a relation more often than the best offset, by more than `above` points."""
-
-    kind: Literal["relation"]
-    relation: str
-    above: float
-
-    def find(self, quantities: Quantities, published: "Paper") -> Finding:
-        names = [f"relation.{self.relation}.{system}" for system in ("accuracy", "baseline")]
-        if not all(name in quantities for name in names):
-            raise NoVerdictError(f"the treebank has no {self.relation}")
-        measured = quantities.weighted_sum(dict(zip(names, (1.0, -1.0), strict=True)))
-        return Finding(f"accuracy of {self.relation} less that of the offset", measured, "above", self.above)
-
-
-class HeadsRule(Rule):
-    """At least so many heads have a statistic above a limit: a count, which is no weighted sum."""
-
-    kind: Literal["heads"]
-    statistic: str
-    above: float
-    at_least: int
-
-    def find(self, quantities: Quantities, published: "Paper") -> Finding:
-        name = f"heads.{self.statistic}"
-        if name not in quantities:
-            raise NoVerdictError(f"{self.statistic} was not measured")
-        return Finding(
-            f"heads with {self.statistic} above {self.above:g}", quantities[name], "above", self.at_least - 1
-        )
 
 
 class Relation(Data):
@@ -94,17 +42,52 @@ class Relation(Data):
 class Paper(Published):
     relations: list[Relation]
     broad_heads: int
-    claims: list[Claim[Annotated[RelationRule | HeadsRule, Field(discriminator="kind")]]]
 
 
-def published_quantities(paper: Paper) -> Quantities:
+class Model(Quantities):
+    """With `Paper` as what is published."""
+
+    def lead(self, relation: str) -> Quantity:
+        names = [f"relation.{relation}.{system}" for system in ("accuracy", "baseline")]
+        if not all(name in self for name in names):
+            raise NoVerdictError(f"the treebank has no {relation}")
+        measured = self.weighted_sum(dict(zip(names, (1.0, -1.0), strict=True)))
+        return Quantity(f"accuracy of {relation} less that of the offset", measured)
+
+
+claim = Claims("heads")
+
+
+@claim(
+    "heads-specialise",
+    place="section 4",
+    text="For some relations a head beats the best offset by more than ten points.",
+    words="better than any offset",
+    limit="ten points, since less would be no gain",
+)
+def _(model: Model):
+    return [model.lead(relation).above(10) for relation in ("det", "nsubj")]
+
+
+@claim(
+    "broad-heads",
+    basis="from_table",
+    place="section 3",
+    text="At least three heads attend broadly.",
+    limit="three heads of four",
+)
+def _(model: Model):
+    return model.quantity("heads.entropy", "heads with entropy above 3.8").above(2)
+
+
+def published_quantities(paper: Paper) -> Model:
     values = {"heads.entropy": paper.broad_heads}
     for row in paper.relations:
         values |= {f"relation.{row.relation}.accuracy": row.accuracy, f"relation.{row.relation}.baseline": row.baseline}
-    return Quantities({name: Measured(value) for name, value in values.items()})
+    return Model({name: Measured(value) for name, value in values.items()}, published=paper)
 
 
-def ours(det: tuple[float, float], broad: Measured) -> Quantities:
+def ours(det: tuple[float, float], broad: Measured) -> Model:
     """Accuracies of a head and of the offset, whose differences have intervals of four points."""
     values = {"relation.det.accuracy": det[0], "relation.det.baseline": det[1]}
     values |= {"relation.nsubj.accuracy": 60.0, "relation.nsubj.baseline": 45.0}
@@ -113,7 +96,7 @@ def ours(det: tuple[float, float], broad: Measured) -> Quantities:
         value = sum(weight * values[name] for name, weight in weights.items())
         return Measured(value, value - 2, value + 2)
 
-    return Quantities({name: Measured(value) for name, value in values.items()} | {"heads.entropy": broad}, interval)
+    return Model({name: Measured(value) for name, value in values.items()} | {"heads.entropy": broad}, interval)
 
 
 @pytest.fixture
@@ -123,16 +106,15 @@ def paper(tmp_path):
     return read_published(path, Paper)
 
 
-def compared(paper: Paper, subjects: dict[tuple[str, str], Quantities]) -> pd.DataFrame:
-    theirs, rows = published_quantities(paper), []
+def compared(paper: Paper, subjects: dict[tuple[str, str], Model]) -> pd.DataFrame:
+    theirs, compared = published_quantities(paper), []
     for (model, task), quantities in subjects.items():
-        found = claim_rows(paper.claims, quantities, theirs, paper)
+        rows = []
         for row in paper.relations:
-            id_ = f"relation.{row.relation}.accuracy"
-            words = f"accuracy of {row.relation}"
-            found.append(value_row("Table 1", id_, words, quantities[id_], row.accuracy, paper))
-        rows += [{"model": model, "task": task, **row} for row in found]
-    return pd.DataFrame(rows, columns=["model", "task", *COLUMNS])
+            id_, words = f"relation.{row.relation}.accuracy", f"accuracy of {row.relation}"
+            rows.append(value_row("Table 1", id_, words, quantities[id_], row.accuracy, paper))
+        compared.append(Subject({"model": model, "task": task}, claim, quantities, theirs, rows))
+    return comparison_table(compared, ["model", "task", *COLUMNS])
 
 
 def test_its_claims_hold_on_its_own_numbers_and_are_judged_on_ours(paper):
@@ -154,26 +136,29 @@ def test_its_claims_hold_on_its_own_numbers_and_are_judged_on_ours(paper):
     assert remarks["ewt", "relation.nsubj.accuracy"] == "the text has 58.6"
     assert remarks["ewt", "relation.det.accuracy"] == ""
     theirs = published_quantities(paper)
-    assert {row["verdict"] for row in claim_rows(paper.claims, theirs, theirs, paper)} == {"holds"}
+    assert {judge(it, theirs).verdict for it in claim} == {"holds"}
+
+
+def section(model: str, task: str, rows: pd.DataFrame):
+    yield f"## {model}, {task}"
+    yield from subject_parts(rows)
 
 
 def test_its_page_and_its_quantities_have_its_own_subjects(paper):
     subjects = {("bert", "ewt"): ours((90.0, 50.0), Measured(5.0, 4.0, 6.0))}
     table = compared(paper, subjects)
-    counts = verdict_counts(table, ["model", "task"])
-    page = document("Nobody", [counts, *subject_parts(table), *note_parts(paper.notes)])
+    page = comparison_page("Nobody", ["Words."], table, ["model", "task"], claim, paper, section)
     assert "| bert | ewt | stated | 1 | 0 | 0 | 0 | 1 | 0 |" in page
     assert "| bert | ewt | from the table | 1 | 0 | 0 | 0 | 1 | 0 |" in page
     decides = "heads with entropy above 3.8: 5.00 (4.00 to 6.00); claimed above 2"
     assert f"| broad-heads | holds | holds |  |  | {decides} |  |" in page
+    of_subject = page.split("## bert, ewt")[1]
+    shown = ("### Claims: stated", "| heads-specialise |", "### Claims: from the table", "### Table 1", "## Notes on")
+    places = [of_subject.index(text) for text in shown]
+    assert places == sorted(places)
+    assert "| section 4 | “better than any offset” | ten points, since less would be no gain |" in page
     assert (
-        page.index("### Claims: stated") < page.index("| heads-specialise |") < page.index("### Claims: from the table")
-    )
-    listed = claim_list(paper.claims)
-    assert "| section 4 | “better than any offset” | ten points, since less would be no gain |" in listed
-    assert (
-        "| broad-heads | from the table | At least three heads attend broadly. | section 3 |  | three heads of"
-        in listed
+        "| broad-heads | from the table | At least three heads attend broadly. | section 3 |  | three heads of" in page
     )
     assert "| accuracy of nsubj | 60.00 | 58.50 | 1.50 | the text has 58.6 |" in page
     assert "- Table 1: The table's number is taken." in page
@@ -187,9 +172,7 @@ def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path):
     path = tmp_path / "nobody2030.yaml"
     for before, after, message in (
         ("accuracy: 94.3", "accuracy: many", "relations.0.accuracy: "),
-        ("kind: heads", "kind: guess", "claims.1.rules.0: .*'guess'"),
         ("broad_heads: 4", "broad_head: 4", "broad_heads?: "),
-        ("rules: [{kind: heads, statistic: entropy, above: 3.8, at_least: 3}]", "rules: []", "claims.1.rules: "),
     ):
         path.write_text(YAML.replace(before, after))
         with pytest.raises(InputError, match=rf"nobody2030.yaml: {message}"):
@@ -198,7 +181,7 @@ def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path):
 
 def test_the_machinery_needs_nothing_of_the_first_paper():
     """In a process of its own, since other tests load the first paper."""
-    shared = ("claims", "comparison", "corrections", "names", "published", "quantities")
+    shared = ("claims", "comparison", "names", "published", "quantities")
     program = f"import sys\nfor name in {shared}: __import__(f'headtypes.papers.{{name}}')\n"
     program += "assert not [name for name in sys.modules if 'guan2020' in name]\n"
     subprocess.run([sys.executable, "-c", program], cwd=SCRIPTS, check=True)

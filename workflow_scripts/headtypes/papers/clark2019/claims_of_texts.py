@@ -1,0 +1,216 @@
+"""The claims of sections 3 and 6: what heads of a text look at, and which heads are alike.
+
+Thirds are the first, middle and last third of the layers, so that models of another depth can be judged.
+
+Sentences that no claim decides: that attention to [SEP] is a no-op ("we speculate"; that the loss does not depend on it
+is a claim); that the entropy from [CLS] is very close to that of all tokens in most layers (see the notes); that there
+are clear clusters of heads that behave similarly (a picture).
+"""
+
+from headtypes.papers.claims import Claims
+from headtypes.papers.clark2019.heads import Heads
+from headtypes.papers.clark2019.statistics import WORDS, Statistics, shows
+from headtypes.papers.quantities import NoVerdictError
+
+of_surface, of_layers = Claims(Heads.about), Claims(Heads.about)
+
+
+@of_surface(
+    "little-self",
+    place="section 3.1",
+    text="Most heads put little attention on the current token.",
+    words="most heads put little attention on the current token",
+    limit="no number is given; little is less than a tenth, and most are more than half of the heads",
+)
+def _(heads: Heads):
+    return heads.percent("self", "below", 0.1).above(50)
+
+
+@of_surface(
+    "previous-heads",
+    place="section 3.1",
+    text="Some heads put more than half of their attention on the previous token.",
+    words=(
+        "four attention heads (in layers 2, 4, 7, and 8) on average put >50% of their attention on the previous token"
+    ),
+    limit="the paper's 50 percent; one head is enough, since another model has other heads",
+)
+def _(heads: Heads):
+    return heads.count("previous", above=0.5).above(0)
+
+
+@of_surface(
+    "next-heads",
+    place="section 3.1",
+    text="Some heads put more than half of their attention on the next token.",
+    words="five attention heads (in layers 1, 2, 2, 3, and 6) put >50% of their attention on the next token",
+    limit="the paper's 50 percent; one head is enough, since another model has other heads",
+)
+def _(heads: Heads):
+    return heads.count("next", above=0.5).above(0)
+
+
+@of_surface(
+    "offsets-early",
+    place="section 3.1",
+    text="Heads that look at the next or the previous token are mainly in the earlier layers.",
+    words=(
+        "heads that specialize to attending heavily on the next or previous token, especially in earlier layers of "
+        "the network"
+    ),
+    limit="the paper's 50 percent; there are more such heads in a layer of the first third than in one of the last",
+)
+def _(heads: Heads):
+    return heads.mean_less_third("offset_heads", "first", "last").above(0)
+
+
+@of_surface(
+    "cls-early",
+    place="section 3.2, Figure 2",
+    text="Early heads attend to [CLS] more than middle and deep ones do.",
+    words="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    limit="early are the first third of the layers, in which the mean is above that of either other third",
+)
+def _(heads: Heads):
+    return [heads.mean_less_third("cls", "first", other).above(0) for other in ("middle", "last")]
+
+
+@of_surface(
+    "sep-middle",
+    place="section 3.2, Figure 2",
+    text="In the middle layers over half of the attention goes to [SEP].",
+    words="over half of BERT's attention in layers 6-10 focuses on [SEP]",
+    limit="the paper's half, in the middle third of the layers (5 to 8 of 12), since other models have other layers",
+)
+def _(heads: Heads):
+    return heads.mean("sep", "middle").above(0.5)
+
+
+@of_surface(
+    "punctuation-deep",
+    place="section 3.2, Figure 2",
+    text="Deep heads attend to periods and commas more than early and middle ones do.",
+    words="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    limit="deep are the last third of the layers, in which the mean is above that of either other third",
+)
+def _(heads: Heads):
+    return [heads.mean_less_third("punctuation", "last", other).above(0) for other in ("first", "middle")]
+
+
+@of_surface(
+    "special-over-half",
+    place="section 3.2, Figure 2",
+    text="A head's attention to [CLS], [SEP], periods and commas together is often more than half of all.",
+    words="Often more than half of a head's total attention is to these tokens",
+    limit="the paper's half; often is more than a quarter of the heads",
+)
+def _(heads: Heads):
+    return heads.percent("special", "above", 0.5).above(25)
+
+
+@of_surface(
+    "sep-looks-at-sep",
+    place="section 3.2, Figure 2",
+    text=(
+        "Where heads look at [SEP], [SEP] itself looks at [SEP] for more than 90 percent and more than other tokens do."
+    ),
+    words=(
+        "they instead almost entirely (more than 90%; see bottom of Figure 2) attend to themselves and the other "
+        "[SEP] token"
+    ),
+    limit="the paper's 90 percent, in the middle third of the layers, where heads look at [SEP]",
+)
+def _(heads: Heads):
+    return [
+        heads.mean("sep_to_sep", "middle").above(0.9),
+        heads.mean_less_statistic("sep_to_sep", "middle", "other_to_sep").above(0),
+    ]
+
+
+@of_surface(
+    "sep-no-op",
+    place="section 3.2, Figure 3",
+    text="From the layer on where attention to [SEP] becomes high, the loss hardly depends on it.",
+    words=(
+        "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
+        "attention to [SEP] become very small"
+    ),
+    limit=(
+        "high is above 0.25, which the published means pass between layers 4 and 5; very small is less than half of "
+        "the mean over all tokens of a layer"
+    ),
+)
+def _(heads: Heads):
+    high = 0.25
+
+    def measure(statistics: Statistics):
+        sep, of_all = statistics.of_layers("gradient.sep"), statistics.of_layers("gradient.all")
+        chosen = statistics.whole.of_layers("sep") > high
+        if not chosen.any():
+            raise NoVerdictError(f"in no layer is {WORDS['sep']} above {high:g}")
+        return (sep[..., chosen] / of_all[..., chosen]).mean(axis=-1)
+
+    where = f"mean over layers with {WORDS['sep']} above {high:g}"
+    words = f"{WORDS['gradient.sep']} divided by {WORDS['gradient.all']}, {where}"
+    return heads.quantity("ratio.gradient.sep.to.gradient.all", words, measure).below(0.5)
+
+
+@of_surface(
+    "broad-lower-layers",
+    place="section 3.3, Figure 4",
+    text="The first layer has heads of particularly high entropy.",
+    words="In the first layer there are particularly high-entropy heads",
+    limit="the mean over the heads of the first layer is above that of every other layer",
+)
+def _(heads: Heads):
+    return heads.mean_less_other_layers("entropy", "first_layer").above(0)
+
+
+@of_surface(
+    "broad-spread",
+    place="section 3.3",
+    text="Heads that attend broadly put at most a tenth of their attention on any one word.",
+    words="These high-entropy attention heads typically spend at most 10% of their attention mass on any single word",
+    limit="the paper's 10 percent, as the mean over the heads that the released notebook calls broad",
+)
+def _(heads: Heads):
+    def measure(statistics: Statistics):
+        broad = next(it for it in heads.published.behaviours.rules if it.name == "broad")
+        chosen = shows(broad, statistics.whole)
+        if not chosen.any():
+            raise NoVerdictError("there are no broad heads")
+        return statistics.of_heads("peak")[..., chosen].mean(axis=-1)
+
+    return heads.quantity("behaviour.broad.peak", f"mean {WORDS['peak']} of broad heads", measure).below(0.1)
+
+
+@of_surface(
+    "cls-broad-last",
+    place="section 3.3",
+    text=(
+        "In the last layer [CLS] attends broadly, with an entropy above the mean of all tokens there and of [CLS] in "
+        "other layers."
+    ),
+    words="the last layer has a high entropy from [CLS] of 3.89 nats, indicating very broad attention",
+    limit="high is above every other layer, and above the mean of all tokens, with which the text compares it",
+)
+def _(heads: Heads):
+    return [
+        heads.mean_less_other_layers("entropy_cls", "last_layer").above(0),
+        heads.mean_less_statistic("entropy_cls", "last_layer", "entropy").above(0),
+    ]
+
+
+@of_layers(
+    "layers-alike",
+    place="section 6, Figure 6",
+    text="Heads of one layer have attention that is more alike than that of heads of different layers.",
+    words="Heads within the same layer are often fairly close to each other",
+    limit="close is closer than heads of different layers, by more than permutations of the layers' labels give",
+)
+def _(heads: Heads):
+    words = "mean divergence (nats a row) of heads within layers less that between layers"
+    return heads.quantity("divergence.within_less_between", words).below(0)
+
+
+TEXT_CLAIMS = (*of_surface, *of_layers)

@@ -1,0 +1,145 @@
+"""Accuracies at dependency relations and coreference, and what this paper's claims ask of them.
+
+Accuracies are in percent, of heads that were chosen on other sentences or documents than those they are scored on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from headtypes.papers.quantities import Finding, NoVerdictError, Quantities, Quantity, Side, join
+
+Statistic = Literal["accuracy", "lead", "direction"]
+# Of the best head of a relation.
+STATISTICS: dict[Statistic, str] = {
+    "accuracy": "accuracy of the best head",
+    "lead": "accuracy of the best head less that of the best offset",
+    "direction": "accuracy of the best head from dependent to head less that of the best from head to dependent",
+}
+# Systems, as tables and reasons have them.
+SYSTEMS = {
+    "best_head": "the best head",
+    "nearest": "nearest",
+    "head_match": "head match",
+    "rules": "rules",
+    "right_branching": "right-branching",
+    "best_offset": "the best offset",
+    "attention": "attention",
+    "attention_and_words": "attention and words",
+    "distance_and_words": "distance and words",
+    "random_network": "random network",
+}
+MENTIONS = ("pronoun", "proper", "nominal")
+ALL = "all"
+# Our names of relations where they are not the paper's: annotation and relation.
+_OURS = {ALL: ("universal", ALL), "poss": ("stanford", "poss*")}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Accuracies in percent by name: [...] resamples, or one value.
+
+    `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}` and
+    `probe.{system}`.
+
+    missing: why accuracies whose names begin with a word are not known, by that word.
+    used: names that were asked for.
+    """
+
+    by_name: Mapping[str, np.ndarray]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the accuracy of this name is known."""
+        return name in self.by_name
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The accuracy of this name. Raises `NoVerdictError` where it is not known."""
+        if name not in self.by_name:
+            start, first, *rest = name.split(".")
+            reasons = {
+                "relation": f"the table has no row of {first}: its words are too few, or have no XPOS tags",
+                "antecedents": f"no mention is of the type {'.'.join(rest)}",
+            }
+            raise NoVerdictError(self.missing.get(start, reasons.get(start, "it was not measured")))
+        self.used.add(name)
+        return self.by_name[name]
+
+
+class Trees(Quantities):
+    """Quantities of a model on a treebank, with `published.Clark2019` as what is published.
+
+    Every method raises `NoVerdictError` where what it needs was not measured.
+    """
+
+    about: ClassVar[str] = "treebank"
+    unit: ClassVar[str] = "n_sentences"
+    absent: ClassVar[str] = "the model reads no treebank"
+
+    def best_head(self, relation: str, statistic: Statistic) -> Quantity:
+        """A statistic of one relation's best head."""
+        name = f"relation.{relation}.{statistic}"
+        words = f"{STATISTICS[statistic]}, {relation}"
+        return self.quantity(f"scored.{relation}.{statistic}", words, lambda scores: scores[name])
+
+    def at_least(
+        self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
+    ) -> Finding:
+        """That so many of some relations, as far as they are known, have a statistic on one side of a limit.
+
+        There is no verdict where they are too few, but would be enough with those that are not known.
+        """
+
+        def measure(scores: Scores) -> np.ndarray:
+            names = [f"relation.{name}.{statistic}" for name in relations]
+            missing = [name for name in names if name not in scores]
+            known = [scores[name] for name in names if name not in missing]
+            # Where no drawn sentence has a relation, it is on no side.
+            count = np.asarray(sum(values > limit if side == "above" else values < limit for values in known))
+            if count.ndim == 0 and count < number <= count + len(missing):
+                scores[missing[0]]
+            return count
+
+        words = f"relations, of {join(relations)}, with {STATISTICS[statistic]} {side} {limit:g}"
+        return self.quantity(f"relations.{statistic}.{side}_{limit:g}", words, measure).above(number - 1)
+
+    def probe_difference(self, system: str, other: str) -> Quantity:
+        """The attachment score of one system less that of another."""
+        words = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
+        return self.quantity(
+            f"probe.{system}.less_{other}", words, lambda it: it[f"probe.{system}"] - it[f"probe.{other}"]
+        )
+
+
+class Documents(Quantities):
+    """Quantities of a model on documents with mentions, as of `Trees`."""
+
+    about: ClassVar[str] = "coreference"
+    unit: ClassVar[str] = "n_documents"
+    absent: ClassVar[str] = "the model reads no documents with mentions"
+
+    def difference(self, system: str, other: str) -> Quantity:
+        """The accuracy of one system at the antecedents of all mentions, less that of another."""
+        return self.quantity(
+            f"antecedents.{system}.less_{other}",
+            lead_words(system, other),
+            lambda it: it[f"antecedents.{system}.{ALL}"] - it[f"antecedents.{other}.{ALL}"],
+        )
+
+
+def lead_words(system: str, other: str) -> str:
+    """The accuracy of one system less that of another, in words."""
+    return f"accuracy of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
+
+
+def least(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:
+    """[...] the smallest of a statistic of several relations. Raises `NoVerdictError` where one is not known."""
+    return np.min([scores[f"relation.{name}.{statistic}"] for name in relations], axis=0)
+
+
+def our_relation(relation: str) -> tuple[str, str]:
+    """The annotation and the name in our tables of a relation of the paper's."""
+    return _OURS.get(relation, ("stanford", relation))
