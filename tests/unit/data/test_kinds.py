@@ -18,7 +18,9 @@ from headtypes.data.world.tasks import DATA_SETS
 from headtypes.models.loading import HEADS
 from headtypes.planning.config import checks, schema
 from headtypes.planning.config.checks import check_models
+from headtypes.planning.digest import code_parts
 from tests.support.configs import full_config
+from tests.support.places import SCRIPTS
 from tests.support.tiny import bert_tokenizer
 
 
@@ -68,6 +70,25 @@ def test_a_key_belongs_to_the_kinds_that_have_it():
     assert kinds_with("max_seq_length") == ["text", "treebank", "coreference"]
     assert kinds_with("samples") == ["question_answering", "sentence_pair", "multiple_choice", "text"]
     assert kinds_with("source") == list(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("script", "asks"),
+    {
+        "fetch_task": {"rows_of_file", "rows_of_hub", "rows_of_world"},
+        "sample_inputs": {"draw_samples"},
+        "extract_features": set(),
+        "prepare_windows": {"cut_windows"},
+        "finetune_model": {"cut_windows", "training_targets"},
+        "measure_importance": {"answer_targets", "answer_logits"},
+        "evaluate_condition": {"check_answerable", "read_answers", "score_answers", "mean_scores"},
+        "measure_intervals": set(),
+    }.items(),
+)
+def test_a_job_runs_again_only_for_what_it_asks_of_a_kind(script, asks):
+    """Else an edit of the scoring would train a model again, and one of a parser would run everything."""
+    reached = {part.rpartition(".")[2] for part in code_parts(SCRIPTS / f"{script}.py") if "/data/kinds/" in part}
+    assert reached & METHODS == asks
 
 
 @dataclass(frozen=True)

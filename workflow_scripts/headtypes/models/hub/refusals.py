@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import getmro
 
 from huggingface_hub import constants, set_client_factory
 
@@ -108,7 +109,7 @@ def _names(error: BaseException) -> set[str]:
     Names, because the errors of the network are those of the library that `huggingface_hub` happens to use, the third
     one in some years.
     """
-    return {kind.__name__ for each in _chain(error) for kind in type(each).__mro__}
+    return {kind.__name__ for each in _chain(error) for kind in getmro(type(each))}
 
 
 def _refused(error: BaseException) -> BaseException:
