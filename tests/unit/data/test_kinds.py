@@ -64,12 +64,16 @@ def test_every_data_set_of_the_world_is_of_one_kind():
 
 
 def test_a_key_belongs_to_the_kinds_that_have_it():
-    assert kinds_with("columns") == ["sentence_pair", "multiple_choice"]
     assert kinds_with("choices") == ["multiple_choice"]
-    assert kinds_with("folder") == ["text", "coreference"]
-    assert kinds_with("max_seq_length") == ["text", "treebank", "coreference"]
-    assert kinds_with("samples") == ["question_answering", "sentence_pair", "multiple_choice", "text"]
-    assert kinds_with("source") == list(KINDS)
+    assert kinds_with("test_file") == ["treebank"]
+    assert kinds_with("source") == list(KINDS), "that of all"
+    for key, having, lacking in (
+        ("columns", {"sentence_pair", "multiple_choice"}, "text"),
+        ("folder", {"text", "coreference"}, "question_answering"),
+        ("samples", {"question_answering", "sentence_pair", "multiple_choice", "text"}, "treebank"),
+    ):
+        assert having <= set(kinds_with(key))
+        assert lacking not in kinds_with(key)
 
 
 @pytest.mark.parametrize(
