@@ -81,6 +81,12 @@ def compare(partitions: dict, table: pd.DataFrame, **more) -> pd.DataFrame:
     return compare_with_guan(quantities, published_stability(of_stability, partitions), REFERENCE)
 
 
+def of_one(scores: dict[int, tuple[float, float]], **more) -> pd.DataFrame:
+    """The comparison of a partition that is as the paper says, with these scores."""
+    partitions = {KEY: partition(LIKE_THE_PAPER)}
+    return compare(partitions, ablations(partitions, scores), **more)
+
+
 def around(scores: dict[int, tuple[float, float]], width: float):
     """Intervals of a fixed width, by the names that the conditions have in `ablations`."""
 
@@ -112,14 +118,11 @@ def beside() -> dict:
 
 @pytest.fixture(scope="module")
 def like_the_paper():
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    evaluated = ablations(partitions, published())
-    return compare(partitions, evaluated, intervals={KEY: around(published(), 0.5)}, **beside())
+    return of_one(published(), intervals={KEY: around(published(), 0.5)}, **beside())
 
 
 def test_a_table_that_satisfies_every_claim_says_so():
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    table = compare(partitions, ablations(partitions, published()), **beside())
+    table = of_one(published(), **beside())
     assert claims(table)["verdict"].tolist() == ["holds"] * len(CLAIMS)
     page = comparison_page(table, REFERENCE)
     assert "| bert | squad-kmeans-k4 | stated | 24 | 0 | 0 | 0 | 24 | 0 |" in page
@@ -129,8 +132,7 @@ def test_a_table_that_satisfies_every_claim_says_so():
 
 
 def test_a_table_that_breaks_a_claim_names_it():
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    table = compare(partitions, ablations(partitions, published(c3=(40, 50))))
+    table = of_one(published(c3=(40, 50)))
     row = claims(table).loc["zero-diagonal-breaks"]
     assert row["verdict"] == "fails"
     assert row["ours"] == pytest.approx(40 - 82.85 / 4)
@@ -146,8 +148,7 @@ def test_a_table_that_breaks_a_claim_names_it():
 
 
 def test_the_figures_of_a_claim_are_those_of_the_rule_that_decides():
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    row = claims(compare(partitions, ablations(partitions, published(c4=(2, 4))))).loc["zero-diagonal-costliest"]
+    row = claims(of_one(published(c4=(2, 4)))).loc["zero-diagonal-costliest"]
     assert row["verdict"] == "fails"
     assert row[["ours", "published"]].tolist() == pytest.approx([2 - 4.59, 73.33 - 4.59])
 
@@ -179,8 +180,7 @@ def test_every_published_figure_has_its_row_in_the_papers_order(like_the_paper):
 
 def test_figures_have_interval_and_difference():
     scores = published(c2=(70, 80))
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    table = compare(partitions, ablations(partitions, scores), intervals={KEY: around(scores, 3)})
+    table = of_one(scores, intervals={KEY: around(scores, 3)})
     row = figures(table).loc["2.drop_exact_match"]
     numbers = row[["ours", "low", "high", "published", "difference"]].tolist()
     assert numbers == pytest.approx([12.85, 9.85, 15.85, 2.93, 9.92])
@@ -240,14 +240,13 @@ def test_a_doubtful_type_is_in_brackets_and_has_no_verdict():
 
 def test_missing_conditions_have_no_figures_and_no_verdict():
     scores = {number: figures for number, figures in published().items() if number in (1, 3, 12)}
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    table = compare(partitions, ablations(partitions, scores))
+    table = of_one(scores)
     assert {each.partition(".")[0] for each in figures(table).index} == {"share", "stability", "1", "3", "12"}
     found = claims(table)
     assert found.loc["zero-diagonal-breaks", "verdict"] == "holds"
     assert found.loc["zero-dense-little", "reason"] == "not evaluated: zero dense"
     # Without the baseline no drop is made up.
-    table = compare(partitions, ablations(partitions, {3: (4, 8)}))
+    table = of_one({3: (4, 8)})
     assert figures(table).filter(like="3.", axis=0).index.tolist() == ["3.exact_match", "3.f1"]
     assert claims(table).loc["zero-diagonal-breaks", "reason"] == "not evaluated: baseline"
 
@@ -292,8 +291,7 @@ def test_without_any_table_there_are_shares_and_layers():
 
 
 def test_stability_without_a_published_row_is_judged_and_not_compared():
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    table = compare(partitions, ablations(partitions, published()), stability=stabilities(partitions, None))
+    table = of_one(published(), stability=stabilities({KEY: partition(LIKE_THE_PAPER)}, None))
     assert claims(table).loc["types-stable", "verdict"] == "holds"
     assert np.isnan(claims(table).loc["types-stable", "published"])
     assert not figures(table).index.str.startswith("stability").any()
