@@ -27,8 +27,8 @@ from scipy.special import ndtr, ndtri
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.confidence import head_confidence
 from headtypes.analyses.types.names import METHODS
-from headtypes.core.bootstrap import mean_intervals, resampled_means, score_intervals
 from headtypes.core.markdown import markdown_table
+from headtypes.core.statistics import mean_intervals, resampled_means, score_intervals
 
 # Questions of each of the 48 articles of SQuAD v1.1 dev.
 SIZES = (

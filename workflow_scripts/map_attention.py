@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.attention.map_files import write_maps, write_sample_maps
-from headtypes.attention.maps import map_attention, map_samples
+from headtypes.analyses.maps.measure import map_attention, map_samples
+from headtypes.analyses.maps.results import write_maps, write_sample_maps
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 

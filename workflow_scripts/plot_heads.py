@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.distances.results import read_head_features
+from headtypes.analyses.maps.results import read_maps
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.attention.map_files import read_maps
 from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure1 import heads_figure
 

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
+from headtypes.analyses.maps.results import read_maps
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.attention.map_files import read_maps
 from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure5 import atlas_figure
 

@@ -1,5 +1,5 @@
 from headtypes.planning.job import job
-from headtypes.attention.map_files import read_sample_maps
+from headtypes.analyses.maps.results import read_sample_maps
 from headtypes.models.records import read_model_record
 from headtypes.pages.atlas.data import gather
 from headtypes.pages.atlas.page import write_page

@@ -44,14 +44,14 @@ from headtypes.analyses.divergence.results import (
     write_plane_fit,
 )
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
+from headtypes.analyses.maps.measure import AttentionMaps
+from headtypes.analyses.maps.results import read_maps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.analyses.reach.results import Reach, read_reach, write_reach
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
 from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
 from headtypes.analyses.types.clustering import import_partition
 from headtypes.analyses.types.export import read_confidence, read_doubts
 from headtypes.analyses.types.partitions import build_partition, read_partition, write_partition
-from headtypes.attention.map_files import read_maps, read_sample_maps, write_maps, write_sample_maps
-from headtypes.attention.maps import AttentionMaps
 from headtypes.comparisons.models.compared import PAIRS as PAIRED
 from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import COLUMNS as JOINED

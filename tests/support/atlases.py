@@ -7,9 +7,9 @@ import pandas as pd
 
 from headtypes.analyses.distances.results import Features, write_features
 from headtypes.analyses.divergence.results import Divergence, write_divergence
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import build_partition, write_partition
-from headtypes.attention.map_files import AttentionMaps
 from headtypes.core.table_files import write_csv
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import gather

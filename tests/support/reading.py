@@ -5,8 +5,8 @@ import torch
 
 from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
 from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.maps.measure import Maps
 from headtypes.attention.batches import Batch
-from headtypes.attention.maps import Maps
 from headtypes.attention.one_pass import AttentionReader, Pass, read_attention
 
 

@@ -7,8 +7,8 @@ from scipy.stats import entropy as defined_entropy
 
 from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
 from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.maps.measure import Maps
 from headtypes.attention.batches import Part, batched
-from headtypes.attention.maps import Maps
 from headtypes.attention.one_pass import PerSample, read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from headtypes.core.multiple import false_discovery_rates, holm
+from headtypes.core.statistics import false_discovery_rates, holm
 
 
 def closed_testing(p: list[float]) -> list[float]:

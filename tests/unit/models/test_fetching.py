@@ -377,7 +377,7 @@ class TestFilesThatAreNotAModel:
     @pytest.mark.parametrize("value", [[1], -1, "BertModel"])
     def test_architectures_that_are_no_names(self, folder, value):
         change_config(folder, architectures=value)
-        assert "has architectures in its config.json that are no list of names" in refusal(lambda: fetch(folder))
+        assert "has architectures in its config.json that are not a list of names" in refusal(lambda: fetch(folder))
 
     @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"])
     def test_a_link_that_leads_nowhere(self, folder, name):

@@ -143,7 +143,7 @@ import torch
 def asked(*_, **__):
     raise AssertionError("CUDA was asked for")
 torch.cuda.is_available = torch.cuda.device_count = torch.cuda.current_device = torch.cuda._lazy_init = asked
-from headtypes.attention import maps as attention_maps
+from headtypes.analyses.maps import measure as attention_maps
 from headtypes.analyses.ablation import head_outputs
 from headtypes.analyses.ablation import controls
 from headtypes.analyses.ablation import curves

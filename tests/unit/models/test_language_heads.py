@@ -13,9 +13,9 @@ from transformers import (
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headtypes.models.fetching import fetch_model
-from headtypes.models.language import language_head
 from headtypes.models.language_weights import MASKED, lacking_head
 from headtypes.models.loading import MissingHeadError, load_model
+from headtypes.models.model_config import language_head
 from headtypes.models.outline import outline_of
 from tests.support.models import FAMILIES, tiny_language_model
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.ablation.results import write_scores
 from headtypes.analyses.distances.results import Features, write_features
-from headtypes.attention.map_files import AttentionMaps, write_maps
+from headtypes.analyses.maps.results import AttentionMaps, write_maps
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, checking, sha256_path, write_json, write_text
 from headtypes.core.markdown import to_html

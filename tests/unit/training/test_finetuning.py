@@ -28,7 +28,7 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.world.tasks import make
 from headtypes.models.fetching import fetch_model
-from headtypes.models.inputs import padding_token
+from headtypes.models.model_config import padding_token
 from headtypes.training import finetuning
 from headtypes.training.finetuning import finetune_model
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order

@@ -7,7 +7,7 @@ from headtypes.analyses.detectors.measure import read_detectors
 from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
 from headtypes.api.reading import check_evaluating
-from headtypes.models.inputs import longest_input
+from headtypes.models.model_config import longest_input
 
 
 def detect_heads(

@@ -15,7 +15,7 @@ from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
-from headtypes.models.inputs import longest_input
+from headtypes.models.model_config import longest_input
 
 
 def read_heads(

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from headtypes.attention.hook import Hook, open_attention, run
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
-from headtypes.models.inputs import padding_token
+from headtypes.models.model_config import padding_token
 from headtypes.models.products import fast_products
 
 # Number of batches after which freed memory is returned: doing so more often costs time, less often memory.

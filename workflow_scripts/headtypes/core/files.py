@@ -36,7 +36,7 @@ def checking(check: Callable[[Path, Path], None]) -> Iterator[None]:
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Tell in an `InputError` that names `path` where there is no room, or no right to write."""
+    """Turn errors of disk space and permission into an `InputError` that names `path`."""
     try:
         yield
     except Exception as error:
@@ -51,7 +51,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
 
     The data reach the disk before the name does, so that after a crash `path` is either absent, old or whole.
-    Raises `InputError` where there is no room, or no right to write.
+    Raises `InputError` where the disk is full or must not be written.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

@@ -1,4 +1,4 @@
-"""Texts of the user's that cannot be kept: those that are no Unicode, and ids that HDF5 would cut off."""
+"""User text that cannot be stored: invalid Unicode, and ids that HDF5 would cut off."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -8,7 +8,7 @@ from headtypes.core.errors import InputError
 
 
 def check_text(text: str, what: str) -> str:
-    """Return a text; raise `InputError` where it is no Unicode text, since JSON can name half of a character.
+    """Return a text; raise `InputError` where it is invalid Unicode, since JSON can name half of a character.
 
     what: the text, for the message.
     """
@@ -29,7 +29,7 @@ def check_id(id_: str, what: str) -> str:
 
 
 def check_rows(rows: Iterable[Any], where: str) -> None:
-    """Raise `InputError` where an id or a text of a row cannot be kept.
+    """Raise `InputError` where an id or a text of a row cannot be stored.
 
     rows:  dataclasses; their texts are fields, or tuples of texts. The field `id`, where they have one, is their id.
     where: the file or data set that they come from, for the message, which also names the row, from 1.

@@ -14,8 +14,8 @@ from headtypes.core.errors import InputError
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
-from headtypes.models.language import language_head
 from headtypes.models.loading import load_model
+from headtypes.models.model_config import language_head
 from headtypes.models.records import ModelRecord
 
 # A target that is not predicted, for `torch.nn.functional.cross_entropy`.

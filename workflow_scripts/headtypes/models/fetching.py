@@ -13,7 +13,7 @@ from headtypes.core.files import read_json, sha256_file
 from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
 from headtypes.models.gguf_files import check_gguf, read_header
 from headtypes.models.hub.snapshots import fetch_snapshot
-from headtypes.models.inputs import longest_input
+from headtypes.models.model_config import longest_input
 from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import ModelRecord
 
@@ -200,14 +200,14 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
     named = config.architectures
     if named is not None and not (isinstance(named, list) and all(isinstance(name, str) for name in named)):
         raise InputError(
-            f"{where} has architectures in its config.json that are no list of names; correct or remove them."
+            f"{where} has architectures in its config.json that are not a list of names; correct or remove them."
         )
     tokenizer = _tokenizer_of(key, folder, gguf)
     longest = tokenizer.model_max_length
     if isinstance(longest, bool) or not isinstance(longest, int | float) or not longest >= 1:
         raise InputError(
-            f"{where} has model_max_length {shortened(repr(longest))} in its tokenizer_config.json, which is no number "
-            "of tokens; correct or remove it."
+            f"{where} has model_max_length {shortened(repr(longest))} in its tokenizer_config.json, which is not a "
+            "number of tokens; correct or remove it."
         )
     largest = max(tokenizer.get_vocab().values())
     if largest >= config.vocab_size:

@@ -25,7 +25,7 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
     if named is None:
         return [str(number) for number in range(nodes)]
     names = [name.strip() for name in named.split(",")]
-    ends = [place for place, name in enumerate(names) if name in ("", "-1", "NoDevFiles")]
+    ends = [index for index, name in enumerate(names) if name in ("", "-1", "NoDevFiles")]
     return names[: ends[0]] if ends else names
 
 
@@ -38,10 +38,10 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Every GPU is given to one process before any is given to a second.
-    places = sorted((gpus[:place].count(gpu), place, gpu) for place, gpu in enumerate(gpus))
+    shares = sorted((gpus[:index].count(gpu), index, gpu) for index, gpu in enumerate(gpus))
     has_said_so = False
     while True:
-        for share, _, gpu in places:
+        for share, _, gpu in shares:
             lock = open(folder / f"{gpu.replace('/', '_')}.{share}.lock", "w")  # noqa: SIM115
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -25,8 +25,7 @@ from transformers.models.auto.modeling_auto import (
 from headtypes.core.errors import InputError, one_line
 from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_one_gpu
-from headtypes.models.inputs import check_padding
-from headtypes.models.language import language_head
+from headtypes.models.model_config import check_padding, language_head
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 
@@ -145,11 +144,11 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 def _further_layers(model: PreTrainedModel, unexpected: Iterable[str]) -> list[str]:
     """Names of weights that were left over and differ from those of the model in the number of a layer alone."""
 
-    def place(name: str) -> str:
+    def unnumbered(name: str) -> str:
         return re.sub(r"\d+", "#", name.removeprefix(f"{model.base_model_prefix}."), count=1)
 
-    own = {place(name) for name in model.state_dict() if re.search(r"\d", name)}
-    return sorted(name for name in unexpected if place(name) in own)
+    own = {unnumbered(name) for name in model.state_dict() if re.search(r"\d", name)}
+    return sorted(name for name in unexpected if unnumbered(name) in own)
 
 
 def _weights_of_head(model: PreTrainedModel) -> list[str]:

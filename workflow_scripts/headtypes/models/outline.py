@@ -192,14 +192,14 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
 
 
 def known_labels(names: Iterable[str]) -> dict[str, int]:
-    """The place of each of a classifier's labels by how data may write it: its name, in lower case.
+    """The index of each of a classifier's labels by how data may write it: its name, in lower case.
 
     Where a model has only Transformers' own names, LABEL_0 and so on, data have their numbers.
     """
     names = list(names)
-    if names == [f"LABEL_{place}" for place in range(len(names))]:
-        return {str(place): place for place in range(len(names))}
-    return {name.casefold(): place for place, name in enumerate(names)}
+    if names == [f"LABEL_{index}" for index in range(len(names))]:
+        return {str(index): index for index in range(len(names))}
+    return {name.casefold(): index for index, name in enumerate(names)}
 
 
 def layers_in(tensors: Iterable[str]) -> int:
@@ -230,11 +230,11 @@ def _whole(config: dict[str, Any], names: Iterable[str]) -> int | None:
 def _labels(labels: Any, number: Any) -> tuple[str, ...] | None:
     """The labels in their order; those of Transformers, which are two by default, where none are named."""
     if labels is None:
-        return tuple(f"LABEL_{place}" for place in range(number if type(number) is int else 2))
+        return tuple(f"LABEL_{index}" for index in range(number if type(number) is int else 2))
     if not isinstance(labels, dict):
         return None
     try:
-        return tuple(str(labels[str(place)]) for place in range(len(labels)))
+        return tuple(str(labels[str(index)]) for index in range(len(labels)))
     except KeyError:
         return None
 

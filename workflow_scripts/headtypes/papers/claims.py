@@ -22,8 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from headtypes.core.bootstrap import ALPHA
-from headtypes.core.multiple import holm
+from headtypes.core.statistics import ALPHA, holm
 from headtypes.papers.quantities import (
     FAILS,
     HOLDS,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headtypes.core.bootstrap import bounds, p_of_side
+from headtypes.core.statistics import bounds, p_of_side
 from headtypes.papers.published import Published
 
 HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
@@ -36,7 +36,7 @@ class Measured:
     The value is NaN where there is only a range: a number that can be read in several ways.
 
     p_value: by a limit and the side of it ("above" or "below") on which the value is claimed to be, the p-value that
-        fits the interval, as `bootstrap.p_of_side` finds it; None where there is none.
+        fits the interval, as `statistics.p_of_side` finds it; None where there is none.
     """
 
     value: float
@@ -46,7 +46,7 @@ class Measured:
 
     @classmethod
     def drawn(cls, value: float, means: np.ndarray, sizes: np.ndarray) -> "Measured":
-        """With the interval and p-values of resampled means; sizes: of the drawn units, as in `bootstrap.bounds`."""
+        """With the interval and p-values of resampled means; sizes: of the drawn units, as in `statistics.bounds`."""
         low, high = bounds(means, sizes)
         return cls(value, float(low), float(high), lambda limit, side: float(p_of_side(means, sizes, limit, side)))
 

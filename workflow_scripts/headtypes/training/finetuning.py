@@ -21,8 +21,8 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.gpus import keep_to_one_gpu
-from headtypes.models.inputs import check_padding, padding_token
 from headtypes.models.loading import HEADS
+from headtypes.models.model_config import check_padding, padding_token
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 from headtypes.training.checkpoints import Checkpoints, last_checkpoint

@@ -8,7 +8,7 @@ from scipy import stats
 from headtypes.analyses.ablation import intervals
 from headtypes.analyses.ablation.intervals import condition_intervals, weighted_sums
 from headtypes.analyses.ablation.results import read_intervals, read_scores
-from headtypes.core import bootstrap
+from headtypes.core import statistics
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding, Measured
@@ -22,7 +22,7 @@ ARTICLES = [f"article {number}" for number in np.random.default_rng(5).integers(
 def few_resamples(monkeypatch):
     """As few for the tables as for the sums, so that loops over them take no time."""
     monkeypatch.setattr(intervals, "RESAMPLES", RESAMPLES)
-    monkeypatch.setitem(bootstrap.score_intervals.__kwdefaults__, "resamples", RESAMPLES)
+    monkeypatch.setitem(statistics.score_intervals.__kwdefaults__, "resamples", RESAMPLES)
 
 
 def answered(level: float, seed: int, articles=ARTICLES) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pytest
 
 from headtypes.analyses.detectors.results import detector_table, read_detector_scores, read_detector_table, sign_test
 from headtypes.core.errors import InputError
-from headtypes.core.multiple import holm
+from headtypes.core.statistics import holm
 from headtypes.core.table_files import write_csv, write_parquet
 
 

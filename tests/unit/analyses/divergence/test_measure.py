@@ -15,7 +15,7 @@ from headtypes.analyses.divergence.measure import (
 )
 from headtypes.analyses.divergence.results import read_divergence, write_divergence
 from headtypes.attention.batches import WHOLE, Part
-from headtypes.attention.entropy import EntropySums
+from headtypes.attention.blocks import EntropySums
 from headtypes.attention.hook import Layer
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
@@ -150,12 +150,3 @@ def test_segment_ids_of_zeros_are_those_of_one_text(tmp_path):
         for segment_ids in ("pair", "zeros")
     )
     assert np.abs(pair.total - zeros.total).max() > 1e-3
-
-
-def test_weights_that_are_not_finite_are_reported():
-    model, tokenizer = tiny_bert()
-    with torch.no_grad():
-        model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
-    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
-    with pytest.raises(InputError, match="test: the attention of head 2-1 is not finite"):
-        measured(model, encoded)

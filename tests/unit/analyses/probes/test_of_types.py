@@ -8,7 +8,7 @@ import torch
 from headtypes.analyses.probes import of_types
 from headtypes.analyses.probes.of_types import probe_types
 from headtypes.analyses.probes.parsers import Attention, AttentionOfSome, ProbedSentence, Trainer, generators_of
-from headtypes.analyses.probes.type_scores import read_type_probes, score_type_probes
+from headtypes.analyses.probes.scores import read_type_probes, score_type_probes
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.errors import InputError
 from tests.unit.analyses.words.test_models import HOW, PROBES, SENTENCES, fetched

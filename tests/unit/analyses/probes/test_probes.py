@@ -8,7 +8,6 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from headtypes.analyses.probes.names import PROBES
 from headtypes.analyses.probes.parsers import (
     Attention,
     AttentionAndWords,
@@ -19,7 +18,7 @@ from headtypes.analyses.probes.parsers import (
     generators_of,
 )
 from headtypes.analyses.probes.random_network import random_network
-from headtypes.analyses.probes.scores import measure_probes, read_probes
+from headtypes.analyses.probes.scores import PROBES, measure_probes, read_probes
 from headtypes.analyses.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.core.errors import InputError

@@ -10,8 +10,7 @@ from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.surface.measure import SurfacePatterns
 from headtypes.analyses.surface.results import COLUMNS
 from headtypes.attention.hook import Layer
-from headtypes.core.errors import InputError
-from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.clark import defined_surface, named
@@ -131,13 +130,3 @@ def test_attention_of_zero_has_no_entropy():
     reader(0, planted(maps))
     reader.finish("test")
     assert reducer.result()[0, 0, 0, NAMES.index("entropy")] == 0
-
-
-def test_weights_that_are_not_finite_are_named():
-    model = copy.deepcopy(tiny_family("bert")[0])
-    ids = [2, 5, 6, 3]
-    encoded = Encoded([ids], [[0] * 4], [np.zeros(4, np.int8)], np.zeros(1))
-    with torch.no_grad():
-        model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
-    with pytest.raises(InputError, match="head 2-1 is not finite"):
-        read_with(SurfacePatterns(encoded.kinds), model, encoded)

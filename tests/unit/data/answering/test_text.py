@@ -20,8 +20,8 @@ from headtypes.data.encoding import encode_samples, prepare_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.documents import Document, segments_of
 from headtypes.data.tokens import separates_texts
-from headtypes.models.language import language_head
 from headtypes.models.loading import MissingHeadError
+from headtypes.models.model_config import language_head
 from tests.support.dense import dense_output
 from tests.support.models import FAMILIES, tiny_family, tiny_language_model
 from tests.support.records import recorded, types_like

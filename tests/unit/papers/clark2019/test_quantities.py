@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.surface.results import COLUMNS, Surface
-from headtypes.core.bootstrap import mean_intervals
+from headtypes.core.statistics import mean_intervals
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
 from headtypes.papers.clark2019.published import read_clark2019

@@ -17,9 +17,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.embedding import embed_heads
 from headtypes.analyses.types.partitions import Partition
-from headtypes.attention.map_files import AttentionMaps
 from headtypes.comparisons.models.descent import comparison_table
 from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure1 import column_labels, heads_figure, typical_heads

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
-from headtypes.core.bootstrap import mean_intervals, mean_over
+from headtypes.core.statistics import mean_intervals, mean_over
 from headtypes.core.table_files import read_parquet
 from headtypes.data.kinds.metrics import Metric
 
@@ -50,8 +50,8 @@ def control_drops(
       own_drop_{metric}: the condition's own drop;
       own_excess_{metric}: the own drop less the mean over the draws, with the 95 % intervals of a paired bootstrap over
         questions (_low, _high) and over articles (_low_by_article, _high_by_article; NaN without articles), as
-        `bootstrap.mean_intervals` makes them. The draws are taken as they are: what other heads would have cost is said
-        by the rank, not by the interval;
+        `statistics.mean_intervals` makes them. The draws are taken as they are: what other heads would have cost is
+        said by the rank, not by the interval;
       own_rank_{metric}: the place of the own drop among the draws and itself, from the costliest; a draw that costs as
         much goes before it;
       own_rank_p_{metric}: the rank divided by the number of draws and one. It is the p of a one-sided permutation

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
-from headtypes.core.bootstrap import (
+from headtypes.core.statistics import (
     RESAMPLES,
     bounds,
     mean_over,
@@ -23,7 +23,7 @@ class WeightedSum(NamedTuple):
     """A weighted sum of mean scores, its interval (NaN if it has none), and its p-values.
 
     p_value: by a limit and the side of it ("above" or "below") on which the sum is claimed to be, as
-        `bootstrap.p_of_side` finds it; None without an interval.
+        `statistics.p_of_side` finds it; None without an interval.
     """
 
     value: float
@@ -39,7 +39,7 @@ def condition_intervals(
 
     scores: of each question, one table per condition. Question answering has exact_match, f1 and article, sentence
         pairs have correct, and documents loss and tokens.
-    returns one row per condition, in their order: condition, and the columns of `bootstrap.score_intervals`. (The F1
+    returns one row per condition, in their order: condition, and the columns of `statistics.score_intervals`. (The F1
         of sentence pairs is not a mean over pairs, so it has no interval.)
     """
     place = None if baseline is None else list(conditions).index(baseline)

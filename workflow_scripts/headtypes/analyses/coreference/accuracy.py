@@ -10,8 +10,8 @@ from headtypes.analyses.coreference.baselines import BASELINES, chance, is_right
 from headtypes.analyses.coreference.descriptions import TYPES, Reference, references
 from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors
-from headtypes.core.bootstrap import ratio_intervals
 from headtypes.core.errors import InputError
+from headtypes.core.statistics import ratio_intervals
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 
 ALL = "all"

@@ -7,8 +7,7 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.stats import binom
 
-from headtypes.core.bootstrap import mean_intervals
-from headtypes.core.multiple import holm
+from headtypes.core.statistics import holm, mean_intervals
 from headtypes.core.table_files import read_csv, read_parquet
 
 DETECTORS = ("previous", "next", "first", "duplicate", "induction")
@@ -31,7 +30,7 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
       score, null, difference: means over the sequences;
       low, high: 95 % bootstrap interval of the difference over sequences;
       p: of `sign_test`;
-      corrected_p: for the number of heads and detectors of the model (`multiple.holm`);
+      corrected_p: for the number of heads and detectors of the model (`statistics.holm`);
       detected: whether it is below 0.05. For a model of which the hypothesis is true of every head and detector, the
         probability that any is detected is at most 0.05.
     """

@@ -18,8 +18,7 @@ from transformers import PreTrainedModel
 
 from headtypes.analyses.divergence.results import Divergence, join_divergences, write_divergence
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, check_heads, run_model
-from headtypes.attention.blocks import Group
-from headtypes.attention.entropy import EntropySums
+from headtypes.attention.blocks import EntropySums, Group
 from headtypes.attention.hook import Layer
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded

@@ -17,8 +17,8 @@ from headtypes.data.records import Sample
 from headtypes.data.sampling import sample_questions
 from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
 from headtypes.data.windows import Windows, draw_part
-from headtypes.models.language import language_head
 from headtypes.models.loading import MissingHeadError
+from headtypes.models.model_config import language_head
 from headtypes.models.records import ModelRecord
 
 # The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.

@@ -10,7 +10,7 @@ from headtypes.core.results import Result
 def per_type(task: str, path: str | Path, seed: int) -> Iterator:
     """The unlabelled attachment score of the probes that read the heads of one type alone."""
     from headtypes.analyses.per_set import TypeValue
-    from headtypes.analyses.probes.type_scores import read_type_probes, score_type_probes
+    from headtypes.analyses.probes.scores import read_type_probes, score_type_probes
 
     for name, score in score_type_probes(read_type_probes(path), seed=seed).items():
         yield TypeValue(name, "probes", task, "uas", "attention of these heads", *score)

@@ -7,7 +7,6 @@ import torch
 from transformers import PreTrainedModel
 
 from headtypes.analyses.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
-from headtypes.analyses.probes.names import counts
 from headtypes.analyses.probes.parsers import (
     Attention,
     AttentionAndWords,
@@ -17,6 +16,7 @@ from headtypes.analyses.probes.parsers import (
     generators_of,
 )
 from headtypes.analyses.probes.random_network import random_network
+from headtypes.analyses.probes.scores import counts
 from headtypes.analyses.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.words.settings import Pieces, Root
 from headtypes.attention.run import ModelOnTask
@@ -50,7 +50,7 @@ def train_probes(
     starts:  random starts of each probe; root: as in `settings.Root`.
 
     returns a dictionary for JSON. `right`: of each of `PROBES`, the number of words of each scored sentence whose head
-      it finds, [start][sentence]; `words`: the number of words of each that count (`names.counts`). `scored` and
+      it finds, [start][sentence]; `words`: the number of words of each that count (`scores.counts`). `scored` and
       `training`: how many sentences are read, and how many left out. `vectors`: how many numbers a vector has, and the
       share of scored words that have one.
     """

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from headtypes.analyses.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
-from headtypes.analyses.probes.names import counts
 from headtypes.analyses.probes.parsers import AttentionOfSome, ProbedSentence, Trainer, generators_of
+from headtypes.analyses.probes.scores import counts
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.words.settings import Pieces, Root
 from headtypes.attention.run import ModelOnTask
@@ -43,7 +43,7 @@ def probe_types(
 
     returns a dictionary for JSON. `types`: by type, `heads`, their number; `right`, the number of words of each scored
       sentence whose head the probe finds, [start][sentence]; and `random`, the same for each draw,
-      [draw][sentence]. `words`: the number of words of each sentence that count (`names.counts`).
+      [draw][sentence]. `words`: the number of words of each sentence that count (`scores.counts`).
       `scored` and `training`: how many sentences are read, and how many left out.
     Raises `InputError` where the partition is not that of a model of this shape.
     """

@@ -1,20 +1,26 @@
-"""How well probes parse, beside the best fixed guesses (Clark et al. 2019, Table 3)."""
+"""How well probes parse, beside the best fixed guesses (Clark et al. 2019, Table 3), and those of a type alone."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.probes.names import PROBES, counts
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.offsets import offset_guesses
-from headtypes.core.bootstrap import ratio_intervals
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, undamaged
+from headtypes.core.statistics import ratio_intervals
 from headtypes.data.kinds.treebank import Sentence
 
+PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
 BASELINES = ("right_branching", "best_offset", "best_head")
+
+
+def counts(sentence: Sentence) -> list[bool]:
+    """Whether each word counts: punctuation does not, the root does."""
+    return [relation.partition(":")[0] != "punct" for relation in sentence.relations]
 
 
 def read_probes(path: str | Path) -> dict:
@@ -96,3 +102,40 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
         right(arcs.guess.reshape(len(heads), -1)[:, best]),
     )
     return dict(zip(BASELINES, found, strict=True))
+
+
+def read_type_probes(path: str | Path) -> dict:
+    """Read what `of_types.probe_types` returned, from JSON. Raises `InputError` that names a damaged file."""
+    found = read_json(path)
+    with undamaged(path, "holds no probes of types"):
+        words = len(found["words"])
+        of_sets = [each for of_type in found["types"].values() for each in of_type["right"] + of_type["random"]]
+        if any(len(of_set) != words for of_set in of_sets):
+            raise ValueError("its sentences are not those of all probes")
+        return found
+
+
+class TypeScore(NamedTuple):
+    """Unlabelled attachment scores in percent of probes on the heads of one type, and on random heads.
+
+    uas, low, high: mean over the random starts, with its 95 % interval over sentences.
+    draws: [draw] of the draws of random heads.
+    """
+
+    uas: float
+    low: float
+    high: float
+    draws: np.ndarray
+
+
+def score_type_probes(probes: dict, *, seed: int) -> dict[str, TypeScore]:
+    """The scores by type; probes: as `of_types.probe_types` returned them."""
+    words = np.array(probes["words"], dtype=float)
+    names = list(probes["types"])
+    own = np.stack([np.mean(probes["types"][name]["right"], axis=0) for name in names], axis=1)
+    low, high = ratio_intervals(own, np.repeat(words[:, None], len(names), axis=1), seed=seed)
+    drawn = [100 * np.sum(probes["types"][name]["random"], axis=1) / words.sum() for name in names]
+    scores = zip(100 * own.sum(0) / words.sum(), 100 * low, 100 * high, strict=True)
+    return {
+        name: TypeScore(*map(float, of_type), draws) for name, of_type, draws in zip(names, scores, drawn, strict=True)
+    }

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.reach.results import Reach
-from headtypes.core.bootstrap import bounds, resampled_means
 from headtypes.core.files import write_json, write_text
+from headtypes.core.statistics import bounds, resampled_means
 from headtypes.core.table_files import write_csv
 
 RESAMPLES = 1000

@@ -9,8 +9,8 @@ import pandas as pd
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses
 from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
-from headtypes.core.bootstrap import ratio_intervals
 from headtypes.core.errors import InputError
+from headtypes.core.statistics import ratio_intervals
 from headtypes.data.kinds.treebank import Sentence
 
 # Relations that are no row of the table.

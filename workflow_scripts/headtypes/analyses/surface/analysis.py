@@ -58,7 +58,7 @@ def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
 
     from headtypes.analyses.per_set import summaries
     from headtypes.analyses.surface.results import COLUMNS, read_surface
-    from headtypes.core.bootstrap import mean_intervals
+    from headtypes.core.statistics import mean_intervals
 
     surface = read_surface(path)
     for name in COLUMNS:

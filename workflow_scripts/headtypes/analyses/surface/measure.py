@@ -10,7 +10,7 @@ from torch import Tensor
 
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
-from headtypes.attention.entropy import EntropySums
+from headtypes.attention.blocks import EntropySums
 from headtypes.attention.one_pass import Block, PerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.records import Sample

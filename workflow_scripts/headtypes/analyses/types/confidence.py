@@ -12,8 +12,8 @@ from headtypes.analyses.distances.columns import attention_groups
 from headtypes.analyses.types.clustering import IndivisibleError, fit, one_thread
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import match_labels
-from headtypes.core.bootstrap import LEVEL, draw_units, mean_intervals
 from headtypes.core.seeds import derive_seed
+from headtypes.core.statistics import LEVEL, draw_units, mean_intervals
 
 GROUPS = ("near", "special", "far")
 
@@ -103,7 +103,7 @@ def group_intervals(
 
     features_by_sample: [sample, head, column] distance features.
     returns one row per head: {group}, {group}_low and {group}_high, shares; the bounds as
-    `bootstrap.mean_intervals` makes them, NaN where there is one sample.
+    `statistics.mean_intervals` makes them, NaN where there is one sample.
     """
     # The groups of a mean are the means of the samples' groups, so that three numbers per head and sample suffice.
     by_sample = [attention_groups(sample) for sample in features_by_sample]

@@ -12,9 +12,9 @@ from headtypes.analyses.per_set import Measure, TypeValue
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.random_heads import Place, draw_heads, overlap, place_among
-from headtypes.core.bootstrap import mean_intervals, mean_over
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
+from headtypes.core.statistics import mean_intervals, mean_over
 from headtypes.core.table_files import read_csv
 
 DRAWS = 1000

@@ -9,7 +9,7 @@ from huggingface_hub.errors import RemoteEntryNotFoundError
 from huggingface_hub.file_download import repo_folder_name
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.models.hub.refusals import telling
+from headtypes.models.hub.refusals import errors_in_words
 from headtypes.models.hub.snapshots import check_contents
 
 
@@ -22,7 +22,7 @@ def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
     Raises `InputError` if it cannot be loaded.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
-    with telling(key, hub, source.get("revision"), "data set", "a local file instead"):
+    with errors_in_words(key, hub, source.get("revision"), "data set", "a local file instead"):
         commit = HfApi().resolve_revision(hub, repo_type="dataset", revision=source.get("revision")).resolved
         builder = _fetched(f"{key}.hub: {hub}", hub, name, commit)
         builder.download_and_prepare()

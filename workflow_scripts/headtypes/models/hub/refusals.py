@@ -17,8 +17,8 @@ _WAY = "check the network, and HF_ENDPOINT and HTTPS_PROXY if you use a mirror o
 
 
 @contextmanager
-def telling(key: str, repository: str, revision: str | None, kind: str, instead: str) -> Iterator[None]:
-    """Wrap what speaks with the Hub, so that any error becomes an `InputError` of one sentence.
+def errors_in_words(key: str, repository: str, revision: str | None, kind: str, instead: str) -> Iterator[None]:
+    """Turn any error in speaking with the Hub into an `InputError` of one sentence.
 
     key: of the source in the configuration; kind: `model` or `data set`; instead: what of one's own could be given,
         such as `a local folder`.
@@ -30,12 +30,12 @@ def telling(key: str, repository: str, revision: str | None, kind: str, instead:
     except InputError:
         raise
     except Exception as error:  # The Hub's client, the network and the cache raise many kinds.
-        place = "revision" if "RevisionNotFoundError" in _names(error) else "hub"
-        raise InputError(f"{key}.{place}: {_sentence(error, repository, revision, kind, instead)}") from error
+        field = "revision" if "RevisionNotFoundError" in _names(error) else "hub"
+        raise InputError(f"{key}.{field}: {_sentence(error, repository, revision, kind, instead)}") from error
 
 
 def _patient_client():
-    """The library's client of HTTP, which otherwise waits for some answers without an end."""
+    """The library's client of HTTP, which otherwise may wait for ever for an answer."""
     client = default_client_factory()
 
     def limit(request) -> None:

@@ -11,7 +11,7 @@ from huggingface_hub import snapshot_download
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
-from headtypes.models.hub.refusals import telling
+from headtypes.models.hub.refusals import errors_in_words
 
 
 def fetch_snapshot(
@@ -24,7 +24,7 @@ def fetch_snapshot(
     returns    the folder in the cache, which is named by the commit.
     Raises `InputError` if the files cannot be had, or are not what the Hub says.
     """
-    with telling(key, repository, revision, "model", "a local folder instead"):
+    with errors_in_words(key, repository, revision, "model", "a local folder instead"):
         folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(patterns)))
         if otherwise and not any(folder.glob("*.safetensors")):
             # From the same commit, into the same folder.

@@ -6,10 +6,10 @@ import numpy as np
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import has_first_token, read_head_features
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.per_head import Column, rounded
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.attention.map_files import AttentionMaps
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data_costs import best_heads, costs_of
 from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_maps

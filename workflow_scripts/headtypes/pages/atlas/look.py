@@ -2,8 +2,8 @@
 
 from headtypes.analyses.distances.columns import head_features, lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
-from headtypes.attention.map_files import AttentionMaps
-from headtypes.attention.maps import Maps, readable
+from headtypes.analyses.maps.measure import Maps, readable
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.records import Sample

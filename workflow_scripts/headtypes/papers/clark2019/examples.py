@@ -4,8 +4,8 @@ from typing import Literal
 
 import numpy as np
 
+from headtypes.analyses.maps.measure import Maps, readable
 from headtypes.analyses.surface.results import Surface
-from headtypes.attention.maps import Maps, readable
 from headtypes.attention.one_pass import Block
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded

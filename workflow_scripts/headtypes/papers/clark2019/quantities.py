@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from headtypes.analyses.divergence.results import read_plane_fit
 from headtypes.analyses.gradients.results import Gradients, read_gradients
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface
-from headtypes.core.bootstrap import RESAMPLES, draw_units
+from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import wanted_by
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
 from headtypes.papers.clark2019.heads import Heads

@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_labels, type_styles
-from headtypes.attention.map_files import AttentionMaps
 from headtypes.core.style import ATTENTION_COLOURS, PAGE, SMALL, add_attention_bar, attention_scale, head_name, styled
 
 _EXAMPLES = 2

@@ -4,9 +4,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_labels, type_patches, type_styles
-from headtypes.attention.map_files import AttentionMaps
 from headtypes.core.style import (
     ATTENTION_COLOURS,
     PAGE,

@@ -83,7 +83,7 @@ class Text(Kind):
         seed: int,
     ) -> Windows:
         """One window for each segment, as `build_texts` makes them for this model."""
-        from headtypes.models.language import language_head
+        from headtypes.models.model_config import language_head
 
         causal = language_head(record) == "causal_lm"
         if not causal and tokenizer.mask_token_id is None:

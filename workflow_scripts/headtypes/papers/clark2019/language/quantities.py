@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
-from headtypes.core.bootstrap import RESAMPLES, draw_units
+from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import Claim, wanted_by
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, Documents, Scores, Trees, our_relation
@@ -179,7 +179,7 @@ def _whole(columns: Columns, missing: Mapping[str, str]) -> Scores:
 def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> Iterator[tuple[str, Measured]]:
     """Each number with its interval over the units that have some item of every column it is made of.
 
-    Its interval is that of the column with the fewest such units, counted as `bootstrap.mean_intervals` counts them.
+    Its interval is that of the column with the fewest such units, counted as `statistics.mean_intervals` counts them.
     """
     if not measures:
         return

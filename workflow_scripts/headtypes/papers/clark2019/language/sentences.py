@@ -10,6 +10,7 @@ import pandas as pd
 from headtypes.analyses.coreference.accuracy import guessed_mentions
 from headtypes.analyses.coreference.guesses import AntecedentGuesses, read_antecedents
 from headtypes.analyses.coreference.results import read_coreference
+from headtypes.analyses.maps.measure import readable
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
@@ -17,7 +18,6 @@ from headtypes.analyses.relations.results import read_best_heads
 from headtypes.analyses.words.encoding import encode_sentences, special_tokens
 from headtypes.analyses.words.settings import Pieces
 from headtypes.analyses.words.words import WordMaps
-from headtypes.attention.maps import readable
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument

@@ -1,15 +1,14 @@
-"""How sure a mean over questions is: paired bootstrap intervals, by question or by article."""
+"""How sure a mean over questions is: paired bootstrap intervals, by question or by article, and corrected p-values."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.stats import false_discovery_control
 from threadpoolctl import threadpool_limits
 
 from headtypes.core.errors import InputError
-from headtypes.core.multiple import false_discovery_rates
 
 RESAMPLES = 10_000
 LEVEL = 0.95
@@ -18,14 +17,6 @@ ALPHA = round(1 - LEVEL, 9)
 
 # Counts that are held at once: 8 MB.
 _BLOCK = 2**20
-
-
-class Interval(NamedTuple):
-    """A mean and its interval, in the unit of the scores."""
-
-    mean: float
-    low: float
-    high: float
 
 
 def score_intervals(
@@ -55,7 +46,7 @@ def score_intervals(
       drop_{metric}_p, drop_{metric}_p_by_article: p-values of a drop of zero, as `p_values` finds them, with the draws
       of the intervals: below 0.05 exactly where the 95 % interval excludes zero;
       drop_{metric}_fdr, drop_{metric}_fdr_by_article: the same over all conditions but the baseline, corrected by
-      `multiple.false_discovery_rates`.
+      `false_discovery_rates`.
     NaN where there is no baseline, where there are no articles, and where an interval is undefined, as
     `mean_intervals` says. The baseline's own drop is not tested.
 
@@ -74,40 +65,18 @@ def score_intervals(
         "": _ends_and_p(both, None, **drawn),
         "_by_article": _ends_and_p(both, articles, **drawn) if articles is not None else None,
     }
-    for place, metric in enumerate(scores):
+    for index, metric in enumerate(scores):
         for kind, name in enumerate((metric, f"drop_{metric}")):
-            columns = {name: means[kind, place]}
+            columns = {name: means[kind, index]}
             for unit, of_unit in found.items():
-                ends = (np.nan, np.nan) if of_unit is None else (end[kind, place] for end in of_unit[:2])
+                ends = (np.nan, np.nan) if of_unit is None else (end[kind, index] for end in of_unit[:2])
                 columns |= dict(zip((f"{name}_low{unit}", f"{name}_high{unit}"), ends, strict=True))
             for unit, of_unit in found.items() if kind == 1 else ():
-                p = np.full(values.shape[1], np.nan) if of_unit is None else of_unit[2][place]
+                p = np.full(values.shape[1], np.nan) if of_unit is None else of_unit[2][index]
                 columns |= {f"{name}_p{unit}": p, f"{name}_fdr{unit}": false_discovery_rates(p)}
             known = kind == 0 or baseline is not None
             table |= {column: value if known else np.nan for column, value in columns.items()}
     return pd.DataFrame(table, index=range(values.shape[1]))
-
-
-def difference_interval(
-    first: np.ndarray,
-    second: np.ndarray,
-    *,
-    articles: np.ndarray | None = None,
-    seed: int,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-) -> Interval | None:
-    """The difference between the means of two scores of the same questions, and its interval.
-
-    first, second: [question] scores of two conditions, or any two scores that pair by question. Given their drops,
-        the first condition costs less than the second if the interval lies below 0.
-    articles: [question] the article of each, to draw articles; None to draw questions.
-    returns None if the interval is undefined. All else is as in `mean_intervals`, which draws the same questions or
-        articles from the same seed.
-    """
-    differences = np.asarray(first, dtype=float) - second
-    low, high = mean_intervals(differences, articles, seed=seed, resamples=resamples, level=level)
-    return None if np.isnan(low) else Interval(float(differences.mean()), float(low), float(high))
 
 
 def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
@@ -260,6 +229,35 @@ def draw_units(units: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
         yield counts
 
 
+def holm(p: np.ndarray) -> np.ndarray:
+    """P-values corrected so that with probability 0.95 none of those below 0.05 is wrong.
+
+    p: [test]; NaN is not a test and stays NaN. Holm 1979, A simple sequentially rejective multiple test procedure; it
+    holds however the tests depend on one another.
+    """
+    p = np.asarray(p, dtype=float)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    corrected = np.full(p.shape, np.nan)
+    corrected[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
+    return corrected
+
+
+def false_discovery_rates(p: np.ndarray) -> np.ndarray:
+    """P-values corrected so that of those below 0.05 at most 5 % are wrong on average.
+
+    p: [test]; NaN is not a test and stays NaN. Benjamini and Hochberg 1995 show it for independent tests, and
+    Benjamini and Yekutieli 2001 under positive regression dependence, which is assumed of drops from one baseline over
+    the same questions.
+    """
+    p = np.asarray(p, dtype=float)
+    tested = ~np.isnan(p)
+    corrected = np.full(p.shape, np.nan)
+    if tested.any():
+        corrected[tested] = false_discovery_control(p[tested])
+    return corrected
+
+
 def _ends_and_p(
     both: np.ndarray,
     articles: np.ndarray | None,
@@ -310,11 +308,11 @@ def _share_at_most(means: np.ndarray, limit: float) -> np.ndarray:
     ordered = np.sort(means, axis=0)
     last = len(ordered) - 1
     crossed = (ordered <= limit).sum(axis=0)
-    place = np.clip(crossed - 1, 0, last - 1)[None]
-    before, after = (np.take_along_axis(ordered, place + step, axis=0)[0] for step in (0, 1))
+    index = np.clip(crossed - 1, 0, last - 1)[None]
+    before, after = (np.take_along_axis(ordered, index + step, axis=0)[0] for step in (0, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         within = (limit - before) / (after - before)
-    return np.where(crossed == 0, 0.0, np.where(crossed > last, 1.0, (place[0] + within) / last))
+    return np.where(crossed == 0, 0.0, np.where(crossed > last, 1.0, (index[0] + within) / last))
 
 
 def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int) -> np.ndarray:

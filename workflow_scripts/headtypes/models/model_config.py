@@ -1,8 +1,13 @@
-"""What a model takes: how many tokens, and the token that fills inputs which are shorter than others of a batch."""
+"""What a model's config.json says of it: its longest input, its padding token, and the head of a language model.
 
-from transformers import PreTrainedConfig, PreTrainedTokenizerBase
+Unlike `loading`, this loads no model.
+"""
+
+from transformers import AutoConfig, PreTrainedConfig, PreTrainedTokenizerBase
+from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headtypes.core.errors import InputError
+from headtypes.models.records import ModelRecord
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
 _POSITIONS_AFTER_PADDING = {
@@ -42,3 +47,10 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) 
     if config.model_type in _POSITIONS_AFTER_PADDING:
         positions -= (padding_token(config) or 0) + 1
     return int(min(positions, tokenizer.model_max_length))
+
+
+def language_head(record: ModelRecord) -> str:
+    """Which of `loading.HEADS` a fetched model has if it is a language model: for masked words, unless it is causal."""
+    config = AutoConfig.from_pretrained(**record.pretrained)
+    masked = record.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False)
+    return "masked_lm" if masked else "causal_lm"

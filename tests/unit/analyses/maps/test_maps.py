@@ -6,10 +6,9 @@ import time
 import h5py
 import numpy as np
 import pytest
-import torch
 
-from headtypes.attention.map_files import AttentionMaps, read_maps, read_sample_maps, write_maps, write_sample_maps
-from headtypes.attention.maps import choose_sample, choose_samples, map_attention, map_samples
+from headtypes.analyses.maps.measure import choose_sample, choose_samples, map_attention, map_samples
+from headtypes.analyses.maps.results import AttentionMaps, read_maps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
@@ -166,17 +165,6 @@ def test_byte_level_tokens_are_read_as_text_where_they_are_whole_characters(monk
     assert "river" in maps.tokens
     assert "\ufffd" not in "".join(maps.tokens)
     assert all(maps.tokens)
-
-
-def test_weights_that_are_not_finite_are_named(monkeypatch):
-    model, tokenizer = tiny_bert()
-    with torch.no_grad():
-        model.bert.encoder.layer[1].attention.self.key.weight.fill_(float("nan"))
-    loads(monkeypatch, model, tokenizer)
-    how = {"task": "squad", "kind": "question_answering", "precision": "float32", "tokens": 30}
-    for read in (map_attention, map_samples):
-        with pytest.raises(InputError, match=r"tiny on squad: the attention of head 2-1 is not finite"):
-            read(SAMPLES, described("tiny", max_length=64), **how)
 
 
 def planted(tokens: int = 6) -> AttentionMaps:

@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.batches import Batch
-from headtypes.attention.map_files import AttentionMaps
 from headtypes.attention.one_pass import Block, ListPerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError

@@ -1,0 +1,1 @@
+"""Whole attention maps of a few short samples, to be looked at."""
