@@ -8,12 +8,15 @@ import pytest
 from huggingface_hub import errors, get_session
 
 from headtypes.core.errors import InputError
-from headtypes.models.hub.refusals import telling
+from headtypes.models.hub.refusals import errors_in_words
 from headtypes.models.hub.snapshots import fetch_snapshot
 
 
 def told(error: Exception, kind="model", cause: Exception | None = None) -> str:
-    with pytest.raises(InputError) as caught, telling("models.x.source", "some/model", "v9", kind, "a local folder"):
+    with (
+        pytest.raises(InputError) as caught,
+        errors_in_words("models.x.source", "some/model", "v9", kind, "a local folder"),
+    ):
         raise error from cause
     assert str(caught.value).splitlines() == [str(caught.value)]
     return str(caught.value)
@@ -57,7 +60,7 @@ def test_a_sentence_of_ours_stays_as_it_is():
 
 def test_no_request_waits_without_an_end():
     """Some calls of the library have no limit."""
-    with telling("models.x.source", "some/model", None, "model", "a local folder"):
+    with errors_in_words("models.x.source", "some/model", None, "model", "a local folder"):
         session = get_session()
     request = session.build_request("GET", "http://127.0.0.1:1/", timeout=None)
     for change in session.event_hooks["request"]:
