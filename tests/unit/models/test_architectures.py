@@ -27,7 +27,7 @@ from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, 
 from tests.support.places import ROOT
 from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
 from tests.support.records import described, question_of
-from tests.unit.analyses.distances.test_distance import defined_features
+from tests.unit.analyses.distances.test_reducer import defined_features
 
 DOCS = ROOT / "docs" / "lookup" / "models.md"
 # Lengths differ, so that batches are padded, further than local layers look.

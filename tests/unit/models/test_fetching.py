@@ -216,8 +216,8 @@ def test_a_package_that_is_not_there_or_is_a_single_module_is_refused(package):
     assert f"no installed package {package}; install it with pip" in message
 
 
-# With 10**30 layers, Transformers would begin to make them; with -1 heads, it would load; and of weights of more layers,
-# it would leave out the others and read half of a model without a word.
+# Transformers would begin to make 10**30 layers and would load a model of -1 heads. Of weights of more layers, it would
+# leave out the others, and read half of a model without a word.
 CONFIGS = [
     ({"hidden_size": "wide"}, "hidden_size"),
     ({"num_hidden_layers": 1}, "has weights of 2 layers, and its config.json says 1"),
