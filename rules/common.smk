@@ -26,13 +26,17 @@ from headtypes.planning.tools.notes import notes_on
 from headtypes.planning import locks
 from headtypes.planning import resources
 from headtypes.planning.digest import code_digest
-from headtypes.planning.tools.history import remember_code, remember_config, remember_shards, remembered_shards
+from headtypes.planning.running import remember_code
+from headtypes.planning.tools.history import remember_config, remember_shards, remembered_shards
 from headtypes.planning.plan import Plan
 from headtypes.planning.results import paths
 from headtypes.planning.provenance import forget_joined, results_folder, shards_of
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.overview import summary
 from headtypes.planning.stages.registry import STAGES
+
+# Snakemake has the scripts find this folder last: a package of this name that is installed would be found before.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for it.

@@ -21,7 +21,9 @@ from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
 from commands.internals import workflow_of
+from headtypes.planning.stages.registry import STAGES
 from tests.support.places import ROOT
+from tests.workflow.executed import executing, uncovered
 
 # What jobs load; imported once, here, and not used before the fork.
 LIBRARIES = (
@@ -125,12 +127,17 @@ def _run(job: Any) -> None:
         Path(file).parent.mkdir(parents=True, exist_ok=True)
     process = os.fork()
     if not process:
-        status = 1
+        status, script = 1, script_of(job)
         try:
-            work(job)
+            with executing() as executed:
+                work(job, script)
+            if missed := uncovered(script, executed):
+                sys.exit(f"{job.rule.name}: the digest of its code does not cover {', '.join(missed)}")
             status = 0
         except SystemExit as ended:
             status = int(bool(ended.code))
+            if isinstance(ended.code, str):
+                print(ended.code, file=sys.stderr, flush=True)
         finally:
             sys.stdout.flush()
             os._exit(status)
@@ -141,7 +148,7 @@ def _run(job: Any) -> None:
         Path(folder, ".snakemake_timestamp").touch()
 
 
-def work(job: Any) -> None:
+def work(job: Any, script: Path | None = None) -> None:
     """Run the script of a job, in this process, as Snakemake would."""
     import torch
     from threadpoolctl import threadpool_limits
@@ -158,7 +165,12 @@ def work(job: Any) -> None:
         log=job.log,
         rule=job.rule.name,
     )
-    runpy.run_path(str(ROOT / "workflow_scripts" / f"{job.rule.name}.py"), {"snakemake": snakemake}, "__main__")
+    runpy.run_path(str(script or script_of(job)), {"snakemake": snakemake}, "__main__")
+
+
+def script_of(job: Any) -> Path:
+    """The script of a job."""
+    return ROOT / "workflow_scripts" / f"{STAGES[job.rule.name].script}.py"
 
 
 if __name__ == "__main__":

@@ -34,21 +34,23 @@ _UNDERNEATH = {
 }
 
 
-def code_digest(script: str | Path) -> str:
+def code_digest(script: str | Path, modules: Path | None = None) -> str:
     """Return the digest of a script, of what it reaches in the modules of its folder, and of its packages' versions.
 
     Docstrings, comments and formatting do not count. A package that is not installed counts as absent, so that a plan
     can be made anywhere.
+
+    modules: the folder of the modules, if it is not that of the script.
     """
-    return digest_of(code_parts(script))
+    return digest_of(code_parts(script, modules))
 
 
-def code_parts(script: str | Path) -> dict[str, str]:
+def code_parts(script: str | Path, modules: Path | None = None) -> dict[str, str]:
     """What `code_digest` covers: {module, relative to the script's folder, and name: its digest; package: its version}.
 
     The name `(order)` of a module stands for the order of its statements, where something may depend on it.
     """
-    reached = _reached(Path(script).resolve())
+    reached = _reached(Path(script).resolve(), modules)
     packages = {NUMERIC_PACKAGES[package]: version(package) for package in sorted(reached.packages)}
     return {**reached.parts(), **packages}
 
@@ -67,7 +69,7 @@ def reached_modules(script: str | Path) -> set[str]:
 def whole_modules(script: str | Path) -> set[str]:
     """Those of the files that count as a whole, since it cannot be told which of their names are looked up."""
     reached = _reached(Path(script).resolve())
-    return {module.path for module in reached.whole if module.file.is_file() and module is not reached.script}
+    return {module.path for module in reached.whole if module.file.is_file()}
 
 
 def reached_lines(script: str | Path) -> dict[str, set[int]]:
@@ -90,8 +92,8 @@ class _Reached:
     runs: modules that are imported, in the order in which their imports end; whole: those that count as a whole.
     """
 
-    def __init__(self, script: Path):
-        self._code, self._effects = _code(script.parent)
+    def __init__(self, script: Path, modules: Path):
+        self._code, self._effects = _code(modules)
         self.definitions: dict[Definition, None] = {}
         self.runs: dict[Module, None] = {}
         self.whole: dict[Module, None] = {}
@@ -102,9 +104,10 @@ class _Reached:
         self._ahead: list[Definition] = []
         # Whether all properties, all members of classes, and all modules that are imported count.
         self._properties = self._members = self._everything = False
-        self.script = self._code.module(script.stem)
+        self.script = Module.read(script.stem, script)
         self._run(self.script)
-        self._count_whole(self.script)
+        for definition in self.script.definitions:
+            self._count(definition)
         while self._ahead:
             self._look_at(self._ahead.pop())
 
@@ -222,13 +225,13 @@ def _code(root: Path) -> tuple[Code, Effects]:
 
 
 @cache
-def _reached(script: Path) -> _Reached:
+def _reached(script: Path, modules: Path | None = None) -> _Reached:
     # Syntax trees are many objects, all of which stay: to look through them for garbage again and again takes a quarter
     # of the time.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _Reached(script)
+        return _Reached(script, modules or script.parent)
     finally:
         if collecting:
             gc.enable()

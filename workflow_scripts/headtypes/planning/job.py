@@ -23,6 +23,7 @@ from headtypes.planning.provenance import (
     results_folder,
     verified,
 )
+from headtypes.planning.running import check_code
 
 
 def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:
@@ -78,6 +79,10 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
         opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
         opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
         try:
+            # Others than Snakemake may run a script.
+            if folder := getattr(snakemake, "scriptdir", None):
+                script = Path(folder, Path(sys.modules["__main__"].__file__).name).resolve()
+                check_code(snakemake.params.code, script, results_folder(outputs[0]))
             for path in outputs:
                 check_writable(path)
             forget(outputs)

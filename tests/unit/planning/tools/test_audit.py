@@ -10,8 +10,8 @@ import pytest
 from headtypes.core.files import canonical_json, write_text
 from headtypes.planning.digest import code_digest, forget_files
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, provenance_of, record, shards_of, verified
+from headtypes.planning.running import remember_code
 from headtypes.planning.tools.audit import audit, remove
-from headtypes.planning.tools.history import remember_code
 from headtypes.planning.tools.jobs import Job
 
 DATA, SAMPLES, FEATURES = "data/squad.json", "results/samples/squad.jsonl", "results/features/bert/squad.h5"
@@ -22,7 +22,7 @@ MODEL, TABLE, FIGURE = "results/models/bert", "results/guan2020/table1.csv", "re
 def scripts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_text(DATA, "questions")
-    write_text("scripts/rule.py", "import numpy\nfrom tools import N\n")
+    write_text("scripts/rule.py", "import numpy\nfrom tools import N\n\nprint(numpy, N)\n")
     write_text("scripts/tools.py", "N = 3\n")
 
 

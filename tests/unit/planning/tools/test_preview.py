@@ -12,8 +12,9 @@ from headtypes.planning.config.schema import read_config
 from headtypes.planning.digest import code_digest, forget_files
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import RESULTS, beside, provenance_of, record, verified
+from headtypes.planning.running import remember_code
 from headtypes.planning.stages.registry import STAGES
-from headtypes.planning.tools.history import remember_code, remember_config
+from headtypes.planning.tools.history import remember_config
 from headtypes.planning.tools.jobs import Job
 from headtypes.planning.tools.preview import Work, preview, preview_text
 from tests.support.configs import DELETE, edited, full_config
@@ -30,7 +31,7 @@ RUN = {
 def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for rule in RUN:
-        write_text(f"scripts/{rule}.py", "from tools import N\n")
+        write_text(f"scripts/{rule}.py", "from tools import N\n\nprint(N)\n")
     write_text("scripts/tools.py", "N = 3\n")
     return full_config(tmp_path)
 

@@ -1,4 +1,4 @@
-"""What a run leaves for later ones to compare with: its configuration, and what the digests of code are made of.
+"""What a run leaves for later ones to compare with: its configuration (and its code, by `planning.running`).
 
 For its own jobs, it also leaves the numbers of shards that it has planned.
 """
@@ -8,7 +8,6 @@ from pathlib import Path
 
 from headtypes.core.files import read_json, write_json
 from headtypes.planning.config.schema import Config
-from headtypes.planning.digest import code_digest, code_parts
 from headtypes.planning.provenance import folder_of_records
 
 
@@ -29,21 +28,6 @@ def remembered_config(results: Path) -> object:
 def given(config: Config) -> dict:
     """The keys that the user gave: a config with all defaults written out may not be valid."""
     return config.model_dump(mode="json", exclude_unset=True)
-
-
-def remember_code(results: Path, script: Path) -> None:
-    """Write what a script's digest is made of, so that a later change can be traced to a definition.
-
-    results: the folder of results.
-    """
-    path = code_file(results, code_digest(script))
-    if not path.exists():
-        write_json(path, code_parts(script))
-
-
-def code_file(results: Path, digest: str) -> Path:
-    """Where `remember_code` writes what a digest is made of."""
-    return folder_of_records(results) / "code" / f"{digest}.json"
 
 
 def remember_shards(results: Path, numbers: Mapping[str, int]) -> None:
