@@ -6,7 +6,8 @@ from headtypes.core.files import read_json, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.tables import ablation_page, ablation_table, shortages
+from headtypes.papers.guan2020.shown import ablation_page
+from headtypes.papers.guan2020.tables import ablation_table, shortages
 from headtypes.papers.keys import by_key
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
@@ -22,7 +23,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     )
     warn(provenance, shortages(table))
     for number in (2, 3):
-        page = ablation_page(table, partitions, number)
+        page = ablation_page(table, number)
         write_csv(outputs[f"csv_{number}"], table[table["table"] == number])
         write_text(outputs[f"markdown_{number}"], page)
         write_text(outputs[f"html_{number}"], to_html(page, provenance))

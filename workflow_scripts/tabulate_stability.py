@@ -4,7 +4,8 @@ from headtypes.core.files import numbered_rows, read_json, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.tables import shortages, stability_page, stability_table
+from headtypes.papers.guan2020.shown import stability_page
+from headtypes.papers.guan2020.tables import shortages, stability_table
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_guan2020(inputs.reference)

@@ -88,7 +88,6 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
         tasks=[TASK],
         atlases=["minilm", model],
         partitions=7,
-        published=[model],
         shown={name: [wildcards] * len(files[name]) for name in ("compared", *names_of_inputs())},
         seed=2020,
         provenance=PROVENANCE,

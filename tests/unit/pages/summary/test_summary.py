@@ -14,13 +14,12 @@ from PIL import Image
 
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.core.errors import InputError
-from headtypes.core.tables import Cell
-from headtypes.pages.summary.cells import number, probability
 from headtypes.pages.summary.findings import costs_sentence, joined_sentence, sink_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of, picture_of
-from headtypes.pages.summary.tables import ablation_tables, compared_table, types_table
+from headtypes.pages.summary.tables import compared_table
 from headtypes.pages.summary.verdicts import counted, judged_subjects
+from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
 from tests.support.places import ROOT
 from tests.support.summaries import MODEL, PARTITION, PROVENANCE, RESULTS, made_page, made_results, made_summary
 
@@ -102,7 +101,7 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     assert "more than without any other type; on 60 inputs 0.35, where" in sentence
     assert "than without the other types left out; on" in costs_sentence(text, MODEL, PARTITION, [*TYPES, "odd"])
     assert "cost 0.17 on average" in sentence or "cost 0.18 on average" in sentence
-    shown = next(ablation_tables(text, 2, set()))
+    shown = next(ablation_shown(text, 2)).in_brief()
     assert {"Loss", "rise of Loss"} <= {column.label for column in shown.columns}
     assert "documents" in shown.about
 
@@ -157,16 +156,14 @@ def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summa
     assert table_2.columns[labels.index("paper's drop")].note == "published by Guan et al. 2020"
 
 
-def test_published_values_stand_only_beside_models_that_are_compared_with_them(table_2):
-    (shown,) = ablation_tables(table_2, 2, published=set())
-    assert "paper's drop" not in [column.label for column in shown.columns]
-    table = pd.read_csv(RESULTS / "demo/table1.csv")
-    assert table["published_stability"].notna().all()
-    assert "paper" not in [column.label for column in types_table(table, published=set()).columns]
-    shown = types_table(table, published={MODEL})
-    place = [column.label for column in shown.columns].index("paper")
-    assert [row[place].text for row in shown.rows if row[0].text == MODEL] == ["96.3"]
-    assert {row[place].text for row in shown.rows if row[0].text != MODEL} == {""}
+def test_a_table_without_published_values_has_no_column_of_them(table_2):
+    """Whose they are, and beside which models they stand, the tables decide."""
+    table_1 = pd.read_csv(RESULTS / "demo/table1.csv")
+    without = [table.assign(**dict.fromkeys(table.filter(like="published_"), np.nan)) for table in (table_1, table_2)]
+    for shown, label in ((stability_shown, "paper"), (lambda it: next(ablation_shown(it, 2)), "paper's drop")):
+        tables = (table_1, without[0]) if shown is stability_shown else (table_2, without[1])
+        labels = [[column.label for column in shown(table).in_brief().columns] for table in tables]
+        assert [label in of_table for of_table in labels] == [True, False]
 
 
 def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
@@ -175,7 +172,7 @@ def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
     kin = {"relation": "parent", "same_type": 41.67, "same_cluster": 68.06, "adjusted_rand": 0.352}
     pairs = pd.DataFrame([row | {"model": "x", "other": "y"}] * 45 + [row | kin | {"model": "b", "other": "a"}])
     pairs.loc[45, ["doubtful", "other_doubtful"]] = ["dense", "vertical"]
-    shown = compared_table(pairs, "kmeans-k4", "compared/kmeans-k4/pairs.csv")
+    shown = compared_table(pairs, "kmeans-k4").in_brief("compared/kmeans-k4/pairs.csv")
     assert [cell.text for cell in shown.rows[0]] == [
         *("b", "a", "parent", "94.4", "88.8", "41.7", "68.1", "0.35", "dense, beside: vertical")
     ]
@@ -203,12 +200,6 @@ def test_the_tables_of_the_second_paper_stand_on_the_page(summary):
     assert coreference.about == "255 mentions with an antecedent, in 29 documents."
     (row,) = [row for row in probes.rows if row[0].text == "attention and words"]
     assert [cell.text for cell in row] == ["attention and words", "61.4", "3", "61.37", "61.50"]
-
-
-def test_cells_that_are_missing_are_empty_and_sorted_last():
-    assert number(np.nan) == number(None) == probability(np.nan) == Cell("", np.inf)
-    assert probability(0.0004).text == "<0.001"
-    assert number(-0.001, 1).text == "0.0"
 
 
 def test_the_page_lets_no_script_run_but_its_own_and_reaches_no_network(results, summary):

@@ -7,13 +7,8 @@ import pytest
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.tables import (
-    ablation_page,
-    ablation_table,
-    shortages,
-    stability_page,
-    stability_table,
-)
+from headtypes.papers.guan2020.shown import ablation_page, stability_page
+from headtypes.papers.guan2020.tables import ablation_table, shortages, stability_table
 from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)
@@ -27,7 +22,7 @@ def partition(types: list[str], doubtful: str = "") -> Partition:
 def stability(value: float) -> dict:
     halves = ("heads", "samples", "pairs")
     return {half: {"all_agree": value + n, "pairwise": value + 0.5 + n} for n, half in enumerate(halves)} | {
-        "own_cluster": 70
+        "own_cluster": 70.0
     }
 
 
@@ -77,7 +72,7 @@ def test_false_discovery_rates_stand_beside_the_drops():
     for name in ("p", "fdr", "p_by_article", "fdr_by_article"):
         assert table[f"drop_exact_match_{name}"].tolist()[1:] == [0.0004, 0.0313]
         assert f"exact_match_{name}" not in table
-    page = ablation_page(table, partitions, 2)
+    page = ablation_page(table, 2)
     assert "| ID | condition | heads | EM | drop | FDR | published | drop published |" in page
     assert "| 2 | c1 | 1 | 50.00 [16.00, 17.00] | 0.00 [20.00, 21.00] | <0.001 | 79.92 |" in page
     assert "| 5 | c2 | 1 | 50.00 [32.00, 33.00] | 0.00 [36.00, 37.00] | 0.031 | 81.42 |" in page
@@ -111,7 +106,7 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
         "| model | partition | published | heads, all agree | samples, all agree | pairs, all agree | heads, pair"
         in page
     )
-    assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70 |" in page
+    assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70.00 |" in page
     assert "| a | p | 1000 | 50.00 | 25.00 | 25.00 |  |  | vertical |" in page
     assert "| b | p |  |" in page
     assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
@@ -158,12 +153,12 @@ def test_asking_for_more_than_there_is_is_said():
         "n, p: 2,000 questions were asked for, and there are 1,000.",
         "m, p: 1,000 pairs for random heads were asked for, and there are 100.",
     ]
-    of_m, of_n = ablation_page(table, partitions, 2).split("## ")[1:]
+    of_m, of_n = ablation_page(table, 2).split("## ")[1:]
     assert "m, p\n\n8 pairs.\n" in of_m
     assert "n, p\n\n1,000 questions (2,000 asked for).\n" in of_n
     assert "Beside random heads: 3 draws on 100 questions.\n" in of_n
     table = tabulated(rows, partitions, [scores(50, 60)] * 4, None, controls)
-    assert "Beside random heads: 3 draws on 100 questions (1,000 asked for).\n" in ablation_page(table, partitions, 2)
+    assert "Beside random heads: 3 draws on 100 questions (1,000 asked for).\n" in ablation_page(table, 2)
     # As many as there are is no shortage.
     assert not shortages(tabulated([row("baseline", {}, questions=1000)], partitions, [scores(50, 60)]))
 
@@ -199,7 +194,7 @@ def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
     }
     rows = [row("baseline", {}), row("odd", {"odd": "zero"}, of="mine"), row("x", {"vertical": "drop_intra"})]
     table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), scores(30, 40)])
-    second, third = (ablation_page(table, partitions, number) for number in (2, 3))
+    second, third = (ablation_page(table, number) for number in (2, 3))
     for label in ("EM", "F1"):
         assert second.count(f"| ID | condition | heads | {label} | drop |") == 2
     doubt = "Doubtful, since the name does not fit what the heads look at: vertical."
@@ -233,7 +228,7 @@ def test_every_row_has_the_ends_of_its_own_intervals():
             assert table.loc[(*key, expected["condition"]), columns].tolist() == expected[columns].tolist()
     assert table.loc[keys[1], columns].isna().all(axis=None)
     assert set(map(str, table.dtypes[columns])) == {"float64"}
-    page = ablation_page(table.reset_index(), partitions, 2)
+    page = ablation_page(table.reset_index(), 2)
     first, second, third = page.split("## ")[1:]
     assert "| 2 | c1 | 1 | 51.00 [1000.00, 1001.00] | 1.00 [1004.00, 1005.00] | 79.92 | 2.93 |\n" in first
     assert "| 2 | c1 | 1 | 61.00 [1008.00, 1009.00] | 1.00 [1012.00, 1013.00] | 87.62 |" in first
@@ -266,7 +261,7 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     assert others.isna().all(axis=None)
     assert table["control_draws"].dtype == table["own_rank_f1"].dtype == "Int64"
     assert table["own_excess_f1"].dtype == table["own_rank_p_f1"].dtype == "float64"
-    page = ablation_page(table, partitions, 2)
+    page = ablation_page(table, 2)
     assert "random heads: the same operations on as many heads of each layer" in page
     first, second = page.split("## ")[1:]
     assert first.count("Beside random heads: 3 draws on 100 questions.\n") == 2
@@ -281,7 +276,7 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     assert f"| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) {excess}" in second
     assert "| 1 | baseline | 0 | 50.00 | 0.00 | 82.85 | 0.00 |" in first
     # Table 3 has none.
-    assert "andom heads" not in ablation_page(table, partitions, 3)
+    assert "andom heads" not in ablation_page(table, 3)
     assert not any("control" in name for name in tabulated(rows, partitions, [scores(50, 60)] * 5))
 
 
@@ -312,7 +307,7 @@ def test_pairs_have_accuracy_and_nothing_published():
     questions = table[table["model"] == "q"]
     assert questions[["accuracy", "drop_accuracy"]].isna().all(axis=None)
     assert questions["published_exact_match"].tolist() == [82.85, 79.92]
-    of_m, of_n, of_q = ablation_page(table, partitions, 2).split("## ")[1:]
+    of_m, of_n, of_q = ablation_page(table, 2).split("## ")[1:]
     assert "8 pairs." in of_m
     assert "| heads | Acc. | drop |\n" in of_m
     assert "| heads | F1 | drop |\n" in of_m
@@ -330,9 +325,7 @@ def test_the_baseline_heads_both_tables(score):
     done = {"intra": {"dense": "drop_intra"}, "zero": {"dense": "zero"}, "baseline": {}}
     table = tabulated([row(*each) for each in done.items()], partitions, [score] * 3)
     for number, expected in ((2, ["baseline", "zero"]), (3, ["baseline", "intra"])):
-        lines = [
-            line.split(" | ") for line in ablation_page(table, partitions, number).splitlines() if line[:2] == "| "
-        ]
+        lines = [line.split(" | ") for line in ablation_page(table, number).splitlines() if line[:2] == "| "]
         scores_shown = sum(cells[0] == "| ID" for cells in lines)
         conditions = [cells[1] for cells in lines if cells[1] in done]
         assert scores_shown >= 1
@@ -353,7 +346,7 @@ def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
     assert found.loc[("m", "p"), drops[:2]].tolist() == [0, 0]
     # What the paper lost is known all the same.
     assert found.loc[("m", "q"), "published_drop_f1"] == pytest.approx(2.06)
-    assert "| 2 | zero | 1 | 40.00 |  | 79.92 | 2.93 |" in ablation_page(table, partitions, 2)
+    assert "| 2 | zero | 1 | 40.00 |  | 79.92 | 2.93 |" in ablation_page(table, 2)
 
 
 def test_single_heads_are_conditions_of_their_own():
@@ -373,7 +366,7 @@ def test_single_heads_are_conditions_of_their_own():
     assert table["heads"].tolist() == [0, 1, 2, 1]
     assert table["drop_exact_match"].tolist() == [0, 5, 10, 2]
     assert table.loc[1:, "published_exact_match"].isna().all()
-    second, third = (ablation_page(table, partitions, number) for number in (2, 3))
+    second, third = (ablation_page(table, number) for number in (2, 3))
     assert "|  | one head | 1 | 45.00 | 5.00 |  |  |" in second
     assert "|  | both | 2 | 40.00 | 10.00 |" in second
     assert "|  | inside | 1 | 48.00 | 2.00 |" in third
@@ -399,12 +392,12 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     assert of_text["drop_loss"].to_dict() == {"baseline": 0, "zero": 0.25}
     assert of_text["perplexity"].to_dict() == {"baseline": 25.8, "zero": 33.1}
     assert set(of_text["n_questions"]) == {7}
-    page = ablation_page(table, partitions, 2)
+    page = ablation_page(table, 2)
     of_m, of_q = page.split("## ")[1:]
     assert "positive number is for the worse" in page
     assert "\n7 documents.\n" in of_m
     assert "2 draws on 4 documents (100 asked for)." in of_m
-    of_one = ablation_page(table.assign(control_questions=1), partitions, 2)
+    of_one = ablation_page(table.assign(control_questions=1), 2)
     assert "2 draws on 1 document (100 asked for)." in of_one
     assert "| heads | Loss | perplexity | rise |\n" in of_m
     assert "| rise of Loss, own | random |" in of_m
@@ -414,7 +407,7 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     assert shortages(table) == ["m, p: 100 documents for random heads were asked for, and there are 4."]
     without = tabulated(rows[2:], partitions, metrics[2:])
     assert not [name for name in without if "loss" in name or "perplexity" in name]
-    assert "loss" not in ablation_page(without, partitions, 2)
+    assert "loss" not in ablation_page(without, 2)
 
 
 def test_multiple_choice_has_two_accuracies_and_no_column_of_its_own_is_there_without_it():
@@ -432,7 +425,7 @@ def test_multiple_choice_has_two_accuracies_and_no_column_of_its_own_is_there_wi
     assert chosen["drop_accuracy"].to_dict() == {"baseline": 0, "zero": 10}
     assert chosen["drop_accuracy_normalised"].to_dict() == {"baseline": 0, "zero": 5}
     assert chosen["published_accuracy_normalised"].isna().all()
-    page = ablation_page(table, partitions, 2)
+    page = ablation_page(table, 2)
     of_m, of_q = page.split("## ")[1:]
     assert "divided by the choice's number of characters" in page
     assert "\n20 questions.\n" in of_m
@@ -442,4 +435,4 @@ def test_multiple_choice_has_two_accuracies_and_no_column_of_its_own_is_there_wi
     assert "Acc. norm." not in of_q
     without = tabulated(rows[2:], partitions, metrics[2:])
     assert not [name for name in without if "normalised" in name]
-    assert "norm" not in ablation_page(without, partitions, 2)
+    assert "norm" not in ablation_page(without, 2)

@@ -11,18 +11,19 @@ from headtypes.analyses.types.partitions import read_partition
 from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import read_joined
 from headtypes.core.table_files import read_csv
-from headtypes.core.tables import Shown
+from headtypes.core.tables import Shown, Table
 from headtypes.pages.summary import findings
 from headtypes.pages.summary.made import facts
 from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
-from headtypes.pages.summary.tables import ablation_tables, compared_table, types_table
+from headtypes.pages.summary.tables import compared_table
 from headtypes.pages.summary.verdicts import Judged, judged_subjects
 from headtypes.papers.claims import join
 from headtypes.papers.clark2019.language.table1 import relation_tables
 from headtypes.papers.clark2019.language.table2 import coreference_tables
 from headtypes.papers.clark2019.language.table3 import probe_tables
 from headtypes.papers.comparison import COLUMNS
+from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
 from headtypes.papers.keys import NAMED
 
 Paths = Sequence[str]
@@ -70,7 +71,6 @@ def collect_summary(
     tasks: Sequence[str],
     atlases: Sequence[str],
     partitions: int,
-    published: Sequence[str],
     shown: Mapping[str, Sequence[Mapping[str, str]]],
     seed: int,
     provenance: dict,
@@ -82,8 +82,7 @@ def collect_summary(
         figures; each at most as many as there are.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
-    models, tasks, partitions: what was run; atlases: the models that have a page of every head; published: those beside
-        which the first paper's values stand.
+    models, tasks, partitions: what was run; atlases: the models that have a page of every head.
     shown:   wildcards of the figures and of the models compared, by their name among the inputs.
     Raises `InputError` that names a damaged file.
     """
@@ -104,28 +103,38 @@ def collect_summary(
 
     _, of_guan = _compared(inputs["guan"], "partition", folder)
     clark, of_clark = _compared(inputs["clark"], "task", folder)
-    tables, costs = _guan_tables(inputs, set(published))
-    for path, wildcards in zip(inputs["compared"], shown["compared"], strict=True):
-        if len(pairs := read_pairs(path)):
-            tables.append(compared_table(pairs, wildcards["clustering"], _relative(path, folder)))
+    ablations = {path: _read(path, "partition", "condition") for path in inputs["ablations"]}
+    of_each = {
+        **{path: [stability_shown(_read(path, "partition"))] for path in inputs["types"]},
+        **{path: ablation_shown(table, number) for number, (path, table) in enumerate(ablations.items(), start=2)},
+        **{
+            path: [compared_table(pairs, wildcards["clustering"])] if len(pairs := read_pairs(path)) else []
+            for path, wildcards in zip(inputs["compared"], shown["compared"], strict=True)
+        },
+    }
     papers = [
-        Paper("guan", "Guan et al.", "Guan et al. 2020: How Far Does BERT Look At", of_guan, tables, pictures(_GUAN)),
+        Paper(
+            "guan",
+            "Guan et al.",
+            "Guan et al. 2020: How Far Does BERT Look At",
+            of_guan,
+            _in_brief(of_each, folder),
+            pictures(_GUAN),
+        ),
         Paper(
             "clark",
             "Clark et al.",
             "Clark et al. 2019: What Does BERT Look At?",
             of_clark,
-            [
-                shown.in_brief(_relative(path, folder))
-                for name, tables in _CLARK_TABLES.items()
-                for path in inputs[name]
-                for shown in tables(read_csv(path, "is no such table", ["model", "task"], rows=0, **NAMED))
-            ],
+            _in_brief(
+                {path: of(_read(path, "task")) for name, of in _CLARK_TABLES.items() for path in inputs[name]}, folder
+            ),
             pictures(_CLARK),
             # Its claims are about texts, a treebank and documents: tasks of one model.
             headline=sum(judged.model == of_clark[0].model for judged in of_clark),
         ),
     ]
+    costs = next(iter(ablations.values()), None)
     return Summary(
         title=_title(models),
         run=f"{join(models)} on {join(tasks)}; heads divided into types {_times(partitions)}.",
@@ -163,18 +172,13 @@ def _compared(paths: Paths, key: str, folder: Path) -> tuple[pd.DataFrame | None
     return table, judged_subjects(table, key, _relative(paths[0], folder))
 
 
-def _guan_tables(inputs: Mapping[str, Paths], published: set[str]) -> tuple[list[Shown], pd.DataFrame | None]:
-    costs = None
-    tables = []
-    for path in inputs["types"]:
-        table = read_csv(path, "is no Table 1", ["model", "partition"], rows=0, **NAMED)
-        tables.append(types_table(table, published))
-    for number, path in enumerate(inputs["ablations"], start=2):
-        columns = ["model", "partition", "condition", "exact_match"]
-        table = read_csv(path, f"is no Table {number}", columns, rows=0, **NAMED)
-        tables += ablation_tables(table, number, published)
-        costs = table if number == 2 else costs
-    return tables, costs
+def _read(path: str, *columns: str) -> pd.DataFrame:
+    return read_csv(path, "is no such table", ["model", *columns], rows=0, **NAMED)
+
+
+def _in_brief(tables: Mapping[str, Iterable[Table]], folder: Path) -> list[Shown]:
+    """Tables by the file that has all of their columns."""
+    return [table.in_brief(_relative(path, folder)) for path, of_file in tables.items() for table in of_file]
 
 
 def _findings(inputs, shown, costs, of_guan, of_clark, clark) -> Iterable[str]:

@@ -5,12 +5,31 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from headtypes.core.tables import Cell, Shown
-from headtypes.pages.summary.cells import Column, number, words
+from headtypes.core.tables import Column, Shown, Table
 from headtypes.papers.claims import BASES
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS
 
 _SIGNS = dict(zip(VERDICTS, ("✓", "✕", "≈", "–"), strict=True))  # noqa: RUF001
+
+
+def _signed(place: int) -> str:
+    return f"{sign_of(VERDICTS[place])} {VERDICTS[place]}"
+
+
+_COLUMNS = [
+    Column("order", "verdict", is_number=False, write=_signed, below="corrected", verdict="verdict"),
+    Column("quantity", "claim", is_number=False, below="where"),
+    Column("ours", "ours"),
+    Column("published", "paper's"),
+    Column(
+        "reason",
+        "what decides",
+        is_number=False,
+        below="remark",
+        note="the value, its interval, and on which side of the limit it is claimed",
+    ),
+    Column("words", "rests on", is_number=False),
+]
 
 
 @dataclass(frozen=True)
@@ -77,33 +96,15 @@ def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:
         rows = claims[claims["basis"] == basis]
         if basis == "stated" or not rows.empty:
             counts.append(Count(BASES[basis], {name: int((rows["verdict"] == name).sum()) for name in VERDICTS}))
-    published = claims["published"].notna().any()
-    columns = [
-        Column("verdict", is_number=False),
-        Column("claim", is_number=False),
-        Column("ours"),
-        *([Column("paper's")] if published else []),
-        Column(
-            "what decides",
-            is_number=False,
-            note="the value, its interval, and on which side of the limit it is claimed",
-        ),
-        Column("rests on", is_number=False),
-    ]
-    rows = [
-        [
-            _verdict(row),
-            words(row["quantity"], f"{row['id']} · {row['place']}"),
-            number(row["ours"], 2),
-            *([number(row["published"], 2)] if published else []),
-            words(row["reason"], "" if pd.isna(row["remark"]) else str(row["remark"])),
-            words(BASES[row["basis"]]),
-        ]
-        for _, row in claims.sort_values("verdict", key=lambda it: it.map(VERDICTS.index), kind="stable").iterrows()
-    ]
-    return Judged(model, other, counts, Shown(f"{model}, {other}", columns, rows, file=file), claims)
-
-
-def _verdict(row: pd.Series) -> Cell:
-    below = "" if row["verdict_holm"] == row["verdict"] else f"corrected: {row['verdict_holm']}"
-    return Cell(f"{sign_of(row['verdict'])} {row['verdict']}", VERDICTS.index(row["verdict"]), below, row["verdict"])
+    ordered = claims.sort_values("verdict", key=lambda it: it.map(VERDICTS.index), kind="stable")
+    corrected = "corrected: " + ordered["verdict_holm"].astype(str)
+    data = ordered.assign(
+        order=ordered["verdict"].map(VERDICTS.index),
+        corrected=corrected.where(ordered["verdict_holm"] != ordered["verdict"], ""),
+        where=ordered["id"].astype(str) + " · " + ordered["place"].astype(str),
+        remark=ordered["remark"].fillna("").astype(str),
+        words=ordered["basis"].map(BASES),
+    )
+    has_published = claims["published"].notna().any()
+    columns = [column for column in _COLUMNS if column.name != "published" or has_published]
+    return Judged(model, other, counts, Table(f"{model}, {other}", data, columns).in_brief(file), claims)

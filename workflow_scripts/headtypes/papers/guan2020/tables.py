@@ -1,4 +1,4 @@
-"""The paper's Tables 1, 2 and 3, with our values beside the published ones."""
+"""The values of the paper's Tables 1, 2 and 3, with ours beside the published ones."""
 
 import math
 from collections.abc import Mapping
@@ -7,12 +7,11 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
-from headtypes.core.markdown import document, markdown_table
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.registry import KINDS, MAIN_METRICS, METRICS, counted_by
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 
-_AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
+AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
 # In the order of their columns: what kinds of task are first of all measured by, then the others; percentages first.
 _METRICS = sorted(
     (*MAIN_METRICS.values(), *(METRICS[name] for name in sorted(METRICS.keys() - MAIN_METRICS))),
@@ -23,21 +22,13 @@ _ALWAYS = {metric for kind in KINDS.values() if kind.is_learned for metric in ki
 _KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_", "own_excess_", "own_rank_p_")
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
-_STABILITY = [f"{half}_{agreement}" for agreement in _AGREEMENTS for half in HALVES]
+_STABILITY = [f"{half}_{agreement}" for agreement in AGREEMENTS for half in HALVES]
 _COUNTS = (
     "n_questions_asked",
     "control_draws",
     "control_questions",
     "control_questions_asked",
     *(f"own_rank_{metric.name}" for metric in _METRICS),
-)
-_CONTROLS = (
-    "Below each score, every condition stands beside random heads: the same operations on as many heads of each layer, "
-    "drawn from all heads of the layer, on the same questions. *Own* is the condition's own drop on these questions; "
-    "*random* the mean of the draws, with the lowest and the highest; *own less random* their difference, with its 95 "
-    "% interval over questions for these draws. *Rank* is the place of the own drop among the draws and itself, from "
-    "the costliest, and *p* the rank divided by their number: how often heads drawn at random cost at least as much. "
-    "*Overlap* is the percent of the drawn heads that are the condition's own."
 )
 
 # What there may be less of than was asked for: the columns of both numbers, and what they count.
@@ -70,7 +61,7 @@ def stability_table(
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["published_stability"] = published.stability.models.get(row["published"])
         values = {half: stability[half] or {} for half in HALVES}
-        entry |= {f"{half}_{agreement}": values[half].get(agreement) for agreement in _AGREEMENTS for half in HALVES}
+        entry |= {f"{half}_{agreement}": values[half].get(agreement) for agreement in AGREEMENTS for half in HALVES}
         entry["own_cluster"] = stability["own_cluster"]
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
@@ -179,123 +170,17 @@ def _is_number(column: str) -> bool:
     return column.startswith(tuple(f"{kind}{metric.name}" for metric in _METRICS for kind in _KINDS))
 
 
-def stability_page(table: pd.DataFrame, rows: list[dict], published: Guan2020) -> str:
-    """Table 1 as Markdown; table, rows: as `stability_table` makes and takes them.
-
-    The paper's shares stand below the others where a row has `published`.
-    """
-    shares = [column for column in table if column.startswith("share_")]
-    names = {f"{half}_{agreement}": f"{half}, {label}" for agreement, label in _AGREEMENTS.items() for half in HALVES}
-    names["own_cluster"] = "own cluster"
-    stability = table.rename(columns={"published_stability": "published", **names})
-    theirs = published.shares.types if any(row["published"] for row in rows) else {}
-    paper = {f"share_{name}": share.percent for name, share in theirs.items() if f"share_{name}" in shares}
-    types = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
-    parts = [
-        "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "
-        "or of the samples, give the same type; or of the pairs of a head and a sample, for clusterings of half of the "
-        "pairs. All of them agree, as the paper counts, or two of them on average (pairwise). Own cluster: percent of "
-        "the pairs that are nearest to the head's cluster.",
-        markdown_table(stability[["model", "partition", "published", *names.values()]]),
-        "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
-        "its heads look at.",
-        markdown_table(
-            types[["model", "partition", "samples", *shares, "doubtful"]].rename(
-                columns=lambda name: name.removeprefix("share_")
-            )
-        ),
-        *shortages(table),
-    ]
-    return document("Table 1: stability and shares of the types", parts)
+def measured_in(section: pd.DataFrame) -> list[Metric]:
+    """The metrics by which conditions are measured, in the order of their columns."""
+    return [it for it in _METRICS if it.name in section and section[it.name].notna().any()]
 
 
-def ablation_page(table: pd.DataFrame, partitions: Mapping[Key, Partition], number: int) -> str:
-    """Table 2 or 3 as Markdown, a section per model and partition."""
-    titles = {2: "types left out or made uniform", 3: "attention within and between sentences"}
-    parts = [
-        "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
-        "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
-        f"rate over the conditions of a model, Benjamini and Hochberg 1995). {_CONTROLS if number == 2 else ''}".strip()
-    ]
-    parts += [metric.note for metric in _METRICS if metric.note and metric.name in table]
-    # The baseline heads both tables.
-    of_number = table[(table["table"] == number) | (table["id"] == 1)]
-    for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
-        measured = [it for it in _METRICS if it.name in section and section[it.name].notna().any()]
-        unit = counted_by(measured)
-        about = [f"{_of_asked(section, 'n_questions', unit)}."]
-        if doubtful := partitions[model, partition].doubtful:
-            about.append(f"Doubtful, since the name does not fit what the heads look at: {', '.join(doubtful)}.")
-        parts += [f"## {model}, {partition}", " ".join(about)]
-        # A table for each score, since one table of all scores would be wider than a screen.
-        for metric in measured:
-            parts.append(markdown_table(_shown(section, metric)))
-            parts += _beside_random_heads(section, metric, unit)
-    return document(f"Table {number}: {titles[number]}", parts)
-
-
-def _shown(section: pd.DataFrame, about: Metric) -> pd.DataFrame:
-    """One score of all conditions as a person reads it."""
-    metric = about.name
-    shown = {"ID": section["id"], "condition": section["condition"], "heads": section["heads"]}
-    shown |= {about.label: _with_ends(section, metric, about.decimals)}
-    if about.beside:
-        shown[about.beside] = section[about.beside]
-    shown[about.change] = _with_ends(section, f"drop_{metric}", about.decimals)
-    if section[f"drop_{metric}_fdr"].notna().any():
-        shown["FDR"] = [
-            "" if math.isnan(rate) else "<0.001" if rate < 0.001 else f"{rate:.3f}"
-            for rate in section[f"drop_{metric}_fdr"]
-        ]
-    if section[f"published_{metric}"].notna().any():
-        shown["published"] = section[f"published_{metric}"]
-        shown["drop published"] = section[f"published_drop_{metric}"]
-    return pd.DataFrame(shown)
-
-
-def _beside_random_heads(section: pd.DataFrame, about: Metric, unit: str) -> list[str]:
-    """A line and a table: the drops of the conditions that have controls, beside those of the controls."""
-    metric = about.name
-    name = f"control_drop_{metric}"
-    if name not in section or section[name].isna().all():
-        return []
-    section = section[section[name].notna()]
-    draws = section["control_draws"].max()
-    ranks = zip(section[f"own_rank_{metric}"], section["control_draws"], strict=True)
-    shown = {
-        "ID": section["id"],
-        "condition": section["condition"],
-        f"{about.change} of {about.label}, own": _own(section[f"own_drop_{metric}"], about.decimals),
-        "random": _with_ends(section, name, about.decimals, "{} ({} to {})"),
-        "own less random": _with_ends(section, f"own_excess_{metric}", about.decimals),
-        "rank": [f"{rank} of {1 + draws}" for rank, draws in ranks],
-        "p": section[f"own_rank_p_{metric}"].map("{:.3f}".format),
-        "overlap": 100 * section["control_overlap"],
-    }
-    asked = _of_asked(section, "control_questions", unit)
-    heads = f"Beside random heads: {draws} {'draw' if draws == 1 else 'draws'} on {asked}."
-    return [heads, markdown_table(pd.DataFrame(shown))]
-
-
-def _own(drops: pd.Series, decimals: int) -> pd.Series:
-    """Numbers, which a page shows with two decimals; as text where it should show more."""
-    return drops if decimals == 2 else drops.map(f"{{:.{decimals}f}}".format)
-
-
-def _of_asked(section: pd.DataFrame, taken: str, unit: str) -> str:
+def of_asked(section: pd.DataFrame, taken: str) -> str:
     """How many questions or pairs, and how many were asked for where that is more: "408 pairs (1,000 asked for)"."""
     there, wanted = section[taken].iloc[0], section[_ASKED[taken][0]].iloc[0]
+    unit = counted_by(measured_in(section))
     counted = f"{there:,} {unit if there != 1 else unit.removesuffix('s')}"
     return counted + (f" ({wanted:,} asked for)" if pd.notna(wanted) and wanted > there else "")
-
-
-def _with_ends(section: pd.DataFrame, name: str, decimals: int, form: str = "{} [{}, {}]") -> pd.Series:
-    """Values with the ends of their intervals: "62.80 [59.80, 65.70]"."""
-    shown = []
-    for value, *ends in section[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False):
-        texts = [f"{number:.{decimals}f}" for number in (value, *ends)]
-        shown.append("" if math.isnan(value) else texts[0] if math.isnan(ends[0]) else form.format(*texts))
-    return pd.Series(shown, index=section.index)
 
 
 def _key(row: Mapping) -> Key:

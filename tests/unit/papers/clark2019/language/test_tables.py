@@ -11,6 +11,7 @@ from headtypes.analyses.coreference.accuracy import measure_coreference, score_m
 from headtypes.analyses.probes.scores import measure_probes, right_words
 from headtypes.analyses.relations.accuracy import best_heads, measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
+from headtypes.core.markdown import to_html
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.world.annotation import make_treebank
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
@@ -101,6 +102,15 @@ def test_table_1_has_both_ways_and_the_papers_order():
     # Those of the treebank's own labels that are not derived follow by their number of words.
     own = table[(table["annotation"] == "universal") & (table["scored"] == "file")].iloc[3:]
     assert own["words"].is_monotonic_decreasing
+
+
+def test_a_relation_stays_in_its_cell_whatever_its_name_is():
+    named = BEST.assign(relation=BEST["relation"].replace(BEST["relation"].iloc[-1], "a|b ![x](http://host/x.png)"))
+    page = relations_page(relations_table({KEY: named}, {"minilm"}, PUBLISHED), PUBLISHED)
+    assert r"| a\|b \![x\](http://host/x.png) |" in page
+    assert "<img" not in to_html(page, {})
+    tables = [part.splitlines() for part in page.split("\n\n") if part.startswith("| ")]
+    assert all(len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1 for table in tables)
 
 
 def test_the_comparison_has_the_values_and_the_intervals_of_table_1():

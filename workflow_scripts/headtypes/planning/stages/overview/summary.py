@@ -72,7 +72,6 @@ def write_summary(plan: Plan) -> dict:
         "tasks": list(dict.fromkeys(entry.task for entry in plan.inputs)),
         "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
         "partitions": len(plan.partitions),
-        "published": [model for model in plan.models if "guan2020" in plan.config.models[model].published],
         "shown": shown,
         "seed": plan.config.seed,
     }

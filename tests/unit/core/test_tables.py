@@ -1,0 +1,54 @@
+"""A table is built once: whole as Markdown, and in brief as cells with what they are sorted by."""
+
+import numpy as np
+import pandas as pd
+
+from headtypes.core.tables import Cell, Column, Table, interval, probability
+
+DATA = pd.DataFrame(
+    {
+        "name": ["Two", "one|", None],
+        "score": [51.25, -0.001, np.nan],
+        "score_low": [40, np.nan, np.nan],
+        "score_high": [60.5, np.nan, np.nan],
+        "count": [1000, 2, 3],
+        "p": [0.0004, 0.25, np.nan],
+        "mark": ["?", "", "?"],
+        "line": ["below", "", ""],
+        "verdict": ["holds", "fails", "open"],
+    }
+)
+COLUMNS = [
+    Column("name", "type", is_number=False, after="mark", below="line", note="what it is called"),
+    Column("score", "score", ends=interval("score"), brief="in brief", brief_digits=1),
+    Column("count", "count", digits=0),
+    Column("p", "p", write=probability, verdict="verdict"),
+]
+TABLE = Table("Title", DATA, COLUMNS, brief=["name", "score", "p"], brief_rows=DATA["count"] != 2, about="About.")
+
+
+def test_markdown_shows_all_columns_or_those_named():
+    assert TABLE.markdown() == (
+        "| type | score | count | p |\n"
+        "| --- | --- | ---: | --- |\n"
+        "| Two | 51.25 [40.00, 60.50] | 1000 | <0.001 |\n"
+        "| one\\| | -0.00 | 2 | 0.250 |\n"
+        "|  |  | 3 |  |\n"
+    )
+    assert TABLE.where(DATA["count"] == 3).markdown("count", "name") == "| count | type |\n| ---: | --- |\n| 3 |  |\n"
+
+
+def test_in_brief_a_table_has_fewer_columns_rows_and_decimals_and_what_is_missing_is_sorted_last():
+    shown = TABLE.in_brief("file.csv")
+    assert (shown.title, shown.about, shown.file) == ("Title", "About.", "file.csv")
+    assert [(it.label, it.is_number, it.note) for it in shown.columns] == [
+        ("type", False, "what it is called"),
+        ("in brief", True, ""),
+        ("p", True, ""),
+    ]
+    assert shown.rows == [
+        (Cell("Two?", "two?", "below"), Cell("51.2", 51.25, "40.0 to 60.5"), Cell("<0.001", 0.0004, "", "holds")),
+        (Cell("", "", ""), Cell("", np.inf), Cell("", np.inf, "")),
+    ]
+    (row,) = Table("", DATA[1:2], COLUMNS).in_brief().rows
+    assert [cell.text for cell in row] == ["one|", "0.0", "2", "0.250"]

@@ -1,0 +1,234 @@
+"""The paper's Tables 1, 2 and 3 as a reader sees them: on their pages and, in brief, in the summary."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from headtypes.core.markdown import document
+from headtypes.core.tables import Column, Table, interval, probability
+from headtypes.data.kinds.metrics import Metric
+from headtypes.data.kinds.registry import counted_by
+from headtypes.papers.guan2020.published import Guan2020
+from headtypes.papers.guan2020.tables import AGREEMENTS, measured_in, of_asked, shortages
+from headtypes.papers.guan2020.words import HALVES
+
+_TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
+_CONTROLS = (
+    "Below each score, every condition stands beside random heads: the same operations on as many heads of each layer, "
+    "drawn from all heads of the layer, on the same questions. *Own* is the condition's own drop on these questions; "
+    "*random* the mean of the draws, with the lowest and the highest; *own less random* their difference, with its 95 "
+    "% interval over questions for these draws. *Rank* is the place of the own drop among the draws and itself, from "
+    "the costliest, and *p* the rank divided by their number: how often heads drawn at random cost at least as much. "
+    "*Overlap* is the percent of the drawn heads that are the condition's own."
+)
+_SUBJECT = [Column("model", "model", is_number=False), Column("partition", "partition", is_number=False)]
+_STABILITY = [
+    *(
+        Column(
+            f"{half}_{agreement}",
+            f"{half}, {label}",
+            brief=f"agree, {half}",
+            brief_digits=0,
+            note=f"percent on which all clusterings of half of the {half} agree",
+        )
+        for agreement, label in AGREEMENTS.items()
+        for half in HALVES
+    ),
+    Column("own_cluster", "own cluster"),
+]
+_CONDITION = [
+    Column("id", "ID", digits=0),
+    Column("condition", "condition", is_number=False),
+    Column("heads", "heads", digits=0),
+]
+
+
+def stability_shown(table: pd.DataFrame) -> Table:
+    """Table 1; table: as `tables.stability_table` makes it."""
+    types = [column.removeprefix("share_") for column in table if column.startswith("share_")]
+    doubtful = [str(names).split(", ") for names in table["doubtful"]]
+    doubts = {f"doubt_{name}": ["?" if name in names else "" for names in doubtful] for name in types}
+    shares = [
+        Column(f"share_{it}", it, brief=f"{it} %", brief_digits=1, note="share of the heads", after=f"doubt_{it}")
+        for it in types
+    ]
+    columns = [
+        _SUBJECT[0],
+        Column("partition", "partition", is_number=False, brief="types from"),
+        Column(
+            "published_stability",
+            "published",
+            brief="paper",
+            brief_digits=1,
+            note="the paper's stability; it does not say what was halved",
+        ),
+        *_STABILITY,
+        Column("samples", "samples", digits=0),
+        *shares,
+        Column("doubtful", "doubtful", is_number=False),
+    ]
+    return Table(
+        "Table 1. Types and their stability",
+        table.assign(**doubts),
+        columns,
+        brief=[
+            *("model", "partition"),
+            *(column.name for column in (*shares, *_STABILITY[: len(HALVES)])),
+            *(["published_stability"] if table["published_stability"].notna().any() else []),
+            "samples",
+        ],
+        about="Shares of the types, and how stable they are: percent on which clusterings of random halves all agree. "
+        "A question mark follows a share whose type's name is doubtful, since its heads do not look where the name "
+        "says.",
+    )
+
+
+def stability_page(table: pd.DataFrame, rows: list[dict], published: Guan2020) -> str:
+    """Table 1 as Markdown; table, rows: as `tables.stability_table` makes and takes them.
+
+    The paper's shares stand below the others where a row has `published`.
+    """
+    shown = stability_shown(table)
+    shares = [column for column in table if column.startswith("share_")]
+    theirs = published.shares.types if any(row["published"] for row in rows) else {}
+    paper = {f"share_{name}": share.percent for name, share in theirs.items() if f"share_{name}" in shares}
+    with_paper = stability_shown(
+        pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
+    )
+    parts = [
+        "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "
+        "or of the samples, give the same type; or of the pairs of a head and a sample, for clusterings of half of the "
+        "pairs. All of them agree, as the paper counts, or two of them on average (pairwise). Own cluster: percent of "
+        "the pairs that are nearest to the head's cluster.",
+        shown.markdown("model", "partition", "published_stability", *(column.name for column in _STABILITY)),
+        "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
+        "its heads look at.",
+        with_paper.markdown("model", "partition", "samples", *shares, "doubtful"),
+        *shortages(table),
+    ]
+    return document("Table 1: stability and shares of the types", parts)
+
+
+def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
+    """Table 2 or 3, one for each model and partition; table: rows of it, as `tables.ablation_table` makes them."""
+    for (model, partition), section in table.groupby(["model", "partition"], sort=False):
+        measured = measured_in(section)
+        main, *others = measured
+        name, rows = main.name, counted_by(measured)
+        random = _controlled(section, name)
+        data, columns = section.assign(overlap=100 * section.get("control_overlap", float("nan"))), [*_CONDITION]
+        for metric in measured:
+            data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
+            if f"own_rank_{metric.name}" in data:
+                ranks = zip(data[f"own_rank_{metric.name}"], data["control_draws"], strict=True)
+                data[f"rank_{metric.name}"] = [None if pd.isna(rank) else f"{rank} of {1 + of}" for rank, of in ranks]
+            columns += _columns(metric, rows)
+        yield Table(
+            f"Table {number}. {_TITLES[number]}: {model}, {partition}",
+            data,
+            [*columns, Column("overlap", "overlap")],
+            brief=[
+                *("id", "condition", "heads", name, f"drop_{name}", f"drop_{name}_fdr"),
+                *([f"control_drop_{name}", f"own_rank_p_{name}"] if len(random) else []),
+                *(f"other_{metric.name}" for metric in others),
+                *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
+            ],
+            about=" ".join(_about(section, random, main, rows)),
+        )
+
+
+def ablation_page(table: pd.DataFrame, number: int) -> str:
+    """Table 2 or 3 as Markdown, a section per model and partition; table: as `tables.ablation_table` makes it."""
+    parts = [
+        "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
+        "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
+        "rate over the conditions of a model, Benjamini and Hochberg 1995)." + (f" {_CONTROLS}" if number == 2 else ""),
+        *(metric.note for metric in measured_in(table) if metric.note),
+    ]
+    # The baseline heads both tables.
+    of_number = table[(table["table"] == number) | (table["id"] == 1)]
+    for shown in ablation_shown(of_number, number):
+        section = shown.data
+        first = section.iloc[0]
+        about = [f"{of_asked(section, 'n_questions')}."]
+        if first["doubtful"]:
+            about.append(f"Doubtful, since the name does not fit what the heads look at: {first['doubtful']}.")
+        parts += [f"## {first['model']}, {first['partition']}", " ".join(about)]
+        # A table for each score, since one table of all scores would be wider than a screen.
+        for metric in measured_in(section):
+            name, optional = metric.name, [f"drop_{metric.name}_fdr", f"published_{metric.name}"]
+            fdr, published = (section[column].notna().any() for column in optional)
+            scores = [name, *([metric.beside] if metric.beside else []), f"drop_{name}", *(optional[:1] if fdr else [])]
+            scores += [f"published_{name}", f"published_drop_{name}"] if published else []
+            parts.append(shown.markdown("id", "condition", "heads", *scores))
+            random = _controlled(section, name)
+            if len(random):
+                draws = random["control_draws"].max()
+                drawn = f"{draws} {'draw' if draws == 1 else 'draws'} on {of_asked(random, 'control_questions')}"
+                beside = [f"{kind}_{name}" for kind in ("own_drop", "control_drop", "own_excess", "rank", "own_rank_p")]
+                of_controls = shown.where(section.index.isin(random.index))
+                parts += [
+                    f"Beside random heads: {drawn}.",
+                    of_controls.markdown("id", "condition", *beside, "overlap"),
+                ]
+    return document(f"Table {number}: {_TITLES[number][0].lower()}{_TITLES[number][1:]}", parts)
+
+
+def _columns(metric: Metric, rows: str) -> Iterator[Column]:
+    """What there is of one metric; rows: what its intervals are over."""
+    name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
+    change, over = f"{metric.change} of {metric.label}", f"with its 95 % interval over {rows}"
+    numbers = {"digits": digits, "brief_digits": digits - 1}
+    yield Column(name, metric.label, **numbers, ends=interval(name), note=f"{unit}, {over}")
+    if metric.beside:
+        yield Column(metric.beside, metric.beside)
+    drop = f"drop_{name}"
+    note = f"{metric.steps} from the baseline, {over}"
+    yield Column(drop, metric.change, **numbers, ends=interval(drop), brief=change, note=note)
+    yield Column(f"other_{name}", change, digits=1)
+    yield Column(f"{drop}_fdr", "FDR", write=probability, note="false discovery rate over the conditions")
+    yield Column(f"published_{name}", "published")
+    note = "published by Guan et al. 2020"
+    yield Column(f"published_{drop}", "drop published", brief="paper's drop", brief_digits=1, note=note)
+    yield Column(f"own_{drop}", f"{change}, own", digits=digits)
+    yield Column(
+        f"control_{drop}",
+        "random",
+        **numbers,
+        ends=interval(f"control_{drop}"),
+        between=" ({} to {})",
+        brief="random heads",
+        note=f"mean {metric.change} of as many heads of the same layers; lowest to highest",
+    )
+    excess = f"own_excess_{name}"
+    yield Column(excess, "own less random", **numbers, ends=interval(excess))
+    yield Column(f"rank_{name}", "rank", is_number=False)
+    note = "how often random heads cost at least as much"
+    yield Column(f"own_rank_p_{name}", "p", write=probability, brief="p, random", note=note)
+
+
+def _controlled(section: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The conditions that random heads stand beside."""
+    name = f"control_drop_{metric}"
+    return section[section[name].notna()] if name in section else section[:0]
+
+
+def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, rows: str) -> Iterator[str]:
+    asked = int(section["n_questions"].iloc[0])
+    if metric.unit == "%":
+        yield f"Percent and points on {asked:,} {rows}; intervals are 95 % over these."
+    else:
+        yield (
+            f"Mean {metric.title} in {metric.unit} on {asked:,} {rows}, and how much it rises; intervals are 95 % over "
+            "these."
+        )
+    if len(random):
+        draws, of = (int(random[count].iloc[0]) for count in ("control_draws", "control_questions"))
+        drawn = "1 draw" if draws == 1 else f"{draws} draws"
+        yield (
+            f"Random heads: {drawn} of as many heads of each layer, on {of:,} of them; with so many, p is at least "
+            f"{1 / (1 + draws):.3f}."
+        )
+    doubtful = section["doubtful"].iloc[0]
+    if isinstance(doubtful, str) and doubtful:
+        yield f"Doubtful names: {doubtful}."
