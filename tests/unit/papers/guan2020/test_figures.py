@@ -23,10 +23,9 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.descent import comparison_table
 from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figure1 import column_labels, heads_figure, typical_heads
-from headtypes.papers.guan2020.figure2 import projection_figure
-from headtypes.papers.guan2020.figure3 import layers_figure
 from headtypes.papers.guan2020.figure4 import models_figure
 from headtypes.papers.guan2020.figure5 import atlas_figure
+from headtypes.papers.guan2020.figures_by_type import layers_figure, projection_figure
 from tests.support.drawing import (
     HEADS,
     LAYERS,
