@@ -39,14 +39,7 @@ use rule local_job as write_summary with:
         sentences=of_each(rules.plot_sentences.output.png, summary.shown_sentences(plan)),
         plane=of_each(rules.plot_plane.output.png, summary.shown_texts(plan)),
         joined_figures=of_each(rules.plot_joined.output.png, summary.shown_joined(plan)),
-        captions=expand(
-            f"{CAPTIONS}/{{name}}.rst",
-            name=[
-                *("figure1", "figure2", "figure3", "figure4", "figure5", "curves", "choice", "joined"),
-                *("confidence", "controls", "clark_figure5"),
-                *("clark_figure1", "clark_figure2", "clark_figure3", "clark_figure4", "clark_figure6"),
-            ],
-        ),
+        captions=expand(f"{CAPTIONS}/{{name}}.rst", name=summary.captions()),
         template=f"{SUMMARY}/page.html",
         style=f"{SUMMARY}/page.css",
         script=f"{SUMMARY}/page.js",

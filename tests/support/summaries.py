@@ -8,13 +8,15 @@ from PIL import Image
 
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
+from headtypes.pages.summary.figures import CLARK, GUAN, JOINED
 from headtypes.pages.summary.page import Summary, summary_page
-from headtypes.pages.summary.results import collect_summary, names_of_inputs
+from headtypes.pages.summary.results import collect_summary
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
 PARTS = ROOT / "workflow_scripts/headtypes/pages/summary"
 MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
+FIGURES = [figure.name for figure in (*GUAN, *CLARK, JOINED)]
 PROVENANCE = {
     "packages": {"torch": "2.13.0", "numpy": "2.4.6"},
     "python": "3.11.7",
@@ -71,7 +73,7 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         "partition": ["partition.csv"],
         "joined": ["joined.csv"],
     }
-    for name in names_of_inputs():
+    for name in FIGURES:
         Image.new("RGB", (2070, 1200), "white").save(folder / f"{name}.png")
         files[name] = [f"{name}.png"]
     return {name: [str(folder / path) for path in paths] for name, paths in files.items()}
@@ -88,7 +90,7 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
         tasks=[TASK],
         atlases=["minilm", model],
         partitions=7,
-        shown={name: [wildcards] * len(files[name]) for name in ("compared", *names_of_inputs())},
+        shown={name: [wildcards] * len(files[name]) for name in ("compared", *FIGURES)},
         seed=2020,
         provenance=PROVENANCE,
     )

@@ -6,9 +6,21 @@ import pandas as pd
 
 from headtypes.core.table_files import read_csv
 
-_COLUMNS = ("system", "candidates", "type", "chosen", "layer", "head", "accuracy")
+COLUMNS = (
+    "system",
+    "candidates",
+    "type",
+    "chosen",
+    "layer",
+    "head",
+    "mentions",
+    "documents",
+    "accuracy",
+    "low",
+    "high",
+)
 
 
 def read_coreference(path: str | Path) -> pd.DataFrame:
     """Read what `accuracy.measure_coreference` found. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no accuracies at antecedents", _COLUMNS)
+    return read_csv(path, "holds no accuracies at antecedents", COLUMNS)

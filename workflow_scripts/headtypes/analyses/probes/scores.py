@@ -12,6 +12,7 @@ from headtypes.analyses.relations.offsets import offset_guesses
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, undamaged
 from headtypes.core.statistics import ratio_intervals
+from headtypes.core.table_files import read_csv
 from headtypes.data.kinds.treebank import Sentence
 
 PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
@@ -31,6 +32,11 @@ def read_probes(path: str | Path) -> dict:
         if any(len(of_start) != words for name in PROBES for of_start in found["right"][name]):
             raise ValueError("its sentences are not those of all probes")
         return found
+
+
+def read_probe_scores(path: str | Path) -> pd.DataFrame:
+    """Read what `measure_probes` returned, from CSV. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no scores of probes", ("system", "minus", "uas", "low", "high", "least", "most"))
 
 
 def measure_probes(

@@ -8,8 +8,8 @@ from headtypes.core.table_files import read_csv
 
 _HEADS = ("annotation", "relation", "part", "layer", "head", "accuracy")
 _BEST = (
-    *("annotation", "relation", "chosen", "scored", "layer", "head", "direction", "accuracy"),
-    *("offset_accuracy", "above_offset"),
+    *("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset"),
+    *("accuracy", "other_accuracy", "offset_accuracy", "above_offset"),
 )
 
 

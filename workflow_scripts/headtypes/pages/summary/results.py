@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -12,7 +11,7 @@ from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import read_joined
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown, Table
-from headtypes.pages.summary import findings
+from headtypes.pages.summary import figures, findings
 from headtypes.pages.summary.made import facts
 from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
@@ -29,35 +28,6 @@ from headtypes.papers.keys import NAMED
 Paths = Sequence[str]
 
 
-class Figure(NamedTuple):
-    """A figure of the summary: the name of its files among the inputs, its title, and the name of its caption."""
-
-    name: str
-    title: str
-    caption: str
-
-
-_GUAN = (
-    Figure("heads", "Figure 1. Typical heads of each type", "figure1"),
-    Figure("projection", "Figure 2. Heads in the plane", "figure2"),
-    Figure("layers", "Figure 3. Types by layer", "figure3"),
-    Figure("models", "Figure 4. Types of all models", "figure4"),
-    Figure("maps", "Figure 5. The attention of every head", "figure5"),
-    Figure("confidence", "How certain each head's type is", "confidence"),
-    Figure("controls", "What types cost, beside random heads", "controls"),
-    Figure("curves", "Heads left out in growing sets", "curves"),
-    Figure("choice", "How many types there are", "choice"),
-)
-_CLARK = (
-    Figure("examples", "Clark's Figure 1. Examples of patterns", "clark_figure1"),
-    Figure("surface_2", "Clark's Figure 2. Attention to special tokens and neighbours", "clark_figure2"),
-    Figure("gradients", "Clark's Figure 3. Gradients by kind of token", "clark_figure3"),
-    Figure("surface_4", "Clark's Figure 4. Entropy of attention", "clark_figure4"),
-    Figure("sentences", "Clark's Figure 5. Heads that find relations or antecedents", "clark_figure5"),
-    Figure("plane", "Clark's Figure 6. Heads by their distances", "clark_figure6"),
-)
-_JOINED = Figure("joined_figures", "Types beside random heads", "joined")
-_ALL = (*_GUAN, *_CLARK, _JOINED)
 _CLARK_TABLES = {"relations": relation_tables, "coreference": coreference_tables, "probes": probe_tables}
 _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm")]
 
@@ -89,7 +59,7 @@ def collect_summary(
     folder = Path(page).parent
     by_stem = {Path(path).stem: path for path in captions}
 
-    def pictures(figures: Iterable[Figure]) -> list[Picture]:
+    def pictures(of: Iterable[figures.Figure]) -> list[Picture]:
         return [
             picture_of(
                 _titled(figure, wildcards),
@@ -97,7 +67,7 @@ def collect_summary(
                 caption_of(by_stem[figure.caption], dict(wildcards)),
                 _relative(Path(png).with_suffix(".pdf"), folder),
             )
-            for figure in figures
+            for figure in of
             for png, wildcards in zip(inputs[figure.name], shown[figure.name], strict=True)
         ]
 
@@ -119,7 +89,7 @@ def collect_summary(
             "Guan et al. 2020: How Far Does BERT Look At",
             of_guan,
             _in_brief(of_each, folder),
-            pictures(_GUAN),
+            pictures(figures.GUAN),
         ),
         Paper(
             "clark",
@@ -129,7 +99,7 @@ def collect_summary(
             _in_brief(
                 {path: of(_read(path, "task")) for name, of in _CLARK_TABLES.items() for path in inputs[name]}, folder
             ),
-            pictures(_CLARK),
+            pictures(figures.CLARK),
             # Its claims are about texts, a treebank and documents: tasks of one model.
             headline=sum(judged.model == of_clark[0].model for judged in of_clark),
         ),
@@ -140,19 +110,14 @@ def collect_summary(
         run=f"{join(models)} on {join(tasks)}; heads divided into types {_times(partitions)}.",
         findings=list(_findings(inputs, shown, costs, of_guan, of_clark, clark)),
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
-        both=pictures([_JOINED]),
+        both=pictures([figures.JOINED]),
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
         files=list(_files(inputs, folder)),
         made=facts(provenance, folder, seed),
     )
 
 
-def names_of_inputs() -> tuple[str, ...]:
-    """The names of the figures among the inputs."""
-    return tuple(figure.name for figure in _ALL)
-
-
-def _titled(figure: Figure, wildcards: Mapping[str, str]) -> str:
+def _titled(figure: figures.Figure, wildcards: Mapping[str, str]) -> str:
     of = ", ".join(wildcards[name] for name in ("model", "partition", "task", "clustering") if name in wildcards)
     return f"{figure.title}: {of}"
 

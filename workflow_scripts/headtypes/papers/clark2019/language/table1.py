@@ -15,8 +15,6 @@ from headtypes.papers.clark2019.published import Clark2019
 Key = tuple[str, str]
 KEYS = ["model", "task"]
 _VALUES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset")
-# Of what `measure_relations` writes.
-READ = ("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset", *_VALUES)
 COLUMNS = [
     *KEYS,
     *("annotation", "relation", "paper", "chosen", "scored", "words", "head", "direction"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from headtypes.analyses.coreference import results
 from headtypes.core.markdown import document
 from headtypes.core.tables import Column, Table
 from headtypes.papers.clark2019.language.cells import head_names, percent, spaced
@@ -14,9 +15,7 @@ from headtypes.papers.clark2019.published import Clark2019
 
 Key = tuple[str, str]
 KEYS = ["model", "task"]
-# Of what `measure_coreference` writes.
-READ = ("system", "candidates", "type", "chosen", "layer", "head", "mentions", "documents", "accuracy", "low", "high")
-COLUMNS = [*KEYS, *(name for name in READ if name != "layer"), "published", "comparable"]
+COLUMNS = [*KEYS, *(name for name in results.COLUMNS if name != "layer"), "published", "comparable"]
 _SYSTEMS = {
     "nearest": "nearest",
     "head_match": "head match",

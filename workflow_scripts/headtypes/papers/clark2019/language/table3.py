@@ -13,8 +13,6 @@ from headtypes.papers.clark2019.published import Clark2019
 
 Key = tuple[str, str]
 KEYS = ["model", "task"]
-# Of what `measure_probes` writes.
-READ = ("system", "minus", "uas", "low", "high", "least", "most")
 COLUMNS = [
     *KEYS,
     *("system", "uas", "low", "high", "least", "most", "starts", "published", "comparable"),

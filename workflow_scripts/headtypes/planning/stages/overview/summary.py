@@ -2,6 +2,7 @@
 
 from headtypes.analyses.stage import stage
 from headtypes.core.results import PICTURED, Result
+from headtypes.pages.summary.figures import CLARK, GUAN, JOINED
 from headtypes.planning.entries import FeaturePlan, PartitionPlan
 from headtypes.planning.plan import Plan
 
@@ -48,6 +49,11 @@ def shown_joined(plan: Plan) -> list[PartitionPlan]:
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     wanted = [*shown_partitions(plan), *(it for it in of_texts if it is not None)]
     return [it for place, it in enumerate(wanted) if it in plan.joined and it not in wanted[:place]]
+
+
+def captions() -> list[str]:
+    """The names of the captions of all figures that may stand in the summary."""
+    return [figure.caption for figure in (*GUAN, *CLARK, JOINED)]
 
 
 @stage()
