@@ -84,6 +84,7 @@ def mentions() -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=["system", "candidates", "type", "layer", "head"])
     table = table.assign(chosen="documents", accuracy=np.random.default_rng(3).random(len(table)) * 100)
+    table = table.assign(mentions=9, documents=3, low=0, high=100)
     baseline = {"system": "nearest", "candidates": "mentions", "type": "all", "accuracy": 99.0}
     return pd.concat([table, pd.DataFrame([baseline])]).sample(frac=1, random_state=0)
 
