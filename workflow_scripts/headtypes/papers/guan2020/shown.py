@@ -8,9 +8,8 @@ from headtypes.core.markdown import document
 from headtypes.core.tables import Column, Table, interval, probability
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.registry import counted_by
-from headtypes.papers.guan2020.published import Guan2020
+from headtypes.papers.guan2020.published import HALVES, Guan2020
 from headtypes.papers.guan2020.tables import AGREEMENTS, measured_in, of_asked, shortages
-from headtypes.papers.guan2020.words import HALVES
 
 _TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
 _CONTROLS = (
