@@ -14,6 +14,7 @@ import pytest
 from safetensors.numpy import load, save
 
 from headtypes.planning.provenance import beside
+from headtypes.planning.stages.registry import STAGES
 from tests.reliability.bench import WHILE_WRITING, WHOLE
 from tests.reliability.conftest import IDS, Finished, mark_as_running, touch
 from tests.reliability.disks import mounts_allowed, writing_can_be_forbidden
@@ -21,7 +22,7 @@ from tests.support.places import ROOT
 from tests.support.planning import take_as_made
 from tests.support.rules import READ_TEXTS, RUN_A_MODEL
 
-RULES = sorted(script.stem for script in (ROOT / "workflow_scripts").glob("*.py"))
+RULES = sorted(STAGES)
 JOINING = ["evaluate_condition, shared", "extract_features, shared", "measure_divergence, shared"]
 CASES = [*RULES, *JOINING]
 # The record of the model that jobs run, and of the one that those about decoders run.
@@ -116,17 +117,16 @@ def results_read(finished: Finished, case: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.partition(",")[0] in TABLE["damaged result"]])
 def test_a_damaged_result_is_refused(finished: Finished, case: str, tmp_path: Path):
-    """Cut off, or with a bit flipped: by what was recorded when it was made, or by checksums of its own."""
+    """Cut off, or with a bit flipped, by turns: by what was recorded when it was made, or by checksums of its own."""
     read = results_read(finished, case).values()
     assert read
-    for number, path in enumerate(read):
-        for how in ("cut off", "bit flipped"):
-            folder = finished.before(case, tmp_path / f"{number} {how}")
-            file = folder / path
-            damaged(file / "model.safetensors" if file.is_dir() else file, how)
-            came = finished.run(case, folder)
-            refused(came, path, "damaged", "delete")
-            assert not [output for output in finished.job(case)["outputs"] if (folder / output).exists()]
+    for number, path in enumerate(read, start=CASES.index(case)):
+        folder = finished.before(case, tmp_path / str(number))
+        file = folder / path
+        damaged(file / "model.safetensors" if file.is_dir() else file, ("cut off", "bit flipped")[number % 2])
+        came = finished.run(case, folder)
+        refused(came, path, "damaged", "delete")
+        assert not [output for output in finished.job(case)["outputs"] if (folder / output).exists()]
 
 
 @pytest.mark.parametrize("case", TABLE["damaged source"])
@@ -194,14 +194,26 @@ def test_data_without_questions_are_refused(finished: Finished, case: str, tmp_p
     refused(came, str(source), "has no questions")
 
 
-@pytest.mark.parametrize("case", [rule for rule in RULES if not rule.endswith("_shard")])
-def test_only_the_affected_jobs_run_again(finished: Finished, case: str, tmp_path: Path):
-    """After a kill of the whole run, Snakemake plans the job that was running, and those that read what it makes."""
-    outputs = finished.job(case)["outputs"]
-    place = finished.copied(tmp_path / "here")
-    expected = {tuple(outputs)} | finished.after(set(outputs))
-    mark_as_running(place.folder, outputs)
-    assert finished.runs_again(place) == expected
+def unrelated(finished: Finished) -> list[dict[tuple[str, ...], set]]:
+    """Outputs of a job of each rule, with those of the jobs that follow; in groups in which none follows another."""
+    groups: list[dict[tuple[str, ...], set]] = []
+    for case in (rule for rule in RULES if not rule.endswith("_shard")):
+        outputs = tuple(finished.job(case)["outputs"])
+        after = finished.after(set(outputs))
+        apart = (group for group in groups if not after & group.keys() and outputs not in set().union(*group.values()))
+        group = next(apart, None)
+        if group is None:
+            groups.append(group := {})
+        group[outputs] = after
+    return groups
+
+
+def test_only_the_affected_jobs_run_again(finished: Finished, tmp_path: Path):
+    """After a kill of the whole run, Snakemake plans the jobs that were running, and those that read what they make."""
+    for number, group in enumerate(unrelated(finished)):
+        place = finished.copied(tmp_path / str(number))
+        mark_as_running(place.folder, [path for outputs in group for path in outputs])
+        assert finished.runs_again(place) == group.keys() | set().union(*group.values())
 
 
 @pytest.mark.parametrize(

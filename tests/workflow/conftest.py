@@ -44,15 +44,24 @@ class Workdir:
             assert run.returncode == 0, printed[-6000:]
         return printed
 
-    def replay(self) -> Path:
+    def replay(self, *targets: str) -> Path:
         """Run the jobs once more, elsewhere (`tests.workflow.replay`); return the folder of their results."""
         folder = self.path.with_name(f"{self.path.name}-replayed")
         folder.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "tests.workflow.replay", str(folder), str(self.path / "tiny.yaml")]
+        self._replay(folder, targets)
+        return folder / "results"
+
+    def make(self, *targets: str) -> Path:
+        """Run the jobs of some targets here, without a start of Snakemake for each; return the folder of results."""
+        self._replay(self.path, targets, "--figures")
+        return self.path / "results"
+
+    def _replay(self, folder: Path, targets: tuple[str, ...], *options: str) -> None:
+        command = [sys.executable, "-m", "tests.workflow.replay", *options, str(folder), str(self.path / "tiny.yaml")]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        command += ["--", *targets]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=1200)
         assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]
-        return folder / "results"
 
     def command(self, name: str, *further: str, check: bool = True) -> str:
         """Run one of our commands with the arguments of the workflow and further ones, and return what it printed."""

@@ -1,9 +1,10 @@
 """The jobs of a workflow once more, in another order than Snakemake's, and what comes out otherwise.
 
-    python -m tests.workflow.replay FOLDER CONFIG... [-- TARGET...]
+    python -m tests.workflow.replay [--figures] FOLDER CONFIG... [-- TARGET...]
 
 runs the jobs of a configuration (files laid over one another) in a folder, or those of some targets, each in a fresh
-fork of a process that has loaded the libraries. Figures are left out: drawing takes as long as all the rest.
+fork of a process that has loaded the libraries. Figures are left out unless they are asked for: drawing takes as long
+as all the rest.
 """
 
 import os
@@ -57,7 +58,7 @@ NOT_COMPARED = re.compile(
 )
 
 
-def replay(folder: Path, configs: Sequence[Path], targets: Iterable[str] = ()) -> None:
+def replay(folder: Path, configs: Sequence[Path], targets: Iterable[str] = (), figures: bool = False) -> None:
     """Run the jobs, with the threads that Snakemake gives each on two cores."""
     for library in LIBRARIES:
         __import__(library)
@@ -70,7 +71,7 @@ def replay(folder: Path, configs: Sequence[Path], targets: Iterable[str] = ()) -
         )
         workflow.dag(DAGSettings(forceall=True, targets=set(targets))).execute_workflow(pseudo_executor="dryrun")
         for job in _last_first(workflow_of(workflow).dag):
-            if job.rule.name not in FIGURES:
+            if figures or job.rule.name not in FIGURES:
                 _run(job)
 
 
@@ -143,6 +144,8 @@ def _run(job: Any) -> None:
             os._exit(status)
     if os.waitpid(process, 0)[1]:
         sys.exit(f"{job} failed")
+    if missing := [file for file in job.output if not os.path.exists(file)]:
+        sys.exit(f"{job} has not made {missing}")
     for folder in (file for file in job.output if file.is_directory):
         # As Snakemake does.
         Path(folder, ".snakemake_timestamp").touch()
@@ -174,6 +177,7 @@ def script_of(job: Any) -> Path:
 
 
 if __name__ == "__main__":
-    folder, *others = sys.argv[1:]
+    figures = sys.argv[1] == "--figures"
+    folder, *others = sys.argv[1 + figures :]
     end = others.index("--") if "--" in others else len(others)
-    replay(Path(folder), [Path(config) for config in others[:end]], others[end + 1 :])
+    replay(Path(folder), [Path(config) for config in others[:end]], others[end + 1 :], figures)

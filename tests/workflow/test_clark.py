@@ -29,12 +29,11 @@ def test_both_papers_are_compared_on_a_text_of_which_nothing_is_asked(tmp_path):
             "select": {"models": ["bert", "gpt2"], "tasks": ["told"]},
         }
     )
-    results = workdir.path / "results"
     targets = ["results/clark2019/comparison.csv"]
     # Of the causal model, those that have something to leave out.
     figures = [("bert", figure) for figure in FIGURES] + [("gpt2", "figure1"), ("gpt2", "figure2")]
     targets += [f"results/clark2019/{model}/told/{figure}.png" for model, figure in figures]
-    workdir.snakemake("--", *targets)
+    results = workdir.make(*targets)
     for model, figure in figures:
         for kind in ("pdf", "png"):
             assert (results / f"clark2019/{model}/told/{figure}.{kind}").stat().st_size > 1000
@@ -47,4 +46,3 @@ def test_both_papers_are_compared_on_a_text_of_which_nothing_is_asked(tmp_path):
     assert "## gpt2, told" in page
     report = (results / "clark2019/comparison.html").read_text(encoding="utf-8")
     assert "<h1>Beside Clark et al. 2019</h1>" in report
-    assert workdir.planned("--", *targets) == {}

@@ -28,8 +28,7 @@ def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_p
             "select": {"models": ["bert"], "tasks": list(tasks)},
         }
     )
-    workdir.snakemake("--", "language", "results/clark2019/comparison.csv")
-    results = workdir.path / "results/clark2019"
+    results = workdir.make("language", "results/clark2019/comparison.csv") / "clark2019"
     for name in ("table1", "table2", "table3", "comparison"):
         for kind in ("csv", "md", "html"):
             assert (results / f"{name}.{kind}").stat().st_size > 300
@@ -48,7 +47,6 @@ def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_p
         name = id_.split(".")[1]
         row = relations.loc[[(name, scored)]].query("paper == @name").iloc[0]
         assert float(table.loc[("trees", id_), "ours"]) == round(row["accuracy"], 7)
-    assert workdir.planned("--", "language", "results/clark2019/comparison.csv") == {}
 
 
 def test_the_experiment_with_files_of_ones_own_is_planned(tmp_path, monkeypatch):
