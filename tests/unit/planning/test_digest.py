@@ -455,3 +455,12 @@ def test_no_rule_that_computes_depends_on_the_configuration_or_the_plan(script):
         "headtypes/planning/digest",
     )
     assert not [module for module in reached_modules(script) if module.startswith(unwanted)]
+
+
+def test_a_digest_does_not_depend_on_what_was_digested_before():
+    """Else the job's process, which has another order, would find other code than the run."""
+    found = []
+    for scripts in (sorted(SCRIPTS.glob("*.py")), sorted(SCRIPTS.glob("*.py"), reverse=True)):
+        forget_files()
+        found.append({script: code_digest(script) for script in scripts})
+    assert found[0] == found[1]

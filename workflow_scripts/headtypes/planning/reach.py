@@ -98,9 +98,11 @@ class Code:
                 members[member.word].append(member)
             links = []
             for chain in sorted(facts.chains):
-                self._trail = []
+                # What is followed elsewhere leaves no trail in this one.
+                outer, self._trail = self._trail, []
                 found = self.resolve(chain, definition.module, facts.imported)
                 links.append((chain, [*members.get(chain[0], ()), *found], self._trail))
+                self._trail = outer
             self._links[definition] = links
         return self._links[definition]
 
