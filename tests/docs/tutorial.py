@@ -49,6 +49,7 @@ class Step:
         file = root / self.path
         if self.how == "Create":
             assert not file.exists(), f"{self.path} exists already"
+            file.parent.mkdir(exist_ok=True)
             file.write_text(self.text, encoding="utf-8")
             return
         text = file.read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headtypes.analyses.stage import Stage
 from headtypes.core.results import Result
 
 Path_ = str | Path
@@ -33,6 +34,8 @@ class Analysis:
     """What the hooks read; of the first is said of which models and tasks there is one."""
     results: tuple[Result, ...] = ()
     """All results, in the order in which the documentation lists them."""
+    stages: tuple[Stage, ...] = ()
+    """The stages of its rules that do not stand in a `stage.py` beside it."""
     per_head: Callable[..., list] | None = None
     """(task, *paths) -> `per_head.Column` each: a column of the atlas, a value of every head."""
     per_pair: Callable[[Path_], Any] | None = None

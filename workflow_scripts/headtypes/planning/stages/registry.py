@@ -8,6 +8,7 @@ from headtypes.analyses.divergence import stage as divergence
 from headtypes.analyses.gradients import stage as gradients
 from headtypes.analyses.probes import stage as probes
 from headtypes.analyses.reach import stage as reach
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations import stage as relations
 from headtypes.analyses.stage import Stage
 from headtypes.analyses.surface import stage as surface
@@ -42,5 +43,6 @@ _MODULES = (
     atlas,
 )
 STAGES: dict[str, Stage] = {
-    value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
+    **{value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)},
+    **{stage.name: stage for analysis in ANALYSES for stage in analysis.stages},
 }
