@@ -106,15 +106,18 @@ use rule job as plot_plane with:
 
 use rule local_job as compare_with_clark with:
     input:
-        surfaces=of_each(paths.SURFACE, plan.texts),
-        gradients=of_each(paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
-        fits=of_each(paths.PLANE_FIT, plan.texts),
-        arcs=of_each(paths.ARCS, plan.inputs_of("treebank")),
-        sentences=of_each(paths.ROWS, plan.inputs_of("treebank")),
-        tests=expand(paths.TEST_ROWS, task=[task for task in plan.tasks_of("treebank") if plan.files.of_test(task)]),
-        probes=of_each(paths.PROBES, plan.probed),
-        antecedents=of_each(paths.ANTECEDENTS, plan.inputs_of("coreference")),
-        documents=of_each(paths.ROWS, plan.inputs_of("coreference")),
+        **keyed(
+            "compare_with_clark",
+            surfaces=each(paths.SURFACE, plan.texts),
+            gradients=each(paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
+            fits=each(paths.PLANE_FIT, plan.texts),
+            arcs=each(paths.ARCS, plan.inputs_of("treebank")),
+            sentences=each(paths.ROWS, plan.inputs_of("treebank")),
+            tests={task: of_test(task) for task in plan.tasks_of("treebank") if plan.files.of_test(task)},
+            probes=each(paths.PROBES, plan.probed),
+            antecedents=each(paths.ANTECEDENTS, plan.inputs_of("coreference")),
+            documents=each(paths.ROWS, plan.inputs_of("coreference")),
+        ),
         reference=CLARK2019,
     output:
         **table(

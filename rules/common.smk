@@ -79,12 +79,17 @@ def identity(rule):
     spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports. Both are
         functions, since the process of a job, which reads all rules, needs those of its own rule alone.
     """
-    return {
+    parameters = {
         "stage": rule,
         "script": STAGES[rule].script,
         "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
         "code": lambda wildcards: code_of(STAGES[rule].script),
     }
+    if rule not in KEYED:
+        return parameters
+    # With other keys, the inputs differ, and they count; nothing that asks for `output` does.
+    keys = {name: list(files.items()) for name, files in KEYED[rule].items()}
+    return parameters | {"keyed": lambda wildcards, output: canonical_json(keys)}
 
 
 @cache
@@ -136,6 +141,21 @@ def of_user(files):
 def of_each(pattern, entries):
     """The path of a result for each entry of the plan, in their order."""
     return [path for entry in entries for path in expand(pattern, **entry.wildcards)]
+
+
+def each(pattern, entries):
+    """The path of a result for each entry of the plan, by the entry's key."""
+    return {entry.key: path for entry in entries for path in expand(pattern, **entry.wildcards)}
+
+
+# Of each rule that has them, the inputs of which there are many of a kind.
+KEYED = {}
+
+
+def keyed(rule, **inputs):
+    """Inputs of a rule that are many files of a kind, which its job finds by their keys: {key: path} (`each`)."""
+    KEYED[rule] = {name: inputs[name] for name in inputs}
+    return {name: list(files.values()) for name, files in inputs.items()}
 
 
 def of_task(pattern):

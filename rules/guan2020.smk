@@ -15,9 +15,12 @@ if workflow.is_main_process:
 
 use rule local_job as tabulate_stability with:
     input:
-        partitions=of_each(paths.PARTITION, plan.clustered),
-        stabilities=of_each(paths.STABILITY, plan.clustered),
-        counted=of_each(paths.SAMPLES, plan.clustered),
+        **keyed(
+            "tabulate_stability",
+            partitions=each(paths.PARTITION, plan.clustered),
+            stabilities=each(paths.STABILITY, plan.clustered),
+            counted=each(paths.SAMPLES, plan.clustered),
+        ),
         reference=GUAN2020,
     output:
         **table("results/guan2020/table1", "table1", "1", "stability and shares of the types"),
@@ -32,14 +35,18 @@ use rule local_job as tabulate_stability with:
 
 use rule local_job as tabulate_ablations with:
     input:
-        partitions=of_each(paths.PARTITION, plan.ablated),
-        metrics=of_each(paths.METRICS, plan.tabulated),
-        intervals=of_each(paths.INTERVALS, plan.ablated),
-        controls=of_each(paths.CONTROLS, plan.controlled),
-        scores=of_each(paths.SCORES, plan.controlled),
-        baselines=of_each(
-            paths.SCORES,
-            [plan.baseline(ablation.model, ablation.partition) for ablation in plan.controlled],
+        **keyed(
+            "tabulate_ablations",
+            partitions=each(paths.PARTITION, plan.ablated),
+            metrics=each(paths.METRICS, plan.tabulated),
+            intervals=each(paths.INTERVALS, plan.ablated),
+            controls=each(paths.CONTROLS, plan.controlled),
+            scores=each(paths.SCORES, plan.controlled),
+            baselines={
+                ablation.key: path
+                for ablation in plan.controlled
+                for path in of_each(paths.SCORES, [plan.baseline(ablation.model, ablation.partition)])
+            },
         ),
         reference=GUAN2020,
     output:
@@ -56,9 +63,12 @@ use rule local_job as tabulate_ablations with:
 
 use rule local_job as tabulate_readings with:
     input:
-        partitions=of_each(paths.PARTITION, plan.ablated),
-        metrics=of_each(paths.METRICS, plan.ablations),
-        scores=of_each(paths.SCORES, plan.ablations),
+        **keyed(
+            "tabulate_readings",
+            partitions=each(paths.PARTITION, plan.ablated),
+            metrics=each(paths.METRICS, plan.ablations),
+            scores=each(paths.SCORES, plan.ablations),
+        ),
         reference=GUAN2020,
     output:
         **table("results/guan2020/readings", "readings", "readings", "the paper's claims under other readings"),
@@ -73,14 +83,17 @@ use rule local_job as tabulate_readings with:
 
 use rule local_job as compare_with_guan with:
     input:
-        partitions=of_each(paths.PARTITION, plan.partitions.values()),
+        **keyed(
+            "compare_with_guan",
+            partitions=each(paths.PARTITION, plan.partitions.values()),
+            scores=each(paths.SCORES, plan.tabulated),
+            choices=each(paths.CHOICE, plan.features),
+            agreements=each(paths.CHOICE_AGREEMENT, plan.features),
+        ),
         stability=[rules.tabulate_stability.output.csv] if plan.clustered else [],
         ablations=(
             [rules.tabulate_ablations.output.csv_2, rules.tabulate_ablations.output.csv_3] if plan.ablations else []
         ),
-        scores=of_each(paths.SCORES, plan.tabulated),
-        choices=of_each(paths.CHOICE, plan.features),
-        agreements=of_each(paths.CHOICE_AGREEMENT, plan.features),
         reference=GUAN2020,
     output:
         **table(

@@ -3,7 +3,10 @@
 
 use rule local_job as tabulate_relations with:
     input:
-        best=of_each(paths.RELATIONS_BEST, plan.inputs_of("treebank")),
+        **keyed(
+            "tabulate_relations",
+            best=each(paths.RELATIONS_BEST, plan.inputs_of("treebank")),
+        ),
         reference=CLARK2019,
     output:
         **table(
@@ -20,7 +23,10 @@ use rule local_job as tabulate_relations with:
 
 use rule local_job as tabulate_coreference with:
     input:
-        accuracies=of_each(paths.COREFERENCE, plan.inputs_of("coreference")),
+        **keyed(
+            "tabulate_coreference",
+            accuracies=each(paths.COREFERENCE, plan.inputs_of("coreference")),
+        ),
         reference=CLARK2019,
     output:
         **table("results/clark2019/table2", "clark_table2", "2", "coreference", category="Tables of Clark et al."),
@@ -35,8 +41,11 @@ use rule local_job as tabulate_coreference with:
 
 use rule local_job as tabulate_probes with:
     input:
-        scores=of_each(paths.PROBE_SCORES, plan.probed),
-        probes=of_each(paths.PROBES, plan.probed),
+        **keyed(
+            "tabulate_probes",
+            scores=each(paths.PROBE_SCORES, plan.probed),
+            probes=each(paths.PROBES, plan.probed),
+        ),
         reference=CLARK2019,
     output:
         **table("results/clark2019/table3", "clark_table3", "3", "probes", category="Tables of Clark et al."),

@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.core.files import write_text
+from headtypes.core.files import read_each, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.comparison import tidy_table
@@ -14,21 +14,18 @@ from headtypes.papers.guan2020.results import (
     read_intervals_of,
     read_tables,
 )
-from headtypes.papers.keys import by_key
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published, named = read_guan2020(inputs.reference), spec["partitions"]
     names = [(partition["model"], partition["partition"]) for partition in named]
-    partitions, stabilities = by_key(names, map(read_partition, inputs.partitions)), read_tables(inputs.stability)
+    partitions, stabilities = read_each(read_partition, inputs.partitions), read_tables(inputs.stability)
     quantities = collect_quantities(
         partitions,
         read_tables(inputs.ablations),
         stabilities,
         published,
-        intervals=read_intervals_of(spec["rows"], inputs.scores, spec["seed"]),
-        choices=read_choices(
-            named, by_key(spec["choices"], inputs.choices), by_key(spec["choices"], inputs.agreements)
-        ),
+        intervals=read_intervals_of(inputs.scores, spec["seed"]),
+        choices=read_choices(named, inputs.choices, inputs.agreements),
         parents=parents_of(named, partitions),
         families=families_of(named, partitions),
     )

@@ -1,15 +1,14 @@
 from headtypes.planning.job import job
 from headtypes.analyses.coreference.results import read_coreference
-from headtypes.core.files import write_text
+from headtypes.core.files import read_each, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table
 from headtypes.papers.clark2019.published import read_clark2019
-from headtypes.papers.keys import by_key
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)
-    accuracies = by_key(spec["subjects"], map(read_coreference, inputs.accuracies))
+    accuracies = read_each(read_coreference, inputs.accuracies)
     table = coreference_table(accuracies, spec["beside"], published)
     page = coreference_page(table, published)
     write_csv(outputs.csv, table)

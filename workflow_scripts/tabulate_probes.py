@@ -1,16 +1,15 @@
 from headtypes.planning.job import job
 from headtypes.analyses.probes.scores import read_probe_scores, read_probes
-from headtypes.core.files import write_text
+from headtypes.core.files import read_each, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.language.table3 import probes_page, probes_table
 from headtypes.papers.clark2019.published import read_clark2019
-from headtypes.papers.keys import by_key
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)
-    scores = by_key(spec["subjects"], map(read_probe_scores, inputs.scores))
-    probes = by_key(spec["subjects"], map(read_probes, inputs.probes))
+    scores = read_each(read_probe_scores, inputs.scores)
+    probes = read_each(read_probes, inputs.probes)
     table = probes_table(scores, probes, spec["beside"], published)
     page = probes_page(table, published)
     write_csv(outputs.csv, table)

@@ -1,21 +1,20 @@
 from headtypes.planning.job import job
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.core.files import read_json, write_text
+from headtypes.core.files import read_each, read_json, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from headtypes.papers.guan2020.results import read_intervals_of
-from headtypes.papers.keys import by_key
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     table = readings_table(
         spec["rows"],
         spec["readings"],
-        by_key(spec["partitions"], map(read_partition, inputs.partitions)),
-        [read_json(path) for path in inputs.metrics],
+        read_each(read_partition, inputs.partitions),
+        [read_json(inputs.metrics[row["model"], row["partition"], row["condition"]]) for row in spec["rows"]],
         read_guan2020(inputs.reference),
-        read_intervals_of(spec["rows"], inputs.scores, spec["seed"]),
+        read_intervals_of(inputs.scores, spec["seed"]),
     )
     page = readings_page(table)
     write_csv(outputs.csv, table)

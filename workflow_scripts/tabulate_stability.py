@@ -9,10 +9,13 @@ from headtypes.papers.guan2020.tables import shortages, stability_table
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_guan2020(inputs.reference)
-    partitions = [read_partition(path) for path in inputs.partitions]
-    stabilities = [read_json(path) for path in inputs.stabilities]
-    counts = [{"samples": sum(1 for _ in numbered_rows(path))} for path in inputs.counted]
-    rows = [row | count for row, count in zip(spec["rows"], counts, strict=True)]
+    keys = [(row["model"], row["partition"]) for row in spec["rows"]]
+    partitions = [read_partition(inputs.partitions[key]) for key in keys]
+    stabilities = [read_json(inputs.stabilities[key]) for key in keys]
+    rows = [
+        row | {"samples": sum(1 for _ in numbered_rows(inputs.counted[row["model"], row["partition"]]))}
+        for row in spec["rows"]
+    ]
     table = stability_table(rows, partitions, stabilities, published)
     warn(provenance, shortages(table))
     page = stability_page(table, rows, published)

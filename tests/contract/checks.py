@@ -26,7 +26,8 @@ SHARED = {
     "fetch_test": "fetch_task",
 }
 # Parameters that change no result: Snakemake runs no job again for one that asks for `output`.
-CHECKED = {"fetch_model": (("demands", ("wildcards", "output")),)}
+CHECKED = {"fetch_model": "demands"}
+KEYED = re.compile(r"^        \*\*keyed\(\s*\"(\w+)\"", re.MULTILINE)
 # Packages that the digest does not count, since they change no result.
 UNCOUNTED = {
     "huggingface_hub": "carries files, whose revision is recorded",
@@ -104,6 +105,7 @@ def rules(root: Path) -> list[str]:
     The others are constant, or what is checked and changes no result.
     """
     wrong = []
+    keyed = {name for file in (root / "rules").glob("*.smk") for name in KEYED.findall(file.read_text())}
     for rule in rules_of(root):
         if not rule.runs or rule.name in INHERITED:
             continue
@@ -111,7 +113,9 @@ def rules(root: Path) -> list[str]:
             wrong.append(f"{rule.name}: has {' and '.join(rule.runs)} instead of a script")
         elif Path(rule.script).stem != SHARED.get(rule.name, rule.name):
             wrong.append(f"{rule.name}: runs {rule.script}")
-        functions = (("spec", ("wildcards",)), ("code", ("wildcards",)), *CHECKED.get(rule.name, ()))
+        name = "keyed" if rule.name in keyed else CHECKED.get(rule.name)
+        further = ((name, ("wildcards", "output")),) if name else ()
+        functions = (("spec", ("wildcards",)), ("code", ("wildcards",)), *further)
         if rule.parameters != (("script", None), ("stage", None), *functions):
             wrong.append(f"{rule.name}: has the parameters {', '.join(map(_shown, rule.parameters))}")
     return wrong

@@ -1,6 +1,7 @@
 """A job: what a script gets of Snakemake, and what the user sees when it fails."""
 
 import errno
+import json
 import signal
 import subprocess
 import sys
@@ -68,6 +69,32 @@ def test_a_script_gets_inputs_the_spec_as_plain_data_and_outputs(snakemake):
 
     run(snakemake, action)
     assert log_of(snakemake) == ""
+
+
+KEYED = [[["bert", "a"], "results/f/bert/a.h5"], [["bert", "b"], "results/f/bert/b.h5"], ["all", "results/f/all.h5"]]
+
+
+@pytest.mark.parametrize("prefix", ["", "outer/"])
+def test_files_of_a_kind_are_found_by_their_keys(snakemake, prefix):
+    """Another workflow may give paths a prefix."""
+    files = [f"{prefix}{path}" for _, path in KEYED]
+    for file in files:
+        write_text(file, "features")
+    snakemake.input = Named(features=files[0])
+    snakemake.input.maps = files
+    snakemake.params.keyed = json.dumps({"maps": KEYED})
+    found = []
+    run(snakemake, lambda inputs, spec, outputs: found.append(inputs.maps))
+    assert found == [dict(zip([("bert", "a"), ("bert", "b"), "all"], files, strict=True))]
+
+
+@pytest.mark.parametrize("wrong", [KEYED[::-1], KEYED[:2]], ids=["swapped", "fewer"])
+def test_files_that_are_not_those_declared_are_not_named(snakemake, wrong):
+    snakemake.input.maps = [path for _, path in KEYED]
+    snakemake.params.keyed = json.dumps({"maps": wrong})
+    with pytest.raises(SystemExit):
+        run(snakemake, lambda *_: pytest.fail("the job must not run"))
+    assert "ValueError" in log_of(snakemake)
 
 
 def test_what_made_the_outputs_stands_beside_them_when_the_job_has_ended_well(snakemake):

@@ -5,7 +5,7 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -182,6 +182,11 @@ def numbered_objects(path: str | Path) -> Iterator[tuple[int, dict]]:
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number} is not a JSON object.")
         yield number, row
+
+
+def read_each(read: Callable[[Any], Any], files: Mapping) -> dict:
+    """What each of some files holds, by the files' keys."""
+    return {key: read(file) for key, file in files.items()}
 
 
 def numbered_rows(path: str | Path) -> Iterator[tuple[int, bytes]]:

@@ -16,6 +16,11 @@ class FeaturePlan(NamedTuple):
     task: str
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """What identifies its files among those of one kind."""
+        return tuple(self)
+
+    @property
     def wildcards(self) -> dict[str, str]:
         """Its wildcards in the paths of results."""
         return self._asdict()
@@ -27,6 +32,11 @@ class TypeProbesPlan(NamedTuple):
     model: str
     task: str
     partition: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What identifies its files among those of one kind."""
+        return tuple(self)
 
     @property
     def wildcards(self) -> dict[str, str]:
@@ -46,6 +56,11 @@ class PartitionPlan:
     k: int | None = None
     file: str | None = None
     """CSV file of the user's, instead of a clustering method."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What identifies its files among those of one kind."""
+        return self.model, self.name
 
     @property
     def wildcards(self) -> dict[str, str]:
@@ -68,6 +83,11 @@ class AblationPlan:
     def name(self) -> str:
         """The condition, with the reading where it is a further one."""
         return self.condition if self.reading is None else f"{self.condition}{UNDER}{self.reading}"
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What identifies its files among those of one kind."""
+        return self.model, self.partition, self.name
 
     @property
     def wildcards(self) -> dict[str, str]:

@@ -62,6 +62,7 @@ class _Tee:
 def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
 
+    inputs: many files of a kind that a rule declares with their keys are a mapping {key: path}.
     spec: also holds the `demands` of a job that checks some, which change no result.
     provenance: what makes the outputs, for formats that can hold it (`headtypes.planning.provenance`); it is recorded
         for all of them when the job has ended well.
@@ -94,6 +95,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
             demands = getattr(snakemake.params, "demands", None)
             checked = {"demands": json.loads(demands)} if demands else {}
+            _name_by_key(snakemake.input, json.loads(getattr(snakemake.params, "keyed", "{}")))
             # A copy, since scripts take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
             record(provenance, read, outputs, snakemake.threads)
@@ -110,6 +112,20 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             else:
                 traceback.print_exc()
             sys.exit(1)
+
+
+def _name_by_key(inputs: Any, keyed: dict[str, list]) -> None:
+    """Make of inputs that are many files of a kind a mapping {key: path}; a key is a string or a tuple of strings.
+
+    keyed: the keys and paths that the rule declares, the latter without the prefix that another workflow may give.
+    """
+    for name, declared in keyed.items():
+        files = {}
+        for (key, path), file in zip(declared, getattr(inputs, name), strict=True):
+            if not f"/{file}".endswith(f"/{path}"):
+                raise ValueError(f"the input {name} is {file} where {path} is declared")
+            files[key if isinstance(key, str) else tuple(key)] = file
+        setattr(inputs, name, files)
 
 
 def _log(path: str) -> BinaryIO:

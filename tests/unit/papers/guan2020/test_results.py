@@ -1,7 +1,5 @@
 """Results on disk reach the comparison under the names that belong to them."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,14 +14,6 @@ from headtypes.papers.guan2020.results import (
     read_intervals_of,
     read_tables,
 )
-from headtypes.papers.keys import by_key
-
-
-def test_values_have_the_names_that_json_brings_back():
-    names = json.loads(json.dumps([("bert", "p"), ("bert", "q", "c")]))
-    assert by_key(names, iter([1, 2])) == {("bert", "p"): 1, ("bert", "q", "c"): 2}
-    with pytest.raises(ValueError, match="shorter"):
-        by_key(names, [1])
 
 
 def test_tables_stand_one_below_the_other(tmp_path):
@@ -55,36 +45,36 @@ def scored(level: float) -> pd.DataFrame:
 
 
 def test_intervals_are_those_of_each_partitions_own_files(tmp_path):
-    rows, levels = [], {}
+    levels = {}
     # The same partition name of two models and two partitions of one model, and conditions in another order each.
     for number, key in enumerate([("a", "p"), ("b", "p"), ("a", "q")]):
         for place, condition in enumerate(["baseline", "c"] if number % 2 else ["c", "baseline"]):
             levels[*key, condition] = 10.0 * (1 + 2 * number + place)
-            rows.append({"model": key[0], "partition": key[1], "condition": condition})
-    rows = rows[::2] + rows[1::2]
-    paths = []
-    for row in rows:
-        paths.append(tmp_path / "-".join(row.values()))
-        scored(levels[tuple(row.values())]).to_parquet(paths[-1])
-    found = read_intervals_of(rows, paths, seed=3)
+    keys = [*levels][::2] + [*levels][1::2]
+    files = {key: tmp_path / "-".join(key) for key in keys}
+    for key, file in files.items():
+        scored(levels[key]).to_parquet(file)
+    found = read_intervals_of(files, seed=3)
     assert list(found) == [("a", "p"), ("b", "p"), ("a", "q")]
     for key, interval in found.items():
         for condition in ("baseline", "c"):
             assert interval({condition: 1.0}, "exact_match")[0] == pytest.approx(levels[*key, condition])
         value, low, high, _ = interval({"baseline": 1, "c": -1}, "f1")
         assert [value, low, high] == pytest.approx([levels[*key, "baseline"] - levels[*key, "c"]] * 3)
-    again, once = (it["a", "p"]({"c": 1}, "f1") for it in (read_intervals_of(rows, paths, seed=3), found))
+    again, once = (it["a", "p"]({"c": 1}, "f1") for it in (read_intervals_of(files, seed=3), found))
     assert again[:3] == once[:3]
-    assert read_intervals_of([], [], seed=3) == {}
+    assert read_intervals_of({}, seed=3) == {}
 
 
 def test_files_of_other_questions_are_refused_within_a_partition_alone(tmp_path):
     scored(50).to_parquet(tmp_path / "all")
     scored(50).iloc[:8].to_parquet(tmp_path / "some")
-    rows = [{"model": model, "partition": "p", "condition": condition} for model, condition in ("ac", "bc", "bd")]
-    assert len(read_intervals_of(rows[:2], [tmp_path / "all", tmp_path / "some"], seed=0)) == 2
+    files = {
+        (model, "p", condition): tmp_path / name for model, condition, name in (("a", "c", "all"), ("b", "c", "some"))
+    }
+    assert len(read_intervals_of(files, seed=0)) == 2
     with pytest.raises(InputError, match=r"all and .*some have different questions"):
-        read_intervals_of(rows, [tmp_path / name for name in ("all", "some", "all")], seed=0)
+        read_intervals_of({**files, ("b", "p", "d"): tmp_path / "all"}, seed=0)
 
 
 def test_choices_are_those_of_clusterings_that_differ_in_k_or_method_alone(tmp_path):

@@ -39,7 +39,7 @@ def plot_plane(plan: Plan, model: str, task: str) -> dict:
 
 @stage()
 def compare_with_clark(plan: Plan) -> dict:
-    """Which results stand beside the paper's, in the order of the rule's inputs."""
+    """Which results stand beside the paper's."""
     subjects = [(entry.model, entry.task) for entry in plan.texts]
     gradients = [(entry.model, entry.task) for entry in plan.texts if entry in plan.gradients]
     treebanks, documents = plan.inputs_of("treebank"), plan.inputs_of("coreference")

@@ -1,7 +1,7 @@
 """Results on disk, read in the shapes that the comparison with the paper takes."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -25,14 +25,14 @@ def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:
     return pd.concat(read, ignore_index=True) if read else None
 
 
-def read_intervals_of(rows: Sequence[dict], paths: Sequence[str | Path], seed: int) -> dict[Key, object]:
+def read_intervals_of(scores: Mapping[tuple[str, str, str], str | Path], seed: int) -> dict[Key, object]:
     """The intervals of weighted sums of every partition that is evaluated: `intervals.weighted_sums`.
 
-    rows, paths: model, partition and condition of each evaluation, and the file of its scores of each question.
+    scores: the file of the scores of each question, by model, partition and condition.
     """
     by_partition: dict[Key, dict[str, str | Path]] = {}
-    for row, path in zip(rows, paths, strict=True):
-        by_partition.setdefault((row["model"], row["partition"]), {})[row["condition"]] = path
+    for (model, partition, condition), path in scores.items():
+        by_partition.setdefault((model, partition), {})[condition] = path
     return {
         key: weighted_sums(dict(zip(files, read_scores(list(files.values())), strict=True)), seed=seed)
         for key, files in by_partition.items()

@@ -7,7 +7,7 @@ from headtypes.core.seeds import derive_seed
 
 @stage()
 def tabulate_stability(plan: Plan) -> dict:
-    """The rows of Table 1, in the order of the rule's inputs."""
+    """The rows of Table 1."""
     rows = [
         {
             "model": partition.model,
@@ -22,7 +22,7 @@ def tabulate_stability(plan: Plan) -> dict:
 
 @stage()
 def tabulate_ablations(plan: Plan) -> dict:
-    """The partitions, the rows of Tables 2 and 3 and the controls, in the order of the rule's inputs."""
+    """The partitions, the rows of Tables 2 and 3 and the controls."""
     partitions = [(partition.model, partition.name) for partition in plan.ablated]
     controls = [(ablation.model, ablation.partition, ablation.name) for ablation in plan.controlled]
     seed, of_controls = derive_seed(plan.config.seed, "tabulate_ablations"), _number(plan.config.controls.questions)
@@ -40,7 +40,7 @@ def tabulate_ablations(plan: Plan) -> dict:
 
 @stage()
 def tabulate_readings(plan: Plan) -> dict:
-    """The readings, and the evaluations under all of them, in the order of the rule's inputs."""
+    """The readings, and the evaluations under all of them."""
     partitions = [(partition.model, partition.name) for partition in plan.ablated]
     seed = derive_seed(plan.config.seed, "tabulate_readings")
     rows = _rows(plan, plan.ablations)
@@ -49,7 +49,7 @@ def tabulate_readings(plan: Plan) -> dict:
 
 @stage()
 def compare_with_guan(plan: Plan) -> dict:
-    """Which results stand beside the paper's, in the order of the rule's inputs."""
+    """Which results stand beside the paper's."""
     partitions = [
         {
             "model": partition.model,

@@ -1,6 +1,6 @@
 """Results on disk, from which the quantities about treebanks and coreference are collected."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from headtypes.analyses.coreference.accuracy import score_mentions
@@ -21,7 +21,7 @@ Paths = Mapping[Key, str | Path]
 
 def collect_treebanks(
     arcs: Paths,
-    rows: Sequence[str | Path],
+    rows: Paths,
     tests: Mapping[str, str | Path],
     probes: Paths,
     published: Clark2019,
@@ -32,14 +32,14 @@ def collect_treebanks(
 ) -> dict[Key, Quantities]:
     """What is known of every model on every treebank, in the order of the arcs.
 
-    arcs, probes: files by model and treebank; of probes there may be fewer. rows: the sentences of each, in the order
-        of the arcs; tests: by treebank, where it has such a part.
+    arcs, rows, probes: files by model and treebank, rows those of the sentences; of probes there may be fewer.
+    tests: by treebank, where it has such a part.
     least, offsets: as in `relations.accuracy.measure_relations`, needed where there are arcs.
     seed: of the sentences that are drawn for intervals.
     """
     found = {}
-    for (key, path), file in zip(arcs.items(), rows, strict=True):
-        guesses, parts = read_arcs(path), read_parts(file, tests.get(key[1]))
+    for key, path in arcs.items():
+        guesses, parts = read_arcs(path), read_parts(rows[key], tests.get(key[1]))
         of_probes = None
         if key in probes:
             of_probes = right_words(read_probes(probes[key]), parts["file"], guesses["file"], offsets)
@@ -48,12 +48,10 @@ def collect_treebanks(
     return found
 
 
-def collect_coreference(
-    antecedents: Paths, rows: Sequence[str | Path], published: Clark2019, *, seed: int
-) -> dict[Key, Quantities]:
-    """What is known of every model on every set of documents; rows: the documents of each, in the same order."""
+def collect_coreference(antecedents: Paths, rows: Paths, published: Clark2019, *, seed: int) -> dict[Key, Quantities]:
+    """What is known of every model on every set of documents; rows: the files of these, by model and set as well."""
     found = {}
-    for (key, path), file in zip(antecedents.items(), rows, strict=True):
-        scores, document = score_mentions(read_records(file, AnnotatedDocument), read_antecedents(path))
+    for key, path in antecedents.items():
+        scores, document = score_mentions(read_records(rows[key], AnnotatedDocument), read_antecedents(path))
         found[key] = coreference_quantities(scores, document, published, seed=seed)
     return found

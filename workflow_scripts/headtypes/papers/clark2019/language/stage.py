@@ -9,19 +9,19 @@ from headtypes.papers.clark2019.stage import is_beside
 
 @stage()
 def tabulate_relations(plan: Plan) -> dict:
-    """Each model with each treebank, in the order of the rule's inputs."""
+    """Each model with each treebank."""
     return _subjects(plan, plan.inputs_of("treebank"))
 
 
 @stage()
 def tabulate_coreference(plan: Plan) -> dict:
-    """Each model with each set of documents, in the order of the rule's inputs."""
+    """Each model with each set of documents."""
     return _subjects(plan, plan.inputs_of("coreference"))
 
 
 @stage()
 def tabulate_probes(plan: Plan) -> dict:
-    """Each model with each treebank that probes learn from, in the order of the rule's inputs."""
+    """Each model with each treebank that probes learn from."""
     return _subjects(plan, plan.probed)
 
 
