@@ -26,7 +26,7 @@ from headtypes.planning.tools.notes import notes_on
 from headtypes.planning import locks
 from headtypes.planning import resources
 from headtypes.planning.digest import code_digest
-from headtypes.planning.running import remember_code
+from headtypes.planning.running import find_first, remember_code
 from headtypes.planning.tools.history import remember_config, remember_shards, remembered_shards
 from headtypes.planning.plan import Plan
 from headtypes.planning.results import paths
@@ -35,8 +35,7 @@ from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.overview import summary
 from headtypes.planning.stages.registry import STAGES
 
-# Snakemake has the scripts find this folder last: a package of this name that is installed would be found before.
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
+find_first(SCRIPTS)
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for it.
@@ -85,10 +84,11 @@ def identity(rule):
         "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
         "code": lambda wildcards: code_of(STAGES[rule].script),
     }
-    if rule not in KEYED:
+    keyed = KEYED.get(rule)
+    if keyed is None:
         return parameters
     # With other keys, the inputs differ, and they count; nothing that asks for `output` does.
-    keys = {name: list(files.items()) for name, files in KEYED[rule].items()}
+    keys = {name: list(files.items()) for name, files in keyed.items()}
     return parameters | {"keyed": lambda wildcards, output: canonical_json(keys)}
 
 
@@ -153,7 +153,7 @@ KEYED = {}
 
 
 def keyed(rule, **inputs):
-    """Inputs of a rule that are many files of a kind, which its job finds by their keys: {key: path} (`each`)."""
+    """Inputs that are many files of a kind, which a job finds by their keys: {key: path} (`each`)."""
     KEYED[rule] = {name: inputs[name] for name in inputs}
     return {name: list(files.values()) for name, files in inputs.items()}
 

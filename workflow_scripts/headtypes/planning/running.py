@@ -1,5 +1,6 @@
 """What is hashed is what runs: a job compares the code that it has imported with that with which it was planned."""
 
+import os
 from pathlib import Path
 
 import headtypes
@@ -7,6 +8,14 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, sha256_file, write_json
 from headtypes.planning.digest import code_digest, code_parts, reached_modules
 from headtypes.planning.provenance import folder_of_records
+
+
+def find_first(folder: Path) -> None:
+    """Have the processes of jobs import packages from this folder before any other.
+
+    Snakemake has scripts find it last, so that an installed package of the same name would be found before.
+    """
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
 
 
 def remember_code(results: Path, script: Path) -> None:
