@@ -130,9 +130,9 @@ def parameters(root: Path) -> list[str]:
             if value is None:
                 wrong.append(f"{job.rule}: the parameter {name} is a {kind}")
             elif name == "spec" and value != _canonical(value):
-                wrong.append(f"{job.rule}: the parameter spec is no canonical JSON")
+                wrong.append(f"{job.rule}: the parameter spec is not canonical JSON")
             elif name == "code" and not re.fullmatch("[0-9a-f]{16,64}", value):
-                wrong.append(f"{job.rule}: the parameter {name} is no digest")
+                wrong.append(f"{job.rule}: the parameter {name} is not a digest")
     return list(dict.fromkeys(wrong))
 
 

@@ -221,7 +221,7 @@ def swapped(config: dict, one: str, other: str) -> dict:
 
 
 def leaves(part: Any, path: str = "") -> dict[str, Any]:
-    """The path and value of everything in a configuration that is no mapping."""
+    """The path and value of everything in a configuration that is not a mapping."""
     if not isinstance(part, dict):
         return {path: part}
     return {at: value for key in part for at, value in leaves(part[key], f"{path}/{key}" if path else str(key)).items()}

@@ -105,7 +105,7 @@ def test_the_package_knows_nothing_of_snakemake():
 
 
 def test_nothing_is_imported_by_a_name_that_is_made_at_run_time():
-    """The digest follows imports in the syntax tree; it would not see these. To look for a package is no import."""
+    """The digest follows imports in the syntax tree; it would not see these. Looking for a package is not an import."""
     unseen = {"import_module", "__import__", "exec", "eval", "run_module", "run_path", "exec_module"}
     wrong = []
     for name, file in MODULES.items():
@@ -146,7 +146,7 @@ def test_planning_loads_no_heavy_library():
 
 
 def test_a_job_that_runs_no_model_loads_no_torch():
-    """The import takes longer than most of these jobs, and a change of a model's code is no change of theirs."""
+    """The import takes longer than most of these jobs, and a change of a model's code does not change them."""
     wrong = []
     for script in SCRIPTS:
         loaded, ahead = set(), [script]

@@ -1,4 +1,4 @@
-"""How claims of any paper are judged: an interval decides, without one the value does, and doubt is no verdict."""
+"""How claims of any paper are judged: an interval decides, without one the value does, and doubt gives no verdict."""
 
 import math
 

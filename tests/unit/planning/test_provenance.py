@@ -90,7 +90,7 @@ def test_nothing_of_this_machine_goes_into_the_results_themselves(folder):
 
 
 def test_the_commit_is_that_of_the_code_and_not_of_the_working_directory():
-    """The working directory is no repository here."""
+    """The working directory is not a repository here."""
     assert len(provenance_of("a", {}, {}, "abc", [])["git"].removesuffix("-dirty")) == 40
 
 

@@ -111,7 +111,7 @@ def test_the_heads_types_and_features_of_twelve_mentions():
 EXPECTED = {
     # None agrees with a second person, so the last sieve chooses.
     3: ({0}, [0], {"nearest": ((0, 0), True), "head_match": (None, False), "rules": ((0, 0), True)}),
-    # What is not over yet is no candidate. The third sieve: a king is male.
+    # What is not over yet is not a candidate. The third sieve: a king is male.
     10: ({8}, [0, 3, 8], {"nearest": ((6, 8), True), "head_match": (None, False), "rules": ((6, 8), True)}),
     # Of two with one head word the longer is chosen, by the second sieve too.
     13: (

@@ -49,7 +49,7 @@ def test_detectors_come_in_their_order_and_are_corrected_together():
 @pytest.mark.parametrize("sequences", [16, 33])
 def test_where_no_head_is_of_the_kind_at_most_the_stated_rate_is_detected(sequences):
     generator = np.random.default_rng(1)
-    # Above the least on half of all sequences, and far above it where they are, so that means are no guard.
+    # Above the least on half of all sequences, and far above it where they are, so that means do not guard against it.
     models = 0.1 + generator.choice([-0.05, 0.8], (2000, 30, sequences))
     p = np.array([sign_test(model, 0.1) for model in models])
     assert (p < 0.05).mean() <= 0.05

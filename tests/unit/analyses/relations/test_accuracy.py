@@ -34,7 +34,7 @@ def looks(sentence, pieces, wanted) -> np.ndarray:
     for token, word in enumerate(word_of):
         target = None if word < 0 else wanted(sentence, word)
         at = word_of == target if target is not None else np.arange(len(word_of)) == 0
-        # A little everywhere else, a little more on the word itself, which is no candidate.
+        # A little everywhere else, a little more on the word itself, which is not a candidate.
         attention[token] = 0.1 / len(word_of) + 0.3 * (word_of == word) / max(1, (word_of == word).sum())
         attention[token] += 0.6 * at / at.sum()
     return attention / attention.sum(-1, keepdims=True)

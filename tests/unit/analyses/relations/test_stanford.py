@@ -106,7 +106,7 @@ SENTENCES = {
             "dog NOUN NN 3 list",
             "hers PRON PRP 7 nmod:poss",
         ),
-        # A possessive mark is no preposition; at the end of a sentence nothing follows.
+        # A possessive mark is not a preposition; at the end of a sentence nothing follows.
         {"poss": [(1, 3), (4, 7), (8, 7)], "poss*": [(2, 3), (5, 7), (8, 7)], "amod": [(6, 7)]},
     ),
     "prepositions: the object and the last, the first and what is modified": (

@@ -160,7 +160,7 @@ def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(t
 
 @pytest.mark.parametrize(("relation", "offset"), [("all", 5.0), ("det", 95.0)])
 def test_a_treebank_in_which_no_head_stands_out_has_no_columns(tmp_path, relation, offset):
-    """Totals are no relations, and fixed offsets may find more than any head does."""
+    """Totals are not relations, and fixed offsets may find more than any head does."""
     rows = [("universal", relation, "file", 0, head, "dependent_to_head", 90.0) for head in range(4)]
     names = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
     write_csv(tmp_path / "relations.csv", pd.DataFrame(rows, columns=names))

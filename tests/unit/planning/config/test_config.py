@@ -134,7 +134,7 @@ MISTAKES = [
     ("tasks/made/source/test_file", "x", ["tasks.made.source:", "test_file belongs to a source with file"]),
     ("relations/offsets", 0, ["relations.offsets:", "greater than or equal to 1"]),
     ("windows/max_seq_length", 50, ["windows:", "50 < 30 + 4 + 20"]),
-    # A name that is no text, or that would leave the results folder.
+    # A name that is not text, or that would leave the results folder.
     ("models/5", {}, ["models: the name 5 is not text", 'put it in quotes: "5"']),
     ("conditions/zero-dense/1", "zero", ["conditions.zero-dense: the name 1 is not text"]),
     *[

@@ -185,7 +185,7 @@ def test_a_result_is_sound_from_however_many_shards_it_was_joined():
     assert shards_of(FEATURES) == 2
     assert shards_of(TABLE) == 1
     run([planned("tabulate", [FEATURES, FEATURES], [TABLE], windows=16)])
-    assert shards_of(TABLE) == 1, "an input that is named twice is no shard"
+    assert shards_of(TABLE) == 1, "an input that is named twice is not a shard"
     run(joined)
     Path(parts[0]).unlink()
     assert states(joined) == {}

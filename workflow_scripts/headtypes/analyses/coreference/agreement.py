@@ -51,7 +51,7 @@ def gender_of(words: list[str]) -> Gender | None:
 
 
 def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
-    """The number of a head word that is no pronoun of the list; None where it is unknown.
+    """The number of a head word that is not a pronoun of the list; None where it is unknown.
 
     word: in lower case; feature: the feature Number of Universal Dependencies; xpos: the part of speech of the Penn
     Treebank; both empty where there is none. A word with a part of speech that is no noun's has no number.

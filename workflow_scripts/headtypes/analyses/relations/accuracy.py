@@ -13,7 +13,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.statistics import ratio_intervals
 from headtypes.data.kinds.treebank import Sentence
 
-# Relations that are no row of the table.
+# Relations that are not a row of the table.
 _LEFT_OUT = ("root", "punct")
 # What stands in the table of best heads, with an interval each, in percent.
 QUANTITIES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "forward_above_backward")
@@ -203,7 +203,7 @@ def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray]:
     choosing, scoring = fold.choosing, fold.scoring
     accuracy = _right(fold.chosen_on, choosing).mean(0)
     seen = fold.chosen_on.arcs.can_be(choosing.words, choosing.heads).any(0)
-    # What cannot be guessed is no choice.
+    # What cannot be guessed is not a choice.
     accuracy[~np.broadcast_to(seen[:, None], accuracy.shape)] = -1
     layer, head, direction = np.unravel_index(accuracy.argmax(), accuracy.shape)
     other_layer, other_head = np.unravel_index(accuracy[..., 1 - direction].argmax(), accuracy.shape[:2])

@@ -33,7 +33,7 @@ def measure_offsets(
 def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
     """The guess of an offset for each word of all sentences: int64 [word], from 1; -1 outside of the sentence.
 
-    A guess outside of the sentence is no guess: it is not moved to the sentence's end, and not to the root.
+    A guess outside of the sentence does not count: it is not moved to the sentence's end, and not to the root.
     """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
     starts = np.repeat(np.cumsum(lengths) - lengths, lengths)

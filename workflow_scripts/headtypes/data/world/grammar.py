@@ -14,7 +14,7 @@ class Phrase:
     """A word with its dependents, in surface order: outer_left, before, the word itself, after, outer_right.
 
     A mention of `entity` covers `before`, the word and `after`; what stands outside (prepositions, appositions) depends
-    on the word but is no part of the mention.
+    on the word but is not part of the mention.
     """
 
     form: str

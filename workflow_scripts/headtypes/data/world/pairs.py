@@ -10,7 +10,7 @@ from headtypes.data.world.passages import Article, Passage
 from headtypes.data.world.relations import BY_SHAPE, Fact
 from headtypes.data.world.telling import Narrator, Style, choice, draw_style, joined
 
-# Of the pairs that are no paraphrase, the share with another fact; and, cumulated, that with two changes in one fact.
+# Of the pairs that are not paraphrases, the share with another fact; and, cumulated, that with two changes in one fact.
 # The rest have one change.
 _OTHER_FACT, _TWO_CHANGES = 0.25, 0.55
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2

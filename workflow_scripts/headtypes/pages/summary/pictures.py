@@ -32,7 +32,7 @@ class Picture:
 
 def picture_of(title: str, png: str | Path, caption: list[str], file: str) -> Picture:
     """Read a PNG and make it as wide as the page needs. Raises `InputError` that names a damaged file."""
-    with undamaged(png, "is no PNG"), Image.open(png) as image:
+    with undamaged(png, "is not a PNG"), Image.open(png) as image:
         flat = Image.new("RGB", image.size, "white")
         flat.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
         if flat.width > _WIDTH:

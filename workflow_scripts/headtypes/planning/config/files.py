@@ -12,7 +12,7 @@ from headtypes.planning.config.schema import Config
 
 # The parts of a configuration whose keys are names of entries.
 REGISTRIES = tuple(name for name, field in Config.model_fields.items() if get_origin(field.annotation) is dict)
-# The keys of a mapping by name; {} for a value that is no mapping, None for a `null` that is written out.
+# The keys of a mapping by name; {} for a value that is not a mapping, None for a `null` that is written out.
 Keys = dict[str, "Keys | None"]
 
 

@@ -26,7 +26,7 @@ class Work:
     """What a rule has to do: the number of jobs, and why, {reason: jobs}.
 
     seconds:   of all jobs together; NaN where it is unknown.
-    estimated: seconds of those among them of whose rule no job has run before.
+    estimated: seconds for rules that have never run.
     estimates: of each job, where there are any.
     """
 
