@@ -80,7 +80,6 @@ def planted_jobs() -> list[Job]:
         "tasks": [TASK],
         "atlases": ["bert"],
         "partitions": 1,
-        "published": [],
         "shown": {name: [wildcards] for name in ("compared", *figures)},
         "seed": 2020,
     }
