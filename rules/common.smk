@@ -30,7 +30,7 @@ from headtypes.planning.running import find_first, remember_code
 from headtypes.planning.tools.history import remember_config, remember_shards, remembered_shards
 from headtypes.planning.plan import Plan
 from headtypes.planning.results import paths
-from headtypes.planning.provenance import forget_joined, results_folder, shards_of
+from headtypes.planning.provenance import contents_of, forget_joined, results_folder, shards_of
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.overview import summary
 from headtypes.planning.stages.registry import STAGES
@@ -71,8 +71,10 @@ DEFAULT_RESOURCES = Resources.from_mapping(workflow.resource_settings.default_re
 GPU_MODEL = (DEFAULT_RESOURCES.get("gpu_model").raw or "").strip("'\"")
 
 
-def identity(rule):
+def identity(rule, files=None):
     """The parameters of a rule, by which Snakemake sees that a job has to run again.
+
+    files: a function from wildcards to the files of the user's that it reads, whose SHA-256 count.
 
     stage, script: its name, also where another workflow gives it another, and that of the script that it runs.
     spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports. Both are
@@ -84,6 +86,10 @@ def identity(rule):
         "spec": lambda wildcards: canonical_json(STAGES[rule](plan, **wildcards)),
         "code": lambda wildcards: code_of(STAGES[rule].script),
     }
+    if files is not None:
+        parameters["contents"] = lambda wildcards: canonical_json(
+            contents_of(files(wildcards), result_of(rule, wildcards))
+        )
     keyed = KEYED.get(rule)
     if keyed is None:
         return parameters
@@ -134,8 +140,8 @@ def any_of(names):
 
 
 def of_user(files):
-    """Files of the user's, to which a prefix does not apply."""
-    return [local(file) for file in files]
+    """Files of the user's, to which a prefix does not apply; what they hold decides, and not how old they are."""
+    return [ancient(local(file)) for file in files]
 
 
 def of_each(pattern, entries):
@@ -263,6 +269,11 @@ def table(path, caption, name, content, category="Tables", suffix=""):
     return {f"csv{suffix}": f"{path}.csv", f"markdown{suffix}": f"{path}.md", f"html{suffix}": html}
 
 
+def result_of(rule, wildcards):
+    """The first output of a job, as Snakemake has it, with the prefix that another workflow may give."""
+    return expand(getattr(rules, rule).output[0], **wildcards)[0]
+
+
 def parts_of(whole, shard):
     """The shards that the first output of the rule `whole` is joined from, which the rule `shard` makes.
 
@@ -271,9 +282,7 @@ def parts_of(whole, shard):
     """
 
     def shards_of_job(wildcards):
-        # As Snakemake has them, with the prefix that another workflow may give.
-        result, part = (getattr(rules, name).output[0] for name in (whole, shard))
-        (path,) = expand(result, **wildcards)
+        path, part = result_of(whole, wildcards), getattr(rules, shard).output[0]
         planned = planned_shards()
         if path not in planned:
             planned[path] = shards_of(path) or plan.shards

@@ -13,7 +13,7 @@ use rule local_job as fetch_model with:
         "results/sources/models/{model}.benchmark.tsv"
     localrule: True
     params:
-        **identity("fetch_model"),
+        **identity("fetch_model", lambda wildcards: plan.files.of_model(wildcards.model)),
         # What is checked and changes no result. Snakemake runs no job again for a parameter that asks for `output`.
         demands=lambda wildcards, output: demands_as_text(plan, wildcards.model),
 

@@ -59,7 +59,7 @@ use rule job as train_probes with:
     benchmark:
         "results/probes/{model}/{task}.benchmark.tsv"
     params:
-        **identity("train_probes"),
+        **identity("train_probes", lambda wildcards: plan.files.of_vectors()),
 
 
 use rule job as probe_types with:

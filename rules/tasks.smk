@@ -13,7 +13,7 @@ use rule local_job as fetch_task with:
         "results/sources/tasks/{task}.benchmark.tsv"
     localrule: True
     params:
-        **identity("fetch_task"),
+        **identity("fetch_task", lambda wildcards: plan.files.of_task(wildcards.task)),
 
 
 use rule local_job as fetch_test with:
@@ -30,7 +30,7 @@ use rule local_job as fetch_test with:
         task=any_of(task for task in plan.config.tasks if plan.files.of_test(task)),
     localrule: True
     params:
-        **identity("fetch_test"),
+        **identity("fetch_test", lambda wildcards: plan.files.of_test(wildcards.task)),
 
 
 use rule local_job as sample_inputs with:

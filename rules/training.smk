@@ -13,7 +13,7 @@ use rule local_job as fetch_training with:
         "results/sources/training/{task}.benchmark.tsv"
     localrule: True
     params:
-        **identity("fetch_training"),
+        **identity("fetch_training", lambda wildcards: plan.files.of_training(wildcards.task)),
 
 
 use rule job as finetune_model with:

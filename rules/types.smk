@@ -19,7 +19,7 @@ use rule job as cluster_heads with:
 
 use rule job as import_partition with:
     input:
-        table=lambda wildcards: local(plan.partitions[wildcards.model, wildcards.partition].file),
+        table=lambda wildcards: of_user([plan.partitions[wildcards.model, wildcards.partition].file]),
         features=of_task(paths.FEATURES),
     output:
         partition=paths.PARTITION,
@@ -30,7 +30,7 @@ use rule job as import_partition with:
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.imported),
     params:
-        **identity("import_partition"),
+        **identity("import_partition", lambda wildcards: [plan.partitions[wildcards.model, wildcards.partition].file]),
 
 
 use rule job as measure_stability with:

@@ -27,6 +27,8 @@ SHARED = {
 }
 # Parameters that change no result: Snakemake runs no job again for one that asks for `output`.
 CHECKED = {"fetch_model": "demands"}
+# Rules that read files of the user's, whose contents count.
+OF_USER = re.compile(r"identity\(\s*\"(\w+)\", lambda")
 KEYED = re.compile(r"^        \*\*keyed\(\s*\"(\w+)\"", re.MULTILINE)
 # Packages that the digest does not count, since they change no result.
 UNCOUNTED = {
@@ -48,9 +50,9 @@ READINGS = re.compile(
     r"\b(headtypes \. planning \. config \.|layers = laid_over \( config ,|command_line \. config ,"
     r"|remember_config \( plan \. config ,|plan \. config \. (models|tasks)\b)"
 )
-# Modules that read the environment: to choose one of several equal devices, and for the run that started a job. Neither
-# changes a result.
-READ_ENVIRONMENT = ("headtypes/models/gpus.py", "headtypes/planning/locks.py")
+# Modules that read the environment: to choose one of several equal devices, for the run that started a job, and to have
+# jobs find the code that was planned. None changes a result.
+READ_ENVIRONMENT = tuple(f"headtypes/{name}.py" for name in ("models/gpus", "planning/locks", "planning/running"))
 
 
 def scripts(root: Path) -> list[str]:
@@ -102,10 +104,12 @@ def snakefiles(root: Path) -> list[str]:
 def rules(root: Path) -> list[str]:
     """Every rule runs a script of its name, and has the parameters `spec`, from wildcards alone, and `code`.
 
-    The others are constant, or what is checked and changes no result.
+    One that reads files of the user's has `contents`, too. The others are constant, or what is checked and changes no
+    result.
     """
     wrong = []
-    keyed = {name for file in (root / "rules").glob("*.smk") for name in KEYED.findall(file.read_text())}
+    texts = [file.read_text() for file in (root / "rules").glob("*.smk")]
+    keyed, of_user = ({name for text in texts for name in pattern.findall(text)} for pattern in (KEYED, OF_USER))
     for rule in rules_of(root):
         if not rule.runs or rule.name in INHERITED:
             continue
@@ -115,7 +119,8 @@ def rules(root: Path) -> list[str]:
             wrong.append(f"{rule.name}: runs {rule.script}")
         name = "keyed" if rule.name in keyed else CHECKED.get(rule.name)
         further = ((name, ("wildcards", "output")),) if name else ()
-        functions = (("spec", ("wildcards",)), ("code", ("wildcards",)), *further)
+        counted = ("spec", "code", "contents") if rule.name in of_user else ("spec", "code")
+        functions = (*((each, ("wildcards",)) for each in counted), *further)
         if rule.parameters != (("script", None), ("stage", None), *functions):
             wrong.append(f"{rule.name}: has the parameters {', '.join(map(_shown, rule.parameters))}")
     return wrong

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import copy
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -325,6 +326,20 @@ def test_a_further_file_in_a_folder_of_data_and_a_changed_partition_schedule_the
             assert by_reason(place.scheduled())["input"] == {"fetch_task": 1, "import_partition": 1}
     finally:
         further.unlink()
+
+
+def test_files_of_the_users_count_by_what_they_hold_however_old_they_are(place):
+    name, large = "inputs/squad.json", place.folder / "inputs/squad.json"
+    text, long_ago = place.text(name), 1_000_000_000
+    with place.edited({name: text + " \n"}):
+        os.utime(large, (long_ago, long_ago))
+        assert by_reason(place.scheduled())["input"] == {"fetch_task": 1}
+    with place.edited({name: text + " " * 2_000_000}):
+        take_as_made(place.folder)
+        later = large.stat().st_mtime + 1000
+        os.utime(large, (later, later))
+        assert place.scheduled() == []
+    take_as_made(place.folder)
 
 
 # Two leaves that a swap leaves well-formed, and the jobs that must see it themselves.

@@ -215,7 +215,7 @@ def _reason(workflow: Any, job: Any) -> str:
     counted = {name: value for name, value in job.params.items() if value in job.non_derived_params}
     changed = [name for name, value in counted.items() if repr(value) not in old]
     if changed:
-        return changed[0]
+        return "input" if changed[0] == "contents" else changed[0]
     reason = workflow.dag.reason(job)
     return "input" if reason.updated_input or any(workflow.persistence.input_changed(job)) else "follow"
 

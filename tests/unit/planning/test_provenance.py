@@ -19,10 +19,12 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, checking, sha256_path, write_json, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.style import save_figure
+from headtypes.planning import provenance
 from headtypes.planning.provenance import (
     beside,
     check_alone,
     check_shards,
+    contents_of,
     forget,
     forget_joined,
     is_shard,
@@ -30,6 +32,7 @@ from headtypes.planning.provenance import (
     record,
     recorded,
     results_folder,
+    state_of,
     verified,
 )
 
@@ -119,6 +122,23 @@ def test_a_file_of_the_users_is_no_result_whatever_the_name_of_its_folder(folder
     assert verified([path]) == {path: sha256_path(path)}
     made = provenance_of("import_partition", {}, {}, "abc", [path])
     assert made["sources"] == {}
+
+
+def test_files_of_the_users_are_known_by_what_they_hold(folder, monkeypatch):
+    def replaced(text, times):
+        write_text("mine.json", text)
+        os.utime("mine.json", ns=times)
+        return contents_of(["mine.json", "gone.json"], "results/samples/mine.jsonl")
+
+    before = replaced("one", (5, 5))
+    made = provenance_of("fetch_task", {}, {}, "abc", [])
+    write_text("results/samples/mine.jsonl", "made")
+    record(made, verified(["mine.json"]), ["results/samples/mine.jsonl"], 1, state_of(["mine.json"]))
+    assert before == {"mine.json": sha256_path("mine.json")}
+    assert replaced("two", (4, 4)) == {"mine.json": sha256_path("mine.json")} != before
+    assert replaced("one", (9, 9)) == before
+    monkeypatch.setattr(provenance, "sha256_path", lambda path: 1 / 0)
+    assert replaced("one", (5, 5)) == before, "a file of the recorded size and time is not read again"
 
 
 def test_a_folder_is_recorded_by_what_is_in_it(folder):

@@ -21,6 +21,7 @@ from headtypes.planning.provenance import (
     provenance_of,
     record,
     results_folder,
+    state_of,
     verified,
 )
 from headtypes.planning.running import check_code
@@ -89,6 +90,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             forget(outputs)
             opened.enter_context(checking(partial(check_alone, outputs=outputs, start=os.fstat(log.fileno()).st_mtime)))
             results = results_folder(outputs[0])
+            states = state_of(inputs, results)
             read = verified(inputs, results)
             if any(map(is_shard, read)):
                 check_shards(spec, read, snakemake.params.code)
@@ -98,7 +100,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             _name_by_key(snakemake.input, json.loads(getattr(snakemake.params, "keyed", "{}")))
             # A copy, since scripts take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
-            record(provenance, read, outputs, snakemake.threads)
+            record(provenance, read, outputs, snakemake.threads, states)
         except InputError as error:
             print(f"{title}: {error}", file=sys.stderr)
             sys.exit(1)

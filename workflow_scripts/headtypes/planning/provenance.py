@@ -121,16 +121,51 @@ def check_shards(spec: dict, read: dict[str, str], code: str) -> None:
             raise InputError(f"{path} is left over from a run that differs in {other[0]}; delete it and run again.")
 
 
-def record(provenance: dict, read: dict[str, str], outputs: Iterable[str], threads: int) -> None:
+def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
+    """Size in bytes and time in nanoseconds of each input that is a file of the user's, by its path.
+
+    To be taken before the files are read, so that what is recorded of a file is never older than its state.
+    """
+    return {path: _state(path) for path in inputs if results_folder(path) != results and Path(path).is_file()}
+
+
+def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
+    """The SHA-256 of each of the user's files from which a result is made, by its path.
+
+    Where size and time are those that the record of the result has, the record is believed; else the file is read. A
+    file that is not there is left out: Snakemake says so.
+    """
+    try:
+        known = recorded(result) or {}
+    except InputError:
+        known = {}
+    states, digests = known.get("states", {}), known.get("inputs", {})
+    return {
+        path: digests[path] if path in digests and states.get(path) == _state(path) else sha256_path(path)
+        for path in files
+        if Path(path).is_file()
+    }
+
+
+def _state(path: str) -> list[int]:
+    found = Path(path).stat()
+    return [found.st_size, found.st_mtime_ns]
+
+
+def record(
+    provenance: dict, read: dict[str, str], outputs: Iterable[str], threads: int, states: dict | None = None
+) -> None:
     """Write the records of the outputs of a job that has ended well.
 
-    provenance, read: as `provenance_of` and `verified` gave them. Each record also holds the threads of the job, the
-        number of shards it was joined from, and the SHA-256 of its other inputs and of the output itself.
+    provenance, read, states: as `provenance_of`, `verified` and `state_of` gave them. Each record also holds the
+        threads of the job, the number of shards it was joined from, and the SHA-256 of its other inputs and of the
+        output itself.
     """
     inputs = {path: digest for path, digest in read.items() if not is_shard(path)}
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
     sources, shards = {**provenance["sources"], **own}, max(1, len(read) - len(inputs))
     whole = {**provenance, "sources": sources, "threads": threads, "shards": shards, "inputs": inputs}
+    whole |= {"states": states} if states else {}
     for path in outputs:
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
 

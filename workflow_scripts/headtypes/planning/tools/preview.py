@@ -14,7 +14,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.schema import Config, read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.provenance import recorded
+from headtypes.planning.provenance import contents_of, recorded, results_folder
 from headtypes.planning.stages.registry import STAGES
 from headtypes.planning.tools.estimates import Estimate
 from headtypes.planning.tools.history import given, remembered_config
@@ -149,9 +149,16 @@ def _reasons(job: Job, leaves: dict[str, Callable[[Job], bool]], running: dict[s
         record = recorded(job.outputs[0])
     except InputError:
         return ["the record of what made it is damaged"]
-    own = [] if record is None else _named(job, record, leaves)
+    own = [] if record is None else [*_named(job, record, leaves), *_replaced(job, record)]
     follows = [f"after {', '.join(before)}"] if before else []
     return own or follows or list(job.reasons)
+
+
+def _replaced(job: Job, record: dict) -> list[str]:
+    """The user's files that hold something else than when the result was made."""
+    of_user = [path for path in job.inputs if results_folder(path) != job.results]
+    now, then = contents_of(of_user, job.outputs[0]), record["inputs"]
+    return [f"{path} has changed" for path in now if then.get(path, now[path]) != now[path]]
 
 
 def _named(job: Job, record: dict, leaves: dict[str, Callable[[Job], bool]]) -> list[str]:
