@@ -126,7 +126,7 @@ class Place:
     def jobs(self) -> list[int]:
         """The processes of jobs that are alive."""
         marks = (self.folder / ".snakemake/alive").glob("job.*")
-        return [int(mark.name.rsplit(".", 1)[1]) for mark in marks if alive(int(mark.name.rsplit(".", 1)[1]))]
+        return [process for process in (int(mark.name.split(".")[-2]) for mark in marks) if alive(process)]
 
     def finished(self) -> dict[str, int]:
         """The time of each result that has a record and that Snakemake does not take for unfinished."""

@@ -23,7 +23,7 @@ from tests.reliability.disks import without_writing
 # Bytes of a cache that has room for small files, and not for the weights; for some of a data set's files.
 _ROOM = {"fetch_model": 64 * 1024, "fetch_task": 12 * 1024}
 _LIBRARIES = ("datasets", "torch", "transformers.models.auto.tokenization_auto", "transformers.models.bert")
-_OURS = ("models.architectures", "models.fetching", "models.outline", "tasks.fetching", "types.partition_rows")
+_OURS = ("models.architectures", "models.fetching", "models.outline", "data.fetching", "analyses.types.partition_rows")
 _RULES = ("fetch_model", "fetch_task", "fetch_training")
 
 

@@ -59,6 +59,7 @@ class Workdir:
     def _replay(self, folder: Path, targets: tuple[str, ...], *options: str) -> None:
         command = [sys.executable, "-m", "tests.workflow.replay", *options, str(folder), str(self.path / "tiny.yaml")]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        environment["PYTHONPATH"] = f"{ROOT / 'workflow_scripts'}:{ROOT}"
         command += ["--", *targets]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=1200)
         assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]

@@ -257,12 +257,13 @@ def test_no_job_of_a_killed_run_writes_over_the_results_of_the_next(workdir):
 @contextmanager
 def live_run(workdir):
     """A live run in the working directory: this process; yields the file that shows it."""
-    path = workdir.path / ".snakemake/alive" / f"run.{socket.gethostname()}.{os.getpid()}"
+    path = workdir.path / ".snakemake/alive" / f"run.{socket.gethostname()}.{os.getpid()}.0123abcd"
     path.parent.mkdir(parents=True)
     (workdir.path / ".snakemake/locks").mkdir()
     with open(path, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        json.dump(["run", "a run of Snakemake", os.getpid(), socket.gethostname(), "today"], file)
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        json.dump(["run", "a run of Snakemake", os.getpid(), socket.gethostname(), "today", boot], file)
         file.flush()
         yield file
 
@@ -273,7 +274,7 @@ def when_started(workdir, kind):
     while not (alive := list((workdir.path / ".snakemake/alive").glob(f"{kind}*"))):
         assert time.monotonic() < end
         time.sleep(0.01)
-    return int(alive[0].name.rsplit(".", 1)[1])
+    return int(alive[0].name.split(".")[-2])
 
 
 def test_a_model_without_the_head_ends_in_a_sentence(workdir, tmp_path):

@@ -9,6 +9,7 @@ import atexit
 import fcntl
 import json
 import os
+import re
 import secrets
 import socket
 import sys
@@ -29,6 +30,8 @@ _ALIVE = _FOLDER / "alive"
 _RUN = "HEADTYPES_RUN"
 # An orphan ends as soon as it notices that its run has ended.
 _PATIENCE_S = 3.0
+# What a marker is of, on which host and by which process; the end of the name tells containers apart.
+_NAME = re.compile(r"(run|job)\.(.+?)\.(\d+)(?:\.[0-9a-f]{8})?")
 # Differs between kernels and between starts of one; containers of one machine share it, and its file locks.
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -211,7 +214,7 @@ def _others(tidy: bool = False) -> list[Alive]:
 def _living(tidy: bool) -> Iterator[Alive]:
     own = {os.path.realpath(file.name) for file in _held}
     for path in sorted(_ALIVE.glob("*")):
-        if os.path.realpath(path) in own:
+        if os.path.realpath(path) in own or not _NAME.fullmatch(path.name):
             continue
         try:
             with open(path) as file:
@@ -227,12 +230,11 @@ def _living(tidy: bool) -> Iterator[Alive]:
 
 
 def _read(path: Path) -> Alive:
-    what, rest = path.name.split(".", 1)
-    host, process, _ = rest.rsplit(".", 2)
     try:
         return Alive(*json.loads(path.read_text()), path)
     except (ValueError, TypeError, OSError):
-        # It is being written.
+        # It is being written, or it is an earlier version's, which has no suffix.
+        what, host, process = _NAME.fullmatch(path.name).groups()
         boot = _boot() if host == socket.gethostname() else "unknown"
         return Alive(what, f"a {what}", int(process), host, "now", boot, path)
 
