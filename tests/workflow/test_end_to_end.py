@@ -160,7 +160,9 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     subprocess.run(["sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS"], cwd=deposit, check=True)
     assert yaml.safe_load((deposit / "workflow/config.yaml").read_text())["select"] == config["select"]
     assert {"results/features/tiny/animals.h5", "results/guan2020/table2.csv"} <= files_below(deposit)
-    assert not [path for path in files_below(deposit / "results") if words_in(deposit / "results" / path)]
+    # What digests are made of are names of ours, which may hold such words.
+    given = {path for path in files_below(deposit / "results") if not path.startswith("provenance/code/")}
+    assert not [path for path in given if words_in(deposit / "results" / path)]
     assert UNDECIDED not in (deposit / "left_out.csv").read_text()
     assert words_in(results / "samples/animals.jsonl")
     assert words_in(results / "maps/tiny/animals.samples.h5")

@@ -307,6 +307,20 @@ def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, mon
     assert not same(tmp_path / "model", tmp_path / "other")
 
 
+@pytest.mark.parametrize("has", [True, False])
+def test_bfloat16_is_left_out_where_the_processor_would_only_emulate_it(
+    encoder, questions, tmp_path, monkeypatch, capsys, has
+):
+    asked = []
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has)
+    monkeypatch.setattr(finetuning, "TrainingArguments", lambda **given: asked.append(given["bf16"]) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        finetune_model(encoder, questions[:8], tmp_path / "model", **ASKED, bf16=True)
+    assert asked == [has]
+    assert ("in float32, since this processor" in capsys.readouterr().err) != has
+
+
 def test_pairs_are_learned_with_their_labels(tmp_path, encoder):
     rows = KINDS["sentence_pair"].rows_of_world(make("paraphrase", 0, "train", 40), "paraphrase", "train")
     pairs = [replace(row, label=("different", "same")[row.label]) for row in rows]

@@ -4,6 +4,7 @@ import hashlib
 import math
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,6 +98,14 @@ def _check_finite(model: PreTrainedModel, what: str, remedy: str) -> None:
             raise InputError(f"{what}: {name} is not finite; {remedy}.")
 
 
+def _has_bfloat16(what: str) -> bool:
+    """Whether this machine computes in bfloat16; a processor without instructions for it takes ten times as long."""
+    if torch.accelerator.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return True
+    print(f"{what}, fine-tuning: in float32, since this processor has no instructions for bfloat16", file=sys.stderr)
+    return False
+
+
 def _finetune(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -125,7 +134,7 @@ def _finetune(
         optim="adamw_torch_fused",
         weight_decay=settings.weight_decay,
         max_grad_norm=1.0,
-        bf16=settings.bf16,
+        bf16=settings.bf16 and _has_bfloat16(out_folder.name),
         use_cpu=not torch.accelerator.is_available(),
         seed=settings.seed,
         save_strategy="no",

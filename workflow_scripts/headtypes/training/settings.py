@@ -29,7 +29,8 @@ class Learning(BaseModel):
     freeze_embeddings: bool = False
     """Whether the word embeddings stay as they are."""
     bf16: bool = False
-    """Whether forward passes compute in bfloat16 where that is safe; the weights stay float32."""
+    """Whether forward passes compute in bfloat16 where that is safe and the processor has instructions for it; the
+    weights stay float32."""
 
 
 class FinetuningSettings(Learning):
