@@ -19,7 +19,7 @@ use rule job as cluster_heads with:
 
 use rule job as import_partition with:
     input:
-        table=lambda wildcards: of_user([plan.partitions[wildcards.model, wildcards.partition].file]),
+        table=lambda wildcards: of_user([plan.partitions[wildcards.model, wildcards.partition].file])[0],
         features=of_task(paths.FEATURES),
     output:
         partition=paths.PARTITION,
