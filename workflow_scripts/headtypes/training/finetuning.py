@@ -99,7 +99,7 @@ def _check_finite(model: PreTrainedModel, what: str, remedy: str) -> None:
 
 
 def _has_bfloat16(what: str) -> bool:
-    """Whether this machine computes in bfloat16; a processor without instructions for it takes ten times as long."""
+    """Whether this machine has instructions for bfloat16; a processor without them would emulate it."""
     if torch.accelerator.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return True
     print(f"{what}, fine-tuning: in float32, since this processor has no instructions for bfloat16", file=sys.stderr)
