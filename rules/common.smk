@@ -25,8 +25,8 @@ from headtypes.planning.tools.demands import check_models, demands_as_text
 from headtypes.planning.tools.notes import notes_on
 from headtypes.planning import locks
 from headtypes.planning import resources
-from headtypes.planning.digest import code_digest
-from headtypes.planning.running import find_first, remember_code
+from headtypes.planning.code.digest import code_digest
+from headtypes.planning.code.running import find_first, remember_code
 from headtypes.planning.tools.history import remember_config, remember_shards, remembered_shards
 from headtypes.planning.plan import Plan
 from headtypes.planning.results import paths

@@ -52,7 +52,7 @@ READINGS = re.compile(
 )
 # Modules that read the environment: to choose one of several equal devices, for the run that started a job, and to have
 # jobs find the code that was planned. None changes a result.
-READ_ENVIRONMENT = tuple(f"headtypes/{name}.py" for name in ("models/gpus", "planning/locks", "planning/running"))
+READ_ENVIRONMENT = tuple(f"headtypes/{name}.py" for name in ("models/gpus", "planning/locks", "planning/code/running"))
 
 
 def scripts(root: Path) -> list[str]:

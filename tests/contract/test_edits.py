@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from headtypes.core.errors import InputError
-from headtypes.planning.digest import code_digest, code_parts, reached_modules
+from headtypes.planning.code.digest import code_digest, code_parts, reached_modules
 from headtypes.planning.stages.registry import STAGES
 from tests.contract.tables import by_reason, expected, leaf_rows, observed, reasons_of, with_leaf
 from tests.support.configs import edited, swapped
@@ -170,7 +170,7 @@ EDITS = {
     "what plans, locks, records and reports": (
         {
             "planning/resources.py": ("_MB = 1e6", "_MB = 2e6"),
-            "planning/digest.py": ("import gc", "import gc, os"),
+            "planning/code/digest.py": ("import gc", "import gc, os"),
             "planning/locks.py": ("the run that started this job has ended", "its run has ended"),
             "planning/provenance.py": ("was damaged or changed", "was changed"),
             "core/progress.py": ("elapsed", "gone"),

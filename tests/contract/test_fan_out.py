@@ -472,7 +472,7 @@ def small(tmp_path_factory) -> Workplace:
     """A finished working directory in which everything that is named is selected."""
     place = Workplace.copied(tmp_path_factory.mktemp("small"), CONFIG)
     # No code is edited here, and digests take more than half of the time of a plan.
-    digest = "workflow_scripts/headtypes/planning/digest.py"
+    digest = "workflow_scripts/headtypes/planning/code/digest.py"
     place.write({digest: place.text(digest) + '\n\ndef code_digest(script):\n    return "0" * 16\n'})
     place.finish()
     place.write({"mine.csv": "layer,head,type\n0,0,dense\n", "others.csv": "layer,head,type\n0,0,near\n"})

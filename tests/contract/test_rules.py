@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from headtypes.planning.code.digest import code_parts
+from headtypes.planning.code.packages import NUMERIC_PACKAGES
 from headtypes.planning.config.schema import read_config
-from headtypes.planning.digest import code_parts
-from headtypes.planning.packages import NUMERIC_PACKAGES
 from headtypes.planning.plan import Plan
 from tests.contract import checks
 from tests.contract.tables import expected, leaf_rows, observed, with_leaf

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from headtypes.core.files import canonical_json, write_json, write_text
+from headtypes.planning.code.digest import code_digest
+from headtypes.planning.code.running import remember_code
 from headtypes.planning.config.schema import Config, read_config
-from headtypes.planning.digest import code_digest
 from headtypes.planning.provenance import RESULTS, provenance_of, record, verified
-from headtypes.planning.running import remember_code
 from headtypes.planning.tools.jobs import Job
 from tests.support.places import ROOT
 from tests.support.summaries import MODEL, PARTITION, TASK, made_results

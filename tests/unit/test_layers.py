@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import headtypes
-from headtypes.planning.digest import code_parts
+from headtypes.planning.code.digest import code_parts
 from tests.support.rules import RUN_A_MODEL
 
 PACKAGE = Path(headtypes.__file__).parent

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from headtypes.planning.digest import counts, reached_lines
+from headtypes.planning.code.digest import counts, reached_lines
 from tests.support.places import SCRIPTS
 
 _FOLDER = f"{SCRIPTS}/"

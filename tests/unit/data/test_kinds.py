@@ -16,9 +16,9 @@ from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs
 from headtypes.data.world.tasks import DATA_SETS
 from headtypes.models.loading import HEADS
+from headtypes.planning.code.digest import code_parts
 from headtypes.planning.config import checks, schema
 from headtypes.planning.config.checks import check_models
-from headtypes.planning.digest import code_parts
 from tests.support.configs import full_config
 from tests.support.places import SCRIPTS
 from tests.support.tiny import bert_tokenizer

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from headtypes.planning.digest import reached_modules
+from headtypes.planning.code.digest import reached_modules
 from headtypes.planning.stages.registry import STAGES
 from tests.support.places import SCRIPTS
 

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TextIO
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import check_writable, checking, refusal
+from headtypes.planning.code.running import check_code
 from headtypes.planning.locks import work_for_run
 from headtypes.planning.provenance import (
     check_alone,
@@ -24,7 +25,6 @@ from headtypes.planning.provenance import (
     state_of,
     verified,
 )
-from headtypes.planning.running import check_code
 
 
 def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import leftovers, read_json, sha256_path, write_json
-from headtypes.planning.packages import NUMERIC_PACKAGES, version
+from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
 
 # Where results lie, unless another workflow uses this one under a prefix.
 RESULTS = Path("results")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from headtypes.core.files import canonical_json, write_text
-from headtypes.planning.digest import code_digest, forget_files
+from headtypes.planning.code.digest import code_digest, forget_files
+from headtypes.planning.code.running import remember_code
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, provenance_of, record, shards_of, verified
-from headtypes.planning.running import remember_code
 from headtypes.planning.tools.audit import audit, remove
 from headtypes.planning.tools.jobs import Job
 

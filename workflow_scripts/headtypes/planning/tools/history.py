@@ -1,4 +1,4 @@
-"""What a run leaves for later ones to compare with: its configuration (and its code, by `planning.running`).
+"""What a run leaves for later ones to compare with: its configuration (and its code, by `planning.code.running`).
 
 For its own jobs, it also leaves the numbers of shards that it has planned.
 """

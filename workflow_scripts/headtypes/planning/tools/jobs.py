@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.core.files import read_json
-from headtypes.planning.digest import code_parts
+from headtypes.planning.code.digest import code_parts
+from headtypes.planning.code.running import code_file
 from headtypes.planning.provenance import results_folder
-from headtypes.planning.running import code_file
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import ast
 import sys
 from collections.abc import Iterable
 
-from headtypes.planning.definitions import Definition, Module, is_text
-from headtypes.planning.reach import PLAIN_BASES, Code
+from headtypes.planning.code.definitions import Definition, Module, is_text
+from headtypes.planning.code.reach import PLAIN_BASES, Code
 
 _QUIET_CALLS = {
     *(

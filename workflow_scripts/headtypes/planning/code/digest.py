@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 
 from headtypes.core.files import canonical_json
-from headtypes.planning.definitions import Definition, Module
-from headtypes.planning.effects import Effects
-from headtypes.planning.packages import NUMERIC_PACKAGES, version
-from headtypes.planning.reach import Code
+from headtypes.planning.code.definitions import Definition, Module
+from headtypes.planning.code.effects import Effects
+from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
+from headtypes.planning.code.reach import Code
 
 # What no result depends on: modules, or single names of them, with all that only they reach.
 _NOT_COUNTED = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from headtypes.planning import packages
-from headtypes.planning.digest import code_digest, code_parts, forget_files, reached_modules, whole_modules
+from headtypes.planning.code import packages
+from headtypes.planning.code.digest import code_digest, code_parts, forget_files, reached_modules, whole_modules
 from tests.support.places import SCRIPTS
 
 # What every case begins with: a script that imports tools.used, which imports tools.deep.
@@ -452,7 +452,7 @@ def test_no_rule_that_computes_depends_on_the_configuration_or_the_plan(script):
         "headtypes/planning/config/",
         "headtypes/planning/plan",
         "headtypes/planning/stages",
-        "headtypes/planning/digest",
+        "headtypes/planning/code/digest",
     )
     assert not [module for module in reached_modules(script) if module.startswith(unwanted)]
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from headtypes.core.files import canonical_json
-from headtypes.planning.definitions import Definition, Module, Target, chain_of
+from headtypes.planning.code.definitions import Definition, Module, Target, chain_of
 
 # What reaches a definition finds: definitions, modules as a whole, and dotted names of what is not ours.
 Found = Definition | Module | str

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from headtypes.core.errors import InputError
-from headtypes.planning.digest import code_digest, forget_files
-from headtypes.planning.running import check_code, code_file, remember_code
+from headtypes.planning.code.digest import code_digest, forget_files
+from headtypes.planning.code.running import check_code, code_file, remember_code
 
 SCRIPT = "from tools import used\n\nused.work()\n"
 MODULE = "def work():\n    return 3\n\n\ndef other():\n    return 5\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 import headtypes
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, sha256_file, write_json
-from headtypes.planning.digest import code_digest, code_parts, reached_modules
+from headtypes.planning.code.digest import code_digest, code_parts, reached_modules
 from headtypes.planning.provenance import folder_of_records
 
 
