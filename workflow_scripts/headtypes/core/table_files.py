@@ -1,11 +1,13 @@
 """Tables on disk, CSV and Parquet, with one sentence for a file that is damaged."""
 
+import csv
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from headtypes.core.files import replacing, undamaged, write_text
+from headtypes.core.texts import check_header
 
 
 def read_csv(path: str | Path, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
@@ -16,7 +18,18 @@ def read_csv(path: str | Path, otherwise: str, columns: Iterable[str], rows: int
     Raises `InputError` where the file is damaged, or has fewer rows, or lacks a column.
     """
     with undamaged(path, otherwise):
-        return _checked(pd.read_csv(path, **options), columns, rows)
+        return _checked(read_delimited(path, **options), columns, rows)
+
+
+def read_delimited(path: str | Path, sep: str = ",", quoting: int = csv.QUOTE_MINIMAL, **options) -> pd.DataFrame:
+    """Read a table with `pandas.read_csv`; raises `InputError` where two columns have one name, and as pandas does.
+
+    Of two such columns, pandas renames the second.
+    """
+    form = {"sep": sep, "quoting": quoting}
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **form)
+    check_header((name.strip() for name in header.iloc[0]), path)
+    return pd.read_csv(path, **form, **options)
 
 
 def write_csv(path: str | Path, table: pd.DataFrame) -> None:

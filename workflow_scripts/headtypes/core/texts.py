@@ -1,5 +1,6 @@
-"""User text that cannot be stored: invalid Unicode, and ids that HDF5 would cut off."""
+"""Text of users that cannot be stored, such as ids that HDF5 would cut off, and columns that no name tells apart."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
@@ -26,6 +27,16 @@ def check_id(id_: str, what: str) -> str:
     if "\0" in id_:
         raise InputError(f"{what} holds a NUL character (character {id_.index(chr(0)) + 1}); take it out.")
     return check_text(id_, what)
+
+
+def check_header(names: Iterable[str], where: Any) -> None:
+    """Raise `InputError` where two columns of a table have one name, since readers differ in which of them they take.
+
+    names: without white space around them; where there is none, nothing asks for the column. where: the file.
+    """
+    twice = next((name for name, number in Counter(names).items() if name and number > 1), None)
+    if twice is not None:
+        raise InputError(f"{where} has more than one column {twice}; rename or remove all but one of them.")
 
 
 def check_rows(rows: Iterable[Any], where: str) -> None:

@@ -1,5 +1,6 @@
 """Fetching a task's data, from wherever they are, as rows of the task's kind."""
 
+import csv
 import hashlib
 import warnings
 from pathlib import Path
@@ -9,6 +10,7 @@ import pandas as pd
 
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file
+from headtypes.core.table_files import read_delimited
 from headtypes.core.texts import check_rows
 from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
@@ -50,12 +52,12 @@ def _delimited(path: str, **form) -> pd.DataFrame:
     with warnings.catch_warnings():
         # Without this and index_col, a surplus field in every line would shift the columns, or be dropped.
         warnings.simplefilter("error", pd.errors.ParserWarning)
-        return pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False, **form)
+        return read_delimited(path, dtype=str, keep_default_na=False, index_col=False, **form)
 
 
 _TABLES = {
     # Quotes are part of the sentences in the GLUE files, which are separated by tabs alone.
-    ".tsv": lambda path: _delimited(path, sep="\t", quoting=3),
+    ".tsv": lambda path: _delimited(path, sep="\t", quoting=csv.QUOTE_NONE),
     ".csv": _delimited,
     ".jsonl": lambda path: pd.DataFrame(read_json_lines(path), dtype=object),
     ".parquet": pd.read_parquet,

@@ -228,6 +228,13 @@ def test_lines_may_end_in_spaces_as_those_of_fasttext(tmp_path):
     }
 
 
+def test_a_mark_of_bytes_is_no_part_of_the_first_word_and_equal_lines_count_once(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("the 1 2\ncat 3 4\ncat 3 4\n", encoding="utf-8-sig")
+    read = read_vectors(str(file), {"the", "cat"})
+    assert {word: vector.tolist() for word, vector in read.items()} == {"the": [1, 2], "cat": [3, 4]}
+
+
 def test_a_file_that_knows_no_word_is_refused(tmp_path):
     file = tmp_path / "vectors.txt"
     file.write_text("le 1 2\nThe 1 2\n", encoding="utf-8")
@@ -239,7 +246,10 @@ def test_a_file_that_knows_no_word_is_refused(tmp_path):
     ("text", "problem"),
     [("", "holds no"), ("the\n", "line 1"), ("the 1 2\ncat 1\n", "line 2"), ("the 1 x\n", "line 1"),
      ("the 1 nan\n", "not finite"), ("2 3\nthe 1 2 3\ncat 1 2 3\n", "'2 3' is a header"),
-     ("2 3 \nthe 1 2 3 \n", "'2 3' is a header")],
+     ("2 3 \nthe 1 2 3 \n", "'2 3' is a header"),
+     ("dog 1 2\nthe 1 2 3\n", "line 2: a word and 2 numbers are needed"),
+     ("dog 1\nat home 1 2e-1\n", "line 2: a word and 1 numbers are needed, as many as on line 1"),
+     ("the 1 2\ncat 3 4\nthe 1 3\n", "line 3: the word 'the' has other numbers on line 1")],
 )  # fmt: skip
 def test_a_file_of_other_things_is_refused_by_line(tmp_path, text, problem):
     file = tmp_path / "vectors.txt"

@@ -173,6 +173,8 @@ def changed(number, line):
         (changed(3, "0,3,a/b"), r"mine.csv, line 5: the type 'a/b' may have only letters"),
         (changed(3, "0,3,läng"), r"mine.csv, line 5: the type 'läng' may have only letters"),
         (changed(3, "0,three,odd"), r"mine.csv, line 5: the head is 'three'; it must be a whole number"),
+        (changed(3, "0_0,3,odd"), r"mine.csv, line 5: the layer is '0_0'; it must be a whole number"),
+        (changed(3, f'0,3,"{"x" * 2**17}'), r"mine.csv cannot be read as CSV \(field larger than"),
         (changed(3, "0.5,3,odd"), r"mine.csv, line 5: the layer is '0.5'; it must be a whole number"),
         (changed(3, ",3,odd"), r"mine.csv, line 5: the layer is ''; it must be a whole number"),
     ],

@@ -10,6 +10,8 @@ from transformers import PreTrainedModel
 
 from headtypes.core.errors import InputError
 
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+
 
 class WordVectors(NamedTuple):
     """The vectors of the words of some sentences.
@@ -28,12 +30,13 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
     words: in lower case, as the files of GloVe have them. Some of the larger files' words contain spaces.
     Lines may end in spaces, as those of fastText do.
     returns the vectors of those words that the file has.
-    Raises `InputError` that names the file and a line without numbers, or with other than those before it, or a header
-        as word2vec and fastText write it.
+    Raises `InputError` that names the file and a line with more or fewer numbers than the first, a header as word2vec
+        and fastText write it, or a word that stands there twice, with different numbers.
     """
-    wanted, vectors, width = set(words), {}, None
+    wanted, vectors, lines_of, width = set(words), {}, {}, None
     try:
-        with open(path, encoding="utf-8", newline="\n") as lines:
+        # Some editors write a byte-order mark, which is not part of the first word.
+        with open(path, encoding="utf-8-sig", newline="\n") as lines:
             for number, line in enumerate(lines, start=1):
                 line = line.rstrip()
                 if width is None:
@@ -44,13 +47,21 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
                         )
                     width = line.count(" ")
                 word, *numbers = line.rsplit(" ", width)
-                if len(numbers) != width or not width or not word:
+                # A word with spaces that ends in a number is that of a line with more numbers.
+                _, space, last = word.rpartition(" ")
+                if len(numbers) != width or not width or not word or (space and _NUMBER.fullmatch(last)):
                     raise InputError(
-                        f"{path}, line {number}: a word and {width or 'its'} numbers are needed, separated by single "
-                        "spaces, as in the files of GloVe."
+                        f"{path}, line {number}: a word and {width or 'its'} numbers are needed, as many as on line 1 "
+                        "and separated by single spaces, as in the files of GloVe."
                     )
                 if word in wanted:
-                    vectors[word] = _numbers(numbers, path, number)
+                    vector = _numbers(numbers, path, number)
+                    if not np.array_equal(vectors.setdefault(word, vector), vector):
+                        raise InputError(
+                            f"{path}, line {number}: the word {word!r} has other numbers on line {lines_of[word]}; "
+                            "remove one of the two lines."
+                        )
+                    lines_of.setdefault(word, number)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read as word vectors ({error}).") from error
     if width is None:

@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 
 from headtypes.analyses.types.names import TYPE_NAME
-from headtypes.core.errors import InputError, shortened
+from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.texts import check_header
 
+_NUMBER = re.compile(r"\s*-?[0-9]{1,9}\s*")
 Row = tuple[int, tuple[int, int], str]
 
 
@@ -46,6 +48,7 @@ def _read_rows(path: str | Path) -> list[tuple[int, tuple[int, int], str]]:
         with open(path, encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(lines, restval="", skipinitialspace=True)
             names = [name.strip() for name in reader.fieldnames or []]
+            check_header(names, path)
             lacking = [name for name in ("layer", "head", "type") if name not in names]
             if lacking:
                 raise InputError(
@@ -62,16 +65,18 @@ def _read_rows(path: str | Path) -> list[tuple[int, tuple[int, int], str]]:
         raise InputError(f"The partition file {path} does not exist.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text: save it as CSV in UTF-8.") from error
+    except csv.Error as error:
+        raise InputError(f"{path} cannot be read as CSV ({one_line(error)}).") from error
     return rows
 
 
 def _whole_number(path: str | Path, line: int, column: str, row: dict[str, str]) -> int:
-    try:
-        return int(row[column])
-    except ValueError as error:
+    # Python reads more as a number: 1_0 is ten.
+    if _NUMBER.fullmatch(row[column]) is None:
         raise InputError(
             f"{path}, line {line}: the {column} is {shortened(repr(row[column]))}; it must be a whole number from 0."
-        ) from error
+        )
+    return int(row[column])
 
 
 def _type_name(path: str | Path, line: int, name: str) -> str:

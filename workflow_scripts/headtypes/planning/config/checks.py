@@ -13,6 +13,7 @@ from pathlib import Path
 from headtypes.analyses.types.names import ALL, TYPE_NAME, TYPES
 from headtypes.attention.operations import OPERATIONS, head_of
 from headtypes.core.errors import InputError, nearest, one_line
+from headtypes.core.texts import check_header
 from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
 from headtypes.models.files import package_folder, place_of
@@ -372,6 +373,7 @@ def types_in(key: str, file: str) -> tuple[str, ...]:
         raise InputError(f"config: {key}: {file} cannot be read as CSV ({one_line(error)}).") from error
     if not lines or "type" not in lines[0]:
         raise InputError(f"config: {key}: {file} has no column type; it needs layer, head and type.")
+    check_header(lines[0], f"config: {key}: {file}")
     column = lines[0].index("type")
     types = {line[column] for line in lines[1:] if len(line) > column}
     for name in sorted(types):
