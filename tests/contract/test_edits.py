@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +28,7 @@ from tests.support.configs import edited, swapped
 from tests.support.job_specs import all_specs
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.planning import planned_jobs, take_as_made
+from tests.support.warm import python
 from tests.support.workplace import PARTS, Workplace, copy_workflow
 
 LEAVES = leaf_rows()
@@ -445,7 +445,7 @@ def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(pl
         _touch(place, shards)
         for path in (result, record):
             (place.folder / path).unlink()
-        command = [sys.executable, "-m", "snakemake", "--mode", "remote", "--force", "--dry-run", "--cores", "1"]
+        command = [python(), "-m", "snakemake", "--mode", "remote", "--force", "--dry-run", "--cores", "1"]
         command += ["--allowed-rules", "extract_features", "--target-jobs", "extract_features:model=base,task=squad"]
         run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -454,7 +454,7 @@ def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(pl
 
 def test_a_job_on_a_node_does_not_take_itself_for_a_run_that_has_ended_well(tmp_path):
     place = Workplace.copied(tmp_path)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1"]
+    command = [python(), "-m", "snakemake", "--cores", "1"]
     node = ["--mode", "remote", "--allowed-rules", "fetch_task", "--target-jobs", "fetch_task:task=made"]
     remembered = place.folder / "results/provenance/config.json"
     for arguments, is_run in ((node, False), (["--force", "results/sources/tasks/made.jsonl"], True)):

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -18,6 +17,7 @@ from tests.support.job_specs import all_specs, jobs_with_results
 from tests.support.places import ROOT
 from tests.support.planning import planned_jobs
 from tests.support.rules import RUN_A_MODEL
+from tests.support.warm import python
 from tests.support.workplace import Workplace
 
 SCRIPTS = sorted((ROOT / "workflow_scripts").glob("*.py"))
@@ -74,7 +74,7 @@ def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
 
 
 def _stats(place: Workplace, *arguments: str) -> dict[str, int]:
-    command = [sys.executable, "-m", "snakemake", *arguments]
+    command = [python(), "-m", "snakemake", *arguments]
     run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
     stats = (run.stdout + run.stderr).split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
     return {name: int(count) for name, count in (line.split() for line in stats if line.strip())}
@@ -86,7 +86,7 @@ def test_nothing_happens_to_locks_while_the_workflow_is_only_read(place, only):
     lock.parent.mkdir(parents=True, exist_ok=True)
     lock.write_text("results/elsewhere.csv\n")
     before = sorted((place.folder / ".snakemake/alive").glob("*"))
-    command = [sys.executable, "-m", "snakemake", only]
+    command = [python(), "-m", "snakemake", only]
     subprocess.run(command, cwd=place.folder, capture_output=True, check=True)
     assert lock.exists()
     assert sorted((place.folder / ".snakemake/alive").glob("*")) == before
@@ -103,7 +103,7 @@ def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(p
 
 def test_gpus_of_a_kind_are_asked_for_by_jobs_that_run_a_model_and_no_others(place):
     """Of rules whose jobs go to a cluster; a kind without a number would be enough to be given one."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
+    command = [python(), "-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
     command += ["--default-resources", "gpu=1", "gpu_model=a100"]
     run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
     asked = re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", run.stdout, re.MULTILINE | re.DOTALL)

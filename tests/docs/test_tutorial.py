@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +10,7 @@ import yaml
 
 from tests.docs.tutorial import TUTORIAL, copy_repository, steps
 from tests.support.models import tiny_bert
+from tests.support.warm import python
 
 # The tutorial's own test, and tests of the repository that a new rule could break.
 TESTS = [
@@ -40,7 +40,7 @@ def followed(tmp_path_factory) -> Path:
 def run(folder: Path, *command: str) -> str:
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, env=environment, check=False
+        [python(), "-m", *command], cwd=folder, capture_output=True, text=True, env=environment, check=False
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
     return done.stdout

@@ -257,7 +257,7 @@ def serve(workflow: Path, requests: Iterable[str]) -> None:
     """Plan the jobs, then run those that are asked for: one line of JSON each way."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    from tests.workflow.replay import LIBRARIES
+    from tests.support.warm import LIBRARIES
 
     for library in LIBRARIES:
         __import__(library)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib.util import find_spec
 from pathlib import Path
 
 import headtypes
@@ -116,6 +117,42 @@ def test_nothing_is_imported_by_a_name_that_is_made_at_run_time():
             if isinstance(node, ast.ImportFrom) and node.module == "importlib":
                 wrong.append(f"{name}:{node.lineno}: imports from importlib")
     assert not wrong
+
+
+def submodules_used(file: Path) -> set[str]:
+    """The modules that a file names as parts of packages that it imports, and does not import itself."""
+    names = {}
+    for alias in (alias for node in ast.walk(tree(file)) if isinstance(node, ast.Import) for alias in node.names):
+        package = alias.name.partition(".")[0]
+        names[alias.asname or package] = alias.name if alias.asname else package
+    loaded = {".".join(name.split(".")[:parts]) for name in imported(file) for parts in range(1, name.count(".") + 2)}
+    found = {dotted(node, names) for node in ast.walk(tree(file)) if isinstance(node, ast.Attribute)}
+    return {name for name in found - loaded if is_module(name)}
+
+
+def dotted(node: ast.AST, names: dict[str, str]) -> str:
+    """What an expression names, where it begins with one of some names; else nothing."""
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value, names)
+        return before and f"{before}.{node.attr}"
+    return names.get(node.id, "") if isinstance(node, ast.Name) else ""
+
+
+@cache
+def is_module(name: str) -> bool:
+    try:
+        return bool(name and find_spec(name))
+    # Some modules have no spec once they are loaded.
+    except (ModuleNotFoundError, ValueError):
+        return name in sys.modules
+
+
+def test_a_module_does_not_use_what_only_others_import():
+    """Tests run most jobs in a Python that has loaded the libraries already (`tests.support.warm`)."""
+    used = set().union(*map(submodules_used, (*MODULES.values(), *SCRIPTS)))
+    assert {"numpy.random", "torch.nn.functional"} <= used
+    program = "\n".join([f"import {', '.join(sorted(packages(used)))}", *sorted(used)])
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_script_maps_inputs_and_outputs_and_holds_no_logic():

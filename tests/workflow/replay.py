@@ -24,26 +24,9 @@ from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings
 from commands.internals import workflow_of
 from headtypes.planning.stages.registry import STAGES
 from tests.support.places import ROOT
+from tests.support.warm import LIBRARIES
 from tests.workflow.executed import executing, uncovered
 
-# What jobs load; imported once, here, and not used before the fork.
-LIBRARIES = (
-    "datasets",
-    "h5py",
-    "matplotlib.backends.backend_agg",
-    "matplotlib.backends.backend_pdf",
-    "pandas",
-    "scipy.optimize",
-    "sentencex",
-    "sklearn.cluster",
-    "sklearn.manifold",
-    "sklearn.mixture",
-    "torch",
-    "transformers.models.auto.modeling_auto",
-    "transformers.models.auto.tokenization_auto",
-    "transformers.models.bert.modeling_bert",
-    "transformers.trainer",
-)
 FIGURES = {
     *("plot_maps", "plot_curves", "plot_heads", "plot_layers", "plot_projection"),
     *("plot_examples", "plot_surface", "plot_gradients", "plot_plane", "plot_joined", "plot_sentences"),

@@ -4,9 +4,9 @@ import csv
 import filecmp
 import json
 import os
+import re
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from headtypes.planning.tools.audit import audit
 from headtypes.planning.tools.history import given
 from tests.support.deposits import HUB, PLACE, TEXT, WEIGHTS, planted_config, planted_jobs
 from tests.support.places import ROOT
+from tests.support.warm import python
 
 ABOUT = {"authors": [Author("Doe, Jane", "https://orcid.org/0000-0002-1825-0097"), Author("A Group")]}
 
@@ -280,10 +281,15 @@ def test_an_author_is_a_name_with_an_orcid_or_without(text, author):
     ],
 )
 def test_what_is_no_orcid_does_not_become_part_of_the_name(text):
-    command = [sys.executable, str(ROOT / "commands/deposit.py"), "--author", text, "--license", "CC-BY-4.0"]
+    with pytest.raises(InputError, match=re.escape(f"--author: {text} is not a name with an ORCID in parentheses")):
+        author_of(text)
+
+
+def test_a_mistake_in_the_command_is_told_in_one_line():
+    command = [python(), str(ROOT / "commands/deposit.py"), "--author", "Doe (nobody)", "--license", "CC-BY-4.0"]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 1
-    assert run.stderr.splitlines()[-1].startswith(f"--author: {text} is not a name with an ORCID in parentheses")
+    assert run.stderr.splitlines()[-1].startswith("--author: Doe (nobody) is not a name")
 
 
 @pytest.mark.parametrize("name", ["results/guan2020/table2.csv", "README.md", "ro-crate-metadata.json"])

@@ -5,7 +5,6 @@ import gzip
 import json
 import re
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from tests.support.models import plain_attentions, tiny_bert, tiny_language_mode
 from tests.support.places import ROOT
 from tests.support.reading import distance_features
 from tests.support.records import recorded
+from tests.support.warm import python
 
 PAIR = Sample("your text", "The cat sat.", "It ran by the river.")
 
@@ -59,7 +59,7 @@ def test_a_long_text_is_cut_and_says_so(tmp_path):
 
 
 def look(folder, *arguments: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, str(ROOT / "commands/look.py"), "--configfile", str(folder / "mine.yaml")]
+    command = [python(), str(ROOT / "commands/look.py"), "--configfile", str(folder / "mine.yaml")]
     return subprocess.run([*command, "--directory", str(folder), *arguments], capture_output=True, text=True)
 
 

@@ -4,7 +4,6 @@ import json
 import math
 import re
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from headtypes.planning.tools.jobs import Job
 from headtypes.planning.tools.preview import preview, preview_text
 from tests.support.places import ROOT
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
+from tests.support.warm import python
 
 # Operations per second of the machine on which seconds were measured.
 SPEED = 118e9
@@ -283,6 +283,6 @@ def test_memory_and_times_are_those_of_the_resources_that_a_profile_gives(folder
 
 def previewed(folder: Path, *arguments: str) -> tuple[str, list[tuple[str, ...]]]:
     """What the command prints for the demo, and its lines about rules: rule, jobs, time, memory, disk."""
-    command = [sys.executable, str(ROOT / "commands" / "preview.py"), "--cores", "2", "--directory", str(folder)]
+    command = [python(), str(ROOT / "commands" / "preview.py"), "--cores", "2", "--directory", str(folder)]
     text = subprocess.run([*command, *arguments], capture_output=True, text=True, check=True).stdout
     return text, re.findall(r"^(\w+) +([\d,]+) +(\S+) +(\S+ [MG]B) +(\S+ [MG]B)$", text, re.MULTILINE)
