@@ -83,9 +83,9 @@ def configs(folder: Path) -> list[dict]:
 class Place:
     """A working directory."""
 
-    def __init__(self, folder: Path, config: dict, targets: tuple[str, ...] = TARGETS):
-        """Make it, with a config; targets: the results that a run makes."""
-        self.folder, self.targets = folder, targets
+    def __init__(self, folder: Path, config: dict, targets: tuple[str, ...] = TARGETS, python: str = sys.executable):
+        """Make it, with a config; targets: the results that a run makes; python: what runs jobs and our commands."""
+        self.folder, self.targets, self.python = folder, targets, python
         folder.mkdir()
         self.configure(config)
 
@@ -100,9 +100,10 @@ class Place:
 
     def started(self) -> subprocess.Popen:
         """A run, in a process group of its own; what it prints goes to a file."""
+        program = f"import sys; sys.executable = {self.python!r}; from snakemake.cli import main; main()"
         with open(self.folder / "printed", "w") as printed:
             return subprocess.Popen(
-                [sys.executable, "-m", "snakemake", *self.arguments()],
+                [sys.executable, "-c", program, *self.arguments()],
                 cwd=ROOT,
                 env=ENVIRONMENT,
                 stdout=printed,
@@ -148,12 +149,10 @@ class Place:
         found = [f"{file} differs" for file in differences(reference / "results", self.folder / "results")]
         left = [file for file in (self.folder / "results").rglob(".*") if file.name != ".snakemake_timestamp"]
         found += [f"{file} is left" for file in left]
-        audit = subprocess.run(
-            [sys.executable, ROOT / "commands/audit.py", *self.arguments()], capture_output=True, text=True
-        )
+        options = {"cwd": ROOT, "env": ENVIRONMENT, "capture_output": True, "text": True}
+        audit = subprocess.run([self.python, "commands/audit.py", *self.arguments()], **options)
         found += audit.stdout.splitlines() if audit.returncode else []
-        dry = [sys.executable, "-m", "snakemake", *self.arguments("--dry-run")]
-        planned = subprocess.run(dry, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True)
+        planned = subprocess.run([self.python, "-m", "snakemake", *self.arguments("--dry-run")], **options)
         if "Nothing to be done" not in planned.stdout + planned.stderr:
             found.append("Snakemake would run jobs")
         return found
@@ -215,6 +214,8 @@ def play(
         if way == "group":
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
+            while place.jobs():  # Until they are gone.
+                time.sleep(0.01)
             now = place.finished()
             found += [f"{path} was lost" for path in before if not (place.folder / path).exists()]
             found += [f"{path} was made again" for path, at in before.items() if now.get(path, at) != at]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.kills import WAYS, Place, configs, play
+from tests.support.warm import python
 
 # The model is fine-tuned, read and clustered.
 TARGETS = ("results/partitions/made/animals-kmeans-k4.csv",)
@@ -14,7 +15,7 @@ TARGETS = ("results/partitions/made/animals-kmeans-k4.csv",)
 def undisturbed(tmp_path_factory) -> tuple[dict, Path]:
     folder = tmp_path_factory.mktemp("kills")
     config = configs(folder / "inputs")[0]
-    place = Place(folder / "reference", config, TARGETS)
+    place = Place(folder / "reference", config, TARGETS, python())
     place.finish()
     return config, place.folder
 
@@ -22,7 +23,7 @@ def undisturbed(tmp_path_factory) -> tuple[dict, Path]:
 @pytest.mark.parametrize("way", WAYS)
 def test_after_kills_nothing_is_lost_and_nothing_stale(undisturbed, tmp_path, way):
     config, reference = undisturbed
-    place = Place(tmp_path / "place", config, TARGETS)
+    place = Place(tmp_path / "place", config, TARGETS, python())
     came = play(place, way, 2, 7, 3, [config], [reference])
     assert came["kills"] == 2
     assert came["found"] == []

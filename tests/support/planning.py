@@ -6,6 +6,7 @@ of the command and carries over nothing from the dry run before.
 
 import contextlib
 import gc
+import hashlib
 import inspect
 import io
 import json
@@ -13,6 +14,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +40,8 @@ _FORKS.set_forkserver_preload(
         "yaml",
     ]
 )
+# Digests of code by what it was when they were made, which takes half as long as all the rest of a plan.
+_DIGESTS = tempfile.TemporaryDirectory(prefix="digests-")
 # Rules whose last wildcard is a condition.
 OF_A_CONDITION = {"evaluate_condition", "evaluate_controls"}
 
@@ -137,7 +141,7 @@ def _tuples(value: Any) -> Any:
 
 def _forked(action: Callable, folder: Path) -> Any:
     receiving, sending = _FORKS.Pipe(duplex=False)
-    process = _FORKS.Process(target=_answer, args=(sending, action, str(folder)))
+    process = _FORKS.Process(target=_answer, args=(sending, action, str(folder), _DIGESTS.name))
     process.start()
     sending.close()
     try:
@@ -150,17 +154,42 @@ def _forked(action: Callable, folder: Path) -> Any:
     return answer
 
 
-def _answer(pipe: Any, action: Callable, folder: str) -> None:
+def _answer(pipe: Any, action: Callable, folder: str, digests: str) -> None:
     gc.disable()  # The process ends with its answer.
     os.chdir(folder)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            answer = True, action()
+            with _kept_digests(Path(digests)):
+                answer = True, action()
         except BaseException as error:
             answer = False, f"{printed.getvalue()}\n{type(error).__name__}: {error}"
     # As text, since Snakemake's strings carry objects of its own along.
     pipe.send(json.dumps(answer))
+
+
+@contextlib.contextmanager
+def _kept_digests(folder: Path) -> Iterator[None]:
+    """Have the digests of the working directory's code looked up, where they have been made of the same code before."""
+    sys.path.insert(0, str(Path("workflow_scripts").resolve()))
+    from headtypes.planning.code import digest
+
+    code = hashlib.sha256()
+    for file in sorted(Path("workflow_scripts").rglob("*.py")):
+        code.update(f"{file} {file.stat().st_size} ".encode() + file.read_bytes())
+    kept, compute = folder / code.hexdigest(), digest.code_digest
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    new = {}
+
+    def look_up(script: Path) -> str:
+        if script.name not in known | new:
+            new[script.name] = compute(script)
+        return known.get(script.name) or new[script.name]
+
+    digest.code_digest = look_up
+    yield
+    if new:
+        kept.write_text(json.dumps(known | new))
 
 
 @contextlib.contextmanager
