@@ -420,5 +420,23 @@ def test_the_documentation_has_every_setting_with_its_default():
 @pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions"])
 def test_no_entry_has_the_name_of_the_folder_of_results(full, registry):
     """Under a prefix, the last folder of this name is the one that results are in."""
-    config = edited(full, f"{registry}/results", next(iter(full[registry].values())))
-    assert refusal(config) == f"config: {registry}.results: the folder of results has this name; rename the entry."
+    for name in ("results", "Results"):
+        config = edited(full, f"{registry}/{name}", next(iter(full[registry].values())))
+        assert refusal(config) == f"config: {registry}.{name}: the folder of results has this name; rename the entry."
+
+
+@pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions", "readings"])
+def test_names_that_differ_in_case_alone_are_refused(full, registry):
+    """Where a file system does not tell them apart, results of one would overwrite those of the other."""
+    entry = next(iter(full[registry].values()))
+    config = edited(edited(full, f"{registry}/Other", entry), f"{registry}/oTher", entry)
+    assert refusal(config) == (
+        f"config: {registry}.oTher differs from Other in upper and lower case alone, which some file systems do not "
+        "tell apart; rename one of the two."
+    )
+
+
+def test_a_partition_has_the_name_of_no_clustering_in_any_case(full):
+    entry = next(iter(full["partitions"].values()))
+    name = f"{entry['task']}-kmeans-k4".upper()
+    assert refusal(edited(full, f"partitions/{name}", entry)).startswith(f"config: partitions.{name} has the name of")

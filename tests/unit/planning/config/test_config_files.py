@@ -201,6 +201,50 @@ def test_a_key_that_stands_twice_is_refused(file, text, sentence):
     assert str(caught.value) == f"{path}, {sentence}"
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "number", "value"),
+    [
+        ("seed: 0100\n", 1, "0100", 64),
+        ("tasks:\n  a: {samples: 0024}\n", 2, "0024", 20),
+        ("clustering:\n  k: [4, 1:30]\n", 2, "1:30", 90),
+        ("seed: -0_10\n", 1, "-0_10", -8),
+        ("words: {rate: 1:30.5}\n", 1, "1:30.5", 90.5),
+        ("tasks:\n  a: {labels: {010: x}}\n", 2, "010", 8),
+    ],
+)
+def test_a_number_that_yaml_reads_otherwise_than_it_looks_is_refused_with_its_value(file, text, line, number, value):
+    path = file("mine.yaml", text)
+    with pytest.raises(InputError) as caught:
+        read_keys(path)
+    assert str(caught.value) == (
+        f"{path}, line {line}: YAML reads {number} as {value}; write the number that you mean without leading zeros "
+        "and colons, or text in quotes."
+    )
+
+
+def test_numbers_that_are_what_they_look_like_and_text_are_read(file):
+    numbers = "[0, 10, -7, +7, 007, 1_000, 0.5, .5, 1.0e-4, 0x1F, 0b11, .inf, -.INF, .nan, '0100', \"1:30\", 08, 1:70]"
+    assert read_keys(file("mine.yaml", f"a: {numbers}\n")) == {"a": {}}
+
+
+@pytest.mark.parametrize("text", ["a: &a {b: 1, c: *a}\n", "a: &a [1, [*a]]\n", "&a {b: {c: *a}}\n"])
+def test_an_alias_that_stands_for_what_it_is_in_is_refused(file, text):
+    with pytest.raises(InputError, match=r"mine\.yaml, line 1: an alias \(\*name\) stands in what it stands for"):
+        read_keys(file("mine.yaml", text))
+
+
+@pytest.mark.parametrize("form", ["{{a: {0}, b: {0}}}", "[{0}, {0}]"])
+def test_aliases_that_stand_for_more_and_more_are_refused_at_once(file, form):
+    levels = [f"x{level}: &x{level} {form.format(f'*x{level - 1}')}\n" for level in range(1, 60)]
+    with pytest.raises(InputError, match=r"mine\.yaml holds more than 100,000 values, with what its aliases"):
+        read_keys(file("mine.yaml", "x0: &x0 1\n" + "".join(levels)))
+
+
+def test_aliases_that_spare_repetition_are_read(file):
+    text = "a: &a {x: 1}\nb: *a\nc: {<<: *a, y: 2}\n"
+    assert read_keys(file("mine.yaml", text)) == {"a": {"x": {}}, "b": {"x": {}}, "c": {"<<": {"x": {}}, "y": {}}}
+
+
 def test_a_file_that_holds_no_mapping_has_no_keys(file):
     assert read_keys(file("a.yaml", "")) == {}
     assert read_keys(file("b.yaml", "- 1\n")) == {}

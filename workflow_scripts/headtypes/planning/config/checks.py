@@ -34,19 +34,27 @@ def check_selection(config: Config) -> None:
 
 
 def check_names(config: Config) -> None:
-    """No file about one entry has the name of a file about another, or of the folder of results."""
+    """No file about one entry has the name of a file about another, or of the folder of results, in any case."""
+    for registry in ("models", "tasks", "partitions", "conditions", "readings"):
+        seen: dict[str, str] = {}
+        for name in getattr(config, registry):
+            if (other := seen.setdefault(name.lower(), name)) != name:
+                raise InputError(
+                    f"config: {registry}.{name} differs from {other} in upper and lower case alone, which some file "
+                    "systems do not tell apart; rename one of the two."
+                )
     for registry in ("models", "tasks", "partitions", "conditions"):
         names = getattr(config, registry)
-        if "results" in names:
-            raise InputError(f"config: {registry}.results: the folder of results has this name; rename the entry.")
         for name in names:
+            if name.lower() == "results":
+                raise InputError(f"config: {registry}.{name}: the folder of results has this name; rename the entry.")
             for other in names:
-                if name.startswith(f"{other}."):
+                if name.lower().startswith(f"{other.lower()}."):
                     raise InputError(
                         f"config: {registry}.{name}: a file about {other} may have this name; rename one of the two."
                     )
     for name in config.conditions:
-        if name.startswith("intervals."):
+        if name.lower().startswith("intervals."):
             raise InputError(f"config: conditions.{name}: the file of all intervals lies beside it; rename it.")
 
 
@@ -85,7 +93,7 @@ def check_partitions(config: Config) -> None:
     made = [(*it, name) for it in read if _has_features(config, it[1]) for name in clusterings(config, it[1])]
     clustered = {name for _, _, name in made}
     for name, entry in config.partitions.items():
-        if name in clustered:
+        if name.lower() in map(str.lower, clustered):
             raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
         check_entry(config, "models", f"partitions.{name}.model", entry.model)
         check_entry(config, "tasks", f"partitions.{name}.task", entry.task)

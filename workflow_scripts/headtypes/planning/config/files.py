@@ -1,4 +1,7 @@
-"""The files of a configuration: what `null` takes away, no key twice, and entries in the order of the files."""
+"""The files of a configuration: what `null` takes away, no key twice, and entries in the order of the files.
+
+Snakemake reads them by itself, so that what its reader makes of a number can be told from their text alone.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,11 +10,13 @@ from typing import Any, get_origin
 
 import yaml
 
-from headtypes.core.errors import InputError, nearest, one_line
+from headtypes.core.errors import InputError, nearest, one_line, shortened
 from headtypes.planning.config.schema import Config
 
 # The parts of a configuration whose keys are names of entries.
 REGISTRIES = tuple(name for name, field in Config.model_fields.items() if get_origin(field.annotation) is dict)
+# Far more than any configuration holds, also where its aliases (*name) stand for much.
+_MOST_NODES = 100_000
 # The keys of a mapping by name; {} for a value that is not a mapping, None for a `null` that is written out.
 Keys = dict[str, "Keys | None"]
 
@@ -65,15 +70,48 @@ def laid_over(
 def read_keys(file: str | Path) -> Keys:
     """Read the keys of a YAML or JSON file, nested as they stand there, without its values.
 
-    Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence, and where JSON is no
-    YAML, as with tabs.
+    Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence; where YAML reads a
+    number otherwise than it looks; where an alias (*name) stands for what it is in, or all of them for too much; and
+    where JSON is no YAML, as with tabs.
     """
     with open(file, encoding="utf-8") as text:
         try:
             node = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.YAMLError as error:
             raise InputError(f"{file}: write JSON that is YAML, too, without tabs ({one_line(error)}).") from None
+    if node is not None and _size(node, Path(file), {}) > _MOST_NODES:
+        raise InputError(f"{file} holds more than {_MOST_NODES:,} values, with what its aliases (*name) stand for.")
     return _keys(node, Path(file), "") or {}
+
+
+def _size(node: yaml.Node, file: Path, sizes: dict[yaml.Node, int | None]) -> int:
+    """The number of values in a node, whose numbers are checked; sizes: those that are known, None of those around."""
+    if node not in sizes:
+        sizes[node] = None
+        if isinstance(node, yaml.ScalarNode):
+            _check_number(node, file)
+        parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+        each = (part for pair in parts for part in (pair if isinstance(pair, tuple) else (pair,)))
+        sizes[node] = 1 + sum(_size(part, file, sizes) for part in each)
+    if sizes[node] is None:
+        line = node.start_mark.line + 1
+        raise InputError(f"{file}, line {line}: an alias (*name) stands in what it stands for, without end; remove it.")
+    return sizes[node]
+
+
+def _check_number(node: yaml.ScalarNode, file: Path) -> None:
+    """Refuse numbers with leading zeros (octal) and with colons (to the base of 60), which nobody means by them."""
+    kind = {"tag:yaml.org,2002:int": int, "tag:yaml.org,2002:float": float}.get(node.tag)
+    digits = node.value.replace("_", "").lstrip("+-").lower()
+    # What says of itself that it is hexadecimal, binary, infinite or no number is read so.
+    if kind is None or digits.startswith(("0x", "0b", ".")):
+        return
+    value = yaml.SafeLoader("").construct_object(node)
+    if ":" in digits or kind(digits) != abs(value):
+        raise InputError(
+            f"{file}, line {node.start_mark.line + 1}: YAML reads {shortened(node.value)} as {value}; write the number "
+            "that you mean without leading zeros and colons, or text in quotes."
+        )
 
 
 def _keys(node: yaml.Node | None, file: Path, where: str) -> Keys | None:
