@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,6 @@ _FORKS.set_forkserver_preload(
         "yaml",
     ]
 )
-# Digests of code by what it was when they were made, which takes half as long as all the rest of a plan.
-_DIGESTS = tempfile.TemporaryDirectory(prefix="digests-")
 # Rules whose last wildcard is a condition.
 OF_A_CONDITION = {"evaluate_condition", "evaluate_controls"}
 
@@ -139,9 +138,15 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
+@cache
+def _digests() -> tempfile.TemporaryDirectory:
+    """Digests by the code that they are of: to make them takes as long as all the rest of a plan."""
+    return tempfile.TemporaryDirectory(prefix="digests-")
+
+
 def _forked(action: Callable, folder: Path) -> Any:
     receiving, sending = _FORKS.Pipe(duplex=False)
-    process = _FORKS.Process(target=_answer, args=(sending, action, str(folder), _DIGESTS.name))
+    process = _FORKS.Process(target=_answer, args=(sending, action, str(folder), _digests().name))
     process.start()
     sending.close()
     try:

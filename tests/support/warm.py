@@ -99,15 +99,14 @@ def python() -> str:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    atexit.register(_end, server, folder)
+    atexit.register(_end, server)
     assert server.stdout.readline() == b"ready\n"
     return str(folder / "python")
 
 
-def _end(server: subprocess.Popen, folder: Path) -> None:
+def _end(server: subprocess.Popen) -> None:
     server.stdin.close()
     server.wait()
-    shutil.rmtree(folder)
 
 
 def serve(folder: Path) -> None:
@@ -129,7 +128,7 @@ def serve(folder: Path) -> None:
         while True:
             ready, _, _ = select.select([listener, sys.stdin], [], [])
             if listener not in ready:
-                return
+                break
             connection, _ = listener.accept()
             if not os.fork():
                 listener.close()
@@ -138,6 +137,7 @@ def serve(folder: Path) -> None:
             with contextlib.suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
+    shutil.rmtree(folder)
 
 
 def _answer(connection: socket.socket) -> None:
