@@ -134,6 +134,13 @@ def test_ids_must_be_there_and_tell_rows_apart(file, ids, fragment):
     assert fragment in refusal(file("x.tsv", content), {"id": "number"})
 
 
+def test_a_truth_value_is_no_id(file):
+    content = '{"one": "a", "two": "b", "number": 1}\n{"one": "a", "two": "b", "number": true}\n'
+    assert "row 2 has True in number; text or a whole number is needed" in refusal(
+        file("x.jsonl", content), {"id": "number"}
+    )
+
+
 def test_whole_numbers_as_ids_and_labels_stay_whole_numbers(file):
     table = pd.DataFrame({"one": ["a", "b"], "two": ["c", "d"], "number": [3.0, 12.0], "gold": [True, False]})
     rows, _ = fetch(file("x.parquet", table), {"id": "number", "label": "gold"})

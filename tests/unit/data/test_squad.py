@@ -101,6 +101,10 @@ def broken(change):
         (broken(lambda data, qas: qas[1]["answers"][0].update(text="")), "a2 has an empty answer"),
         (broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=39)), r"a2 is not in the context"),
         (
+            broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=True, text=CONTEXT[1:9])),
+            r"a2 is not in the context at answer_start True",
+        ),
+        (
             broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=-14)),
             r"a2 is not in the context",
         ),

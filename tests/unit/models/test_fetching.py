@@ -103,6 +103,14 @@ def test_how_attention_is_computed_is_not_for_a_models_files_to_say(folder, name
     assert load_model(fetch(folder), "float32").config._attn_implementation == expected
 
 
+@pytest.mark.parametrize("head", [None, "question_answering"])
+def test_in_how_many_parts_it_is_computed_is_not_for_a_models_files_to_say(folder, head):
+    """Transformers refuses texts whose length the number does not divide."""
+    change_config(folder, chunk_size_feed_forward=5)
+    ids = torch.full((1, 7), 9)
+    assert load_model(fetch(folder), "float32", head)(ids, torch.ones_like(ids))[0].shape[1] == 7
+
+
 @pytest.mark.parametrize("load", [partial(load_model, precision="float32"), load_tokenizer])
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
 def test_a_file_that_changed_after_it_was_found_is_not_loaded(folder, load, name):
@@ -220,8 +228,13 @@ def test_a_package_that_is_not_there_or_is_a_single_module_is_refused(package):
 # leave out the others, and read half of a model without a word.
 CONFIGS = [
     ({"hidden_size": "wide"}, "hidden_size"),
+    *(({key: True}, f"'{key}' expected int, got bool") for key in ("num_hidden_layers", "max_position_embeddings")),
+    ({"max_position_embeddings": -1}, "has max_position_embeddings -1 in its config.json"),
+    ({"num_labels": 10**12}, "says in its config.json that its num_labels is 1000000000000"),
+    # Of the types of its layers, Transformers makes a list.
+    ({"model_type": "qwen2", "num_hidden_layers": 10**12}, "says in its config.json that its num_hidden_layers is 10"),
     ({"num_hidden_layers": 1}, "has weights of 2 layers, and its config.json says 1"),
-    *(({"num_hidden_layers": value}, "says in its config.json that it has ") for value in (0, -1, 10**30)),
+    *(({"num_hidden_layers": value}, "says in its config.json that it") for value in (0, -1, 10**30)),
     *(({"num_attention_heads": value}, "says in its config.json that it has ") for value in (0, -1)),
     *(
         ({"architectures": value}, "has architectures in its config.json that are not a list of names")
@@ -234,6 +247,30 @@ class TestFilesThatAreNotAModel:
     def test_no_weights(self, folder):
         (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
         assert "holds no model.safetensors, and a pickle" in refusal(lambda: fetch(folder))
+
+    @pytest.mark.parametrize("name", ["tokenizer.json", "vocab.txt", "model-1-of-2.safetensors"])
+    def test_a_folder_that_is_called_like_a_file(self, folder, name):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).mkdir()
+        with pytest.raises(InputError, match=f"{name} is a folder and has the name of a model's file"):
+            fetch(folder)
+
+    @pytest.mark.parametrize("name", ["[CLS]", "[SEP]"])
+    def test_a_tokenizer_that_puts_tokens_around_texts_which_the_model_does_not_know(self, folder, name):
+        file = folder / "tokenizer.json"
+        contents = json.loads(file.read_text())
+        contents["post_processor"]["special_tokens"][name]["ids"] = [9999]
+        file.write_text(json.dumps(contents))
+        assert "does not fit the model: its largest token id is 9999" in refusal(lambda: fetch(folder))
+
+    def test_a_tokenizer_that_numbers_texts_as_the_model_does_not(self, folder):
+        file = folder / "tokenizer.json"
+        contents = json.loads(file.read_text())
+        contents["post_processor"]["pair"][-1]["SpecialToken"]["type_id"] = 7
+        file.write_text(json.dumps(contents))
+        assert "gives texts the segment id 7, and the model has embeddings for 2 segments" in refusal(
+            lambda: fetch(folder)
+        )
 
     def test_no_folder(self, tmp_path):
         assert str(tmp_path / "none") in refusal(lambda: fetch(tmp_path / "none"))

@@ -16,7 +16,7 @@ from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.gguf_files import read_header
 from headtypes.models.loading import load_model
-from headtypes.models.outline import outline_of
+from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import read_model_record, write_model_record
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
@@ -82,6 +82,17 @@ def test_a_header_that_is_cut_short_is_damaged(made_up):
         made_up.write_bytes(whole[:length])
         message = told(lambda: read_header(made_up))
         assert message.startswith(f"{made_up} is damaged")
+
+
+def test_numbers_and_names_of_other_types_are_not_known(tmp_path):
+    """Nor is a truth value the number 1."""
+    file = tmp_path / "odd.gguf"
+    keys = [KEYS[0], ("llama.block_count", struct.pack("<I?", 7, True))]
+    keys += [("llama.attention.head_count", struct.pack("<I", 8) + text("four"))]
+    file.write_bytes(header(keys, TENSORS))
+    outline = outline_of("models.tiny", tmp_path, gguf="odd.gguf")
+    check_outline("models.tiny", outline)
+    assert (outline.layers, outline.heads, outline.type) == (None, None, "llama")
 
 
 def config(file, **source) -> dict:

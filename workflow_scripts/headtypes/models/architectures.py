@@ -4,9 +4,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig, AutoModel
+from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 
 from headtypes.core.errors import InputError
+from headtypes.models.model_config import config_of
 from headtypes.models.records import ModelRecord
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
@@ -79,7 +80,7 @@ def check_model(record: ModelRecord) -> None:
 
 
 def _run_without_numbers(record: ModelRecord) -> None:
-    config = AutoConfig.from_pretrained(**record.pretrained)
+    config = config_of(record)
     if config.is_encoder_decoder:
         raise InputError(
             f"a {config.model_type} model is an encoder with a decoder, which takes two inputs; {_NOT_SUPPORTED}"

@@ -14,7 +14,7 @@ from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, 
 from headtypes.models.gguf_files import check_gguf, read_header
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import longest_input
-from headtypes.models.outline import check_outline, outline_of
+from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, outline_of
 from headtypes.models.records import ModelRecord
 
 # Far more than any model has; with 10**30, Transformers would begin to make them.
@@ -67,6 +67,7 @@ def fetch_model(
         )
         raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
     _check_pointers(f"models.{model}", folder)
+    _check_counts(f"models.{model}", folder)
     shape = _shape(f"models.{model}", folder, gguf)
     check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle, gguf))
     weights = {file.name: sha256_file(file) for file in files}
@@ -110,6 +111,20 @@ def _check_pointers(key: str, folder: Path) -> None:
             f"{key}: {folder} holds {_ADAPTER}, with which Transformers loads another model once the package peft is "
             "installed; merge the adapter into the weights (merge_and_unload) and save these, or remove the file."
         )
+
+
+def _check_counts(key: str, folder: Path) -> None:
+    """Raise `InputError` where config.json has a number of layers or labels that would take Transformers for ever."""
+    contents = {}
+    with suppress(InputError, OSError):  # What cannot be read is told where it is loaded.
+        contents = read_json(folder / "config.json")
+    for name in (*LAYERS, "num_labels") if isinstance(contents, dict) else ():
+        value = contents.get(name)
+        if isinstance(value, int) and value > (MOST_LABELS if name == "num_labels" else _MOST_LAYERS):
+            raise InputError(
+                f"{key}: {folder} says in its config.json that its {name} is {shortened(str(value))}; take the "
+                "config.json that belongs to the weights."
+            )
 
 
 def load_tokenizer(record: ModelRecord):
@@ -192,10 +207,17 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
     lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]
     if lacking:
         raise InputError(f"{where} is not a Transformer that reads text: its config.json lacks {', '.join(lacking)}.")
-    if not (config.num_hidden_layers > 0 < config.num_attention_heads and config.num_hidden_layers <= _MOST_LAYERS):
+    counts = (config.num_hidden_layers, config.num_attention_heads)
+    if not all(type(count) is int and count > 0 for count in counts) or counts[0] > _MOST_LAYERS:
         raise InputError(
             f"{where} says in its config.json that it has {shortened(str(config.num_hidden_layers))} layers of "
             f"{shortened(str(config.num_attention_heads))} heads; take the config.json that belongs to the weights."
+        )
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions < 0:
+        raise InputError(
+            f"{where} has max_position_embeddings {shortened(repr(positions))} in its config.json, which is not a "
+            "number of tokens; correct it."
         )
     named = config.architectures
     if named is not None and not (isinstance(named, list) and all(isinstance(name, str) for name in named)):
@@ -209,11 +231,20 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
             f"{where} has model_max_length {shortened(repr(longest))} in its tokenizer_config.json, which is not a "
             "number of tokens; correct or remove it."
         )
-    largest = max(tokenizer.get_vocab().values())
+    # What is put around texts has ids of its own in tokenizer.json, which need not be those of the vocabulary.
+    around = [tokenizer(*texts, truncation=False, padding=False) for texts in (("a",), ("a", "a"))]
+    largest = max([*tokenizer.get_vocab().values(), *(id_ for encoded in around for id_ in encoded["input_ids"])])
     if largest >= config.vocab_size:
         raise InputError(
             f"{where} has a tokenizer that does not fit the model: its largest token id is {largest}, and the model "
             f"has embeddings for {config.vocab_size} tokens."
+        )
+    segments = max(id_ for encoded in around for id_ in encoded.get("token_type_ids", [0]) or [0])
+    known = getattr(config, "type_vocab_size", None) or segments + 1
+    if segments >= known:
+        raise InputError(
+            f"{where} has a tokenizer that does not fit the model: it gives texts the segment id {segments}, and the "
+            f"model has embeddings for {known} segments."
         )
     return {
         "model_type": config.model_type,

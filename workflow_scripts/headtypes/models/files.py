@@ -29,7 +29,7 @@ PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
     """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one.
 
-    Raises `InputError` where one of them is a link that leads nowhere.
+    Raises `InputError` where one of them is a folder, or a link that leads nowhere.
     """
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
     files = Path(folder).iterdir() if Path(folder).is_dir() else ()
@@ -37,6 +37,8 @@ def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
     for file in found:
         if not file.exists():
             raise InputError(f"{file} is a link to {os.readlink(file)}, which is not there; fetch the model again.")
+        if file.is_dir():
+            raise InputError(f"{file} is a folder and has the name of a model's file; rename it, or fetch it again.")
     return found
 
 

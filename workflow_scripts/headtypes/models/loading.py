@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import torch
 from transformers import (
-    AutoConfig,
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -25,7 +24,7 @@ from transformers.models.auto.modeling_auto import (
 from headtypes.core.errors import InputError, one_line
 from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_one_gpu
-from headtypes.models.model_config import check_padding, language_head
+from headtypes.models.model_config import check_padding, config_of, language_head
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 
@@ -97,12 +96,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         auto = AutoModelForQuestionAnswering
     check_files(record, {**record.weights, **record.files})
     try:
-        config = AutoConfig.from_pretrained(**record.pretrained)
-        # What a config.json names may be code from the Hub, or a package that not every machine has.
-        config._attn_implementation = None
         model, report = auto.from_pretrained(
             **record.pretrained,
-            config=config,
+            config=config_of(record),
             dtype=getattr(torch, precision),
             use_safetensors=not record.pickle,
             # Weights that do not fit are reported below, by name.

@@ -23,6 +23,17 @@ _POSITIONS_AFTER_PADDING = {
 }
 
 
+def config_of(record: ModelRecord) -> PreTrainedConfig:
+    """The config.json of a fetched model, as Transformers reads it, without what says how to compute the same."""
+    config = AutoConfig.from_pretrained(**record.pretrained)
+    # What a config.json names may be code from the Hub, or a package that not every machine has.
+    config._attn_implementation = None
+    if hasattr(config, "chunk_size_feed_forward"):
+        # Texts whose length it does not divide could not be computed.
+        config.chunk_size_feed_forward = 0
+    return config
+
+
 def padding_token(config: PreTrainedConfig) -> int | None:
     """The id of the padding token; None where config.json has none, for which some have -1."""
     token = config.pad_token_id
@@ -51,6 +62,6 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) 
 
 def language_head(record: ModelRecord) -> str:
     """Which of `loading.HEADS` a fetched model has if it is a language model: for masked words, unless it is causal."""
-    config = AutoConfig.from_pretrained(**record.pretrained)
+    config = config_of(record)
     masked = record.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False)
     return "masked_lm" if masked else "causal_lm"

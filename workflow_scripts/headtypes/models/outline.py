@@ -18,7 +18,7 @@ from headtypes.models.gguf_files import read_header
 from headtypes.models.language_weights import lacking_head
 
 # Names of these numbers in config.json; older families have names of their own.
-_LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _HEADS = ("num_attention_heads", "n_head", "n_heads")
 # By the head that a task needs: how the weights of such heads are called, and what it is for messages.
 _NEEDED = {
@@ -36,6 +36,8 @@ _OTHERWISE = ("big_bird", "lxmert", "modernbert", "splinter")
 _IN_LAYER = re.compile(r"(.*?(?:^|\.))(\d+)(?=\.)")
 # Of safetensors: numbers that a model computes with as they are.
 _NUMBERS = ("F64", "F32", "F16", "BF16")
+# Far more than any classifier has.
+MOST_LABELS = 1_000_000
 _LONGEST_HEADER = 100_000_000
 
 
@@ -104,7 +106,7 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
     labels, further = config.get("id2label"), _whole(config, ("num_nextn_predict_layers",))
     return Outline(
         folder=str(folder),
-        layers=_whole(config, _LAYERS),
+        layers=_whole(config, LAYERS),
         heads=_whole(config, _HEADS),
         further=further or 0,
         labels=_labels(labels, config.get("num_labels")),
@@ -120,14 +122,15 @@ def _outline_of_gguf(key: str, file: Path) -> Outline:
         header = read_header(file)
     except InputError as error:
         raise InputError(f"{key}: {error}") from None
-    layers, heads = header.of_model("block_count"), header.of_model("attention.head_count")
+    counts = {name: header.of_model(name) for name in ("block_count", "attention.head_count")}
+    architecture = header.values.get("general.architecture")
     return Outline(
         folder=str(file),
-        layers=layers,
-        heads=heads,
+        layers=_whole(counts, ["block_count"]),
+        heads=_whole(counts, ["attention.head_count"]),
         further=0,
         labels=None,
-        type=header.values.get("general.architecture"),
+        type=architecture if isinstance(architecture, str) else None,
         tensors=dict.fromkeys(header.tensors, "F32"),
     )
 
@@ -230,7 +233,9 @@ def _whole(config: dict[str, Any], names: Iterable[str]) -> int | None:
 def _labels(labels: Any, number: Any) -> tuple[str, ...] | None:
     """The labels in their order; those of Transformers, which are two by default, where none are named."""
     if labels is None:
-        return tuple(f"LABEL_{index}" for index in range(number if type(number) is int else 2))
+        number = number if type(number) is int else 2
+        # More would take for ever; a model with them is refused where it is fetched.
+        return tuple(f"LABEL_{index}" for index in range(number)) if number <= MOST_LABELS else None
     if not isinstance(labels, dict):
         return None
     try:

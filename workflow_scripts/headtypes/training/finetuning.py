@@ -23,7 +23,7 @@ from headtypes.data.windows import Windows
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.gpus import keep_to_one_gpu
 from headtypes.models.loading import HEADS
-from headtypes.models.model_config import check_padding, padding_token
+from headtypes.models.model_config import check_padding, config_of, padding_token
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 from headtypes.training.checkpoints import Checkpoints, last_checkpoint
@@ -76,15 +76,17 @@ def _own_generators() -> Iterator[None]:
 def _load(auto_class: type, record: ModelRecord, seed: int, labels: Sequence[str] | None) -> PreTrainedModel:
     """Load a model; what its checkpoint lacks (the new head) is drawn from `seed`."""
     torch.manual_seed(seed)
-    folder, more = record.folder, {}
-    if labels is not None:
-        more = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
+    folder = record.folder
     try:
+        config = config_of(record)
+        if labels is not None:
+            config.id2label = dict(enumerate(labels))
+            config.label2id = {name: number for number, name in enumerate(labels)}
         model = auto_class.from_pretrained(
             **record.pretrained,
+            config=config,
             dtype=torch.float32,
             use_safetensors=not record.pickle,
-            **more,
         )
     except Exception as error:  # Damaged files fail in many ways.
         raise InputError(f"{folder} does not load as a model that can be fine-tuned ({one_line(error)}).") from error

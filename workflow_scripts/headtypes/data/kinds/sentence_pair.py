@@ -74,6 +74,9 @@ class SentencePair(Kind):
             if not all(isinstance(text, str) and text.strip() for text in texts):
                 raise InputError(f"{where}: row {row} has no text in {columns['first']} or {columns['second']}.")
         ids = _plain(values["id"], where, columns["id"]) if "id" in columns else range(len(table))
+        for row, id_ in enumerate(ids, start=1):
+            if isinstance(id_, bool):
+                raise InputError(f"{where}: row {row} has {id_} in {columns['id']}; text or a whole number is needed.")
         ids = [str(id_) for id_ in ids]
         if len(set(ids)) < len(ids):
             raise InputError(f"{key}.id: the column {columns['id']} of {where} holds an id more than once.")
@@ -242,9 +245,14 @@ def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
 
 def labels_of(record: ModelRecord) -> list[str]:
     """The labels of a fetched classifier, in the order of its logits (`id2label`)."""
-    from transformers import AutoConfig
+    from headtypes.models.model_config import config_of
 
-    config = AutoConfig.from_pretrained(**record.pretrained)
+    config = config_of(record)
+    if set(config.id2label) != set(range(config.num_labels)):
+        raise InputError(
+            f"models.{record.name}: {record.folder} does not number its labels (id2label in its config.json) from 0 "
+            "without gaps; correct it."
+        )
     return [str(config.id2label[index]) for index in range(config.num_labels)]
 
 

@@ -110,7 +110,8 @@ def _question(row: Mapping[str, Any], number: int, source: str | Path) -> Questi
     for answer, start in answers:
         if not isinstance(answer, str) or not answer.strip():
             raise InputError(f"{source}: question {name} has an empty answer; remove it or the question.")
-        if not isinstance(start, int) or start < 0 or not context.startswith(answer, start):
+        # True would count as 1.
+        if type(start) is not int or start < 0 or not context.startswith(answer, start):
             raise InputError(
                 f"{source}: the answer {answer!r} of question {name} is not in the context at answer_start "
                 f"{shortened(str(start))}. Offsets count characters from 0; correct them, or remove the question."
