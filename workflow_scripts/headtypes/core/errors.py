@@ -3,13 +3,22 @@
 import difflib
 from collections.abc import Iterable
 
+# Characters of a message.
+_LONGEST = 2000
+
 
 class InputError(Exception):
     """Input from the user cannot be used.
 
     The message, a sentence or a few, names the file or key, says what is wrong with it and what to do. It is shown to
-    the user as it is, without a traceback.
+    the user without a traceback, as one line: of what it quotes, characters that cannot be printed are escaped, and the
+    middle of a very long text is left out.
     """
+
+    def __init__(self, message: str):
+        line = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
+        half = _LONGEST // 2
+        super().__init__(line if len(line) <= _LONGEST else f"{line[:half]}…{line[-half:]}")
 
 
 def one_line(error: Exception) -> str:

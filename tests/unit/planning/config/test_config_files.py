@@ -245,6 +245,14 @@ def test_aliases_that_spare_repetition_are_read(file):
     assert read_keys(file("mine.yaml", text)) == {"a": {"x": {}}, "b": {"x": {}}, "c": {"<<": {"x": {}}, "y": {}}}
 
 
+@pytest.mark.parametrize("content", [b"seed: \xff\n", b"seed: " + b"[" * 3000])
+def test_a_file_that_is_no_text_or_too_deep_is_told(tmp_path, content):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"mine\.yaml cannot be read as YAML"):
+        read_keys(path)
+
+
 def test_a_file_that_holds_no_mapping_has_no_keys(file):
     assert read_keys(file("a.yaml", "")) == {}
     assert read_keys(file("b.yaml", "- 1\n")) == {}

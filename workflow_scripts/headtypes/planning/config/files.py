@@ -79,6 +79,8 @@ def read_keys(file: str | Path) -> Keys:
             node = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.YAMLError as error:
             raise InputError(f"{file}: write JSON that is YAML, too, without tabs ({one_line(error)}).") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{file} cannot be read as YAML ({one_line(error)}).") from None
     if node is not None and _size(node, Path(file), {}) > _MOST_NODES:
         raise InputError(f"{file} holds more than {_MOST_NODES:,} values, with what its aliases (*name) stand for.")
     return _keys(node, Path(file), "") or {}
