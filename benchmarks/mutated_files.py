@@ -1,4 +1,4 @@
-"""Fuzz the readers of foreign files: `python -m benchmarks.mutated_files SECONDS [FILE ...]`, in the repository's root.
+"""Fuzz the readers of foreign files: `python benchmarks/mutated_files.py SECONDS [FILE ...]`.
 
 SECONDS are those for each file of `tests/reliability/mutated_files.py`, all of which are tried if none is named. Prints
 for each how many inputs were tried and how many broke the promise, with the first of each kind; ends with 1 if any did.
@@ -12,7 +12,10 @@ import time
 from pathlib import Path
 from random import Random
 
-from tests.reliability.mutated_files import READERS, fault_of, mutated
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "workflow_scripts")]
+
+from tests.reliability.mutated_files import READERS, fault_of, mutated  # noqa: E402
 
 HANG = 10
 

@@ -263,6 +263,14 @@ class TestFilesThatAreNotAModel:
         file.write_text(json.dumps(contents))
         assert "does not fit the model: its largest token id is 9999" in refusal(lambda: fetch(folder))
 
+    def test_a_tokenizer_that_panics(self, folder):
+        """In Rust, of which Python makes no `Exception`."""
+        file = folder / "tokenizer.json"
+        contents = json.loads(file.read_text())
+        del contents["post_processor"]["special_tokens"]["[CLS]"]
+        file.write_text(json.dumps(contents))
+        assert "has a tokenizer that cannot read a text (no entry found for key)" in refusal(lambda: fetch(folder))
+
     def test_a_tokenizer_that_numbers_texts_as_the_model_does_not(self, folder):
         file = folder / "tokenizer.json"
         contents = json.loads(file.read_text())

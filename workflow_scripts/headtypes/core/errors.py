@@ -21,7 +21,7 @@ class InputError(Exception):
         super().__init__(line if len(line) <= _LONGEST else f"{line[:half]}…{line[-half:]}")
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: BaseException) -> str:
     """A library's error message as one line, shortened if it is long, without its final period."""
     return shortened(" ".join(str(error).split()).rstrip(".") or type(error).__name__)
 

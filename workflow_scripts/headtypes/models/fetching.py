@@ -1,8 +1,8 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
 import math
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from safetensors import safe_open
@@ -156,12 +156,21 @@ def _changed(record: ModelRecord, how: str) -> InputError:
     )
 
 
+@contextmanager
+def _loading(otherwise: str) -> Iterator[None]:
+    """Turn any error of the tokenizers into an `InputError`; otherwise: what it says, before the reason."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # A panic of their code in Rust is no `Exception`.
+        raise InputError(f"{otherwise} ({one_line(error)}); take the files that belong to the model.") from error
+
+
 def _tokenizer_of(key: str, folder: str | Path, gguf: str | None):
     where = f"{key}: {Path(folder, gguf or '')}"
-    try:
+    with _loading(f"{where} has no tokenizer that loads"):
         tokenizer = AutoTokenizer.from_pretrained(**pretrained(folder, gguf))
-    except Exception as error:  # Each tokenizer class fails in its own way.
-        raise InputError(f"{where} has no tokenizer that loads ({one_line(error)}).") from error
     if not tokenizer.is_fast:
         raise InputError(f"{where} has no fast tokenizer, which is needed for character offsets; add tokenizer.json.")
     # Where files are missing, Transformers makes a tokenizer that knows only its special tokens.
@@ -232,7 +241,8 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
             "number of tokens; correct or remove it."
         )
     # What is put around texts has ids of its own in tokenizer.json, which need not be those of the vocabulary.
-    around = [tokenizer(*texts, truncation=False, padding=False) for texts in (("a",), ("a", "a"))]
+    with _loading(f"{where} has a tokenizer that cannot read a text"):
+        around = [tokenizer(*texts, truncation=False, padding=False) for texts in (("a",), ("a", "a"))]
     largest = max([*tokenizer.get_vocab().values(), *(id_ for encoded in around for id_ in encoded["input_ids"])])
     if largest >= config.vocab_size:
         raise InputError(
