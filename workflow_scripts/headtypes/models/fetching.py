@@ -171,10 +171,11 @@ def _tokenizer_of(key: str, folder: str | Path, gguf: str | None):
     where = f"{key}: {Path(folder, gguf or '')}"
     with _loading(f"{where} has no tokenizer that loads"):
         tokenizer = AutoTokenizer.from_pretrained(**pretrained(folder, gguf))
+        ordinary = len(tokenizer) - len(tokenizer.all_special_ids)
     if not tokenizer.is_fast:
         raise InputError(f"{where} has no fast tokenizer, which is needed for character offsets; add tokenizer.json.")
     # Where files are missing, Transformers makes a tokenizer that knows only its special tokens.
-    if len(tokenizer) <= len(tokenizer.all_special_ids):
+    if ordinary <= 0:
         raise InputError(f"{where} has a tokenizer that knows only special tokens; add tokenizer.json.")
     return tokenizer
 
