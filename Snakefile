@@ -13,6 +13,7 @@ report: "report/workflow.rst"
 
 
 include: "rules/common.smk"  # the validated plan, wildcards, and the parameters of every rule
+include: "rules/inputs.smk"  # what rules read, of which files there are many and which are whose
 include: "rules/job.smk"  # what every rule that computes inherits
 include: "rules/models.smk"  # models, found once and recorded
 include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
@@ -37,9 +38,9 @@ include: "rules/atlas.smk"  # a page with every head of a model
 
 
 # Reports and archives show the scripts of rules that have a name without parameters.
-for each in workflow.rules:
-    if each.script == SCRIPT:
-        each.script = each.script.format(params=each.params)
+for it in workflow.rules:
+    if it.script == SCRIPT:
+        it.script = it.script.format(params=it.params)
 
 
 onstart:

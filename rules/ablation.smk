@@ -40,7 +40,7 @@ use rule job as evaluate_condition with:
 
 use rule job as measure_intervals with:
     input:
-        scores=lambda wildcards: of_each(paths.SCORES, plan.ablations_of(wildcards.model, wildcards.partition)),
+        **keyed("measure_intervals", scores=each(paths.SCORES, plan.ablations_of, "name")),
     output:
         intervals=paths.INTERVALS,
     log:
@@ -70,9 +70,12 @@ use rule job as evaluate_controls with:
 
 use rule job as plot_controls with:
     input:
-        controls=of_controls(paths.CONTROLS),
-        scores=of_controls(paths.SCORES),
-        baseline=of_baseline(paths.SCORES),
+        **keyed(
+            "plot_controls",
+            controls=each(paths.CONTROLS, plan.controlled_of, "name"),
+            scores=each(paths.SCORES, plan.controlled_of, "name"),
+        ),
+        baseline=of(paths.SCORES, plan.baseline),
         partition=paths.PARTITION,
     output:
         **figure("results/controls/{model}/{partition}", "controls", "controls", "types beside random heads"),

@@ -8,9 +8,12 @@ ATLAS_PARTS = [
 
 use rule job as write_atlas with:
     input:
-        **{kind: in_atlas(kind) for kind in atlas.SHOWN},
+        **keyed(
+            "write_atlas",
+            **{kind: each(file.path, partial(atlas.results_of, plan, kind)) for kind, file in atlas.SHOWN.items()},
+            maps=each(paths.SAMPLE_MAPS, partial(atlas.tasks_with_maps, plan), "task"),
+        ),
         model=paths.MODEL,
-        maps=lambda wildcards: of_each(paths.SAMPLE_MAPS, atlas.tasks_with_maps(plan, wildcards.model)),
         parts=ATLAS_PARTS,
     output:
         page=report(

@@ -87,12 +87,15 @@ use rule job as plot_gradients with:
 
 use rule job as plot_plane with:
     input:
+        **keyed(
+            "plot_plane",
+            relations=each(paths.RELATIONS_BEST, lambda model, task: plan.files_of(RELATIONS, model), "task"),
+            coreference=each(paths.COREFERENCE, lambda model, task: plan.files_of(COREFERENCE, model), "task"),
+        ),
         plane=paths.PLANE,
         fit=paths.PLANE_FIT,
         surface=paths.SURFACE,
-        partition=shown_partition,
-        relations=of_analysis(RELATIONS, paths.RELATIONS_BEST),
-        coreference=of_analysis(COREFERENCE),
+        partition=of(paths.PARTITION, plan.shown_partition),
         reference=CLARK2019,
     output:
         **figure("results/clark2019/{model}/{task}/figure6", "clark_figure6", "6", "heads by their distances", OF_CLARK),

@@ -1,7 +1,7 @@
 import os
 import re
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -79,6 +79,7 @@ def identity(rule, files=None):
     stage, script: its name, also where another workflow gives it another, and that of the script that it runs.
     spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports. Both are
         functions, since the process of a job, which reads all rules, needs those of its own rule alone.
+    keyed: the keys and paths of the inputs of which there are many of a kind, in the order in which a result has them.
     """
     parameters = {
         "stage": rule,
@@ -90,12 +91,11 @@ def identity(rule, files=None):
         parameters["contents"] = lambda wildcards: canonical_json(
             contents_of(files(wildcards), result_of(rule, wildcards))
         )
-    keyed = KEYED.get(rule)
-    if keyed is None:
-        return parameters
-    # With other keys, the inputs differ, and they count; nothing that asks for `output` does.
-    keys = {name: list(files.items()) for name, files in keyed.items()}
-    return parameters | {"keyed": lambda wildcards, output: canonical_json(keys)}
+    if many := KEYED.get(rule):
+        parameters["keyed"] = lambda wildcards: canonical_json(
+            {name: list(files(wildcards).items()) for name, files in many.items()}
+        )
+    return parameters
 
 
 @cache
@@ -137,117 +137,6 @@ def gpus_of_a_model():
 def any_of(names):
     """A wildcard constraint: one of the names; where there are none, it matches nothing."""
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
-
-
-def of_user(files):
-    """Files of the user's, to which a prefix does not apply; what they hold decides, and not how old they are."""
-    return [ancient(local(file)) for file in files]
-
-
-def of_each(pattern, entries):
-    """The path of a result for each entry of the plan, in their order."""
-    return [path for entry in entries for path in expand(pattern, **entry.wildcards)]
-
-
-def each(pattern, entries):
-    """The path of a result for each entry of the plan, by the entry's key."""
-    return {entry.key: path for entry in entries for path in expand(pattern, **entry.wildcards)}
-
-
-# Of each rule that has them, the inputs of which there are many of a kind.
-KEYED = {}
-
-
-def keyed(rule, **inputs):
-    """Inputs that are many files of a kind, which a job finds by their keys: {key: path} (`each`)."""
-    KEYED[rule] = {name: inputs[name] for name in inputs}
-    return {name: list(files.values()) for name, files in inputs.items()}
-
-
-def of_task(pattern):
-    """An input function: the path for a partition's model and task."""
-    return lambda wildcards: pattern.format(
-        model=wildcards.model,
-        task=plan.partitions[wildcards.model, wildcards.partition].task,
-    )
-
-
-def of_controls(pattern):
-    """An input function: the path for each condition of a partition that has random heads beside it."""
-    return lambda wildcards: of_each(pattern, plan.controlled_of(wildcards.model, wildcards.partition))
-
-
-def of_baseline(pattern):
-    """An input function: the path for the evaluation that does nothing to a partition's heads."""
-    return lambda wildcards: of_each(pattern, [plan.baseline(wildcards.model, wildcards.partition)])
-
-
-def of_clustered(pattern):
-    """An input function: the path for a partition that clustering makes; nothing for an imported one."""
-    return lambda wildcards: pattern if plan.partitions[wildcards.model, wildcards.partition].method else []
-
-
-def made_from(model):
-    """A model and those that it is fine-tuned from, the nearest first."""
-    made = plan.finetuned(model)
-    return [model, *(made_from(made.base) if made else [])]
-
-
-def of_test(task):
-    """The sentences on which choices made on a treebank are scored, if it has a file of them."""
-    return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []
-
-
-def head_outputs_of(wildcards):
-    """The mean outputs of the model's heads, where the condition replaces a head's output by its mean."""
-    condition, _ = plan.reading(wildcards.condition)
-    if not plan.needs_head_outputs(condition):
-        return []
-    return of_task(paths.HEAD_OUTPUTS)(wildcards)
-
-
-def guesses_of(wildcards):
-    """What every head guesses on a task: the heads of words in a treebank, or the antecedents of mentions."""
-    return (paths.ARCS if plan.is_treebank(wildcards.task) else paths.ANTECEDENTS).format(**wildcards)
-
-
-def best_of(wildcards):
-    """Which heads are the best on a task: for the relations of a treebank, or for the antecedents of mentions."""
-    return (paths.RELATIONS_BEST if plan.is_treebank(wildcards.task) else paths.COREFERENCE).format(**wildcards)
-
-
-def texts_of_gradients(wildcards):
-    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
-    return (paths.SAMPLES if plan.is_text(wildcards.task) else paths.QUESTIONS).format(task=wildcards.task)
-
-
-def windows_of_gradients(wildcards):
-    """The windows of a task that the model answers."""
-    return [] if plan.is_text(wildcards.task) else paths.WINDOWS.format(**wildcards)
-
-
-def shown_partition(wildcards):
-    """The partition whose types Clark's Figure 6 shows, where the model has one on this task."""
-    partition = plan.shown_partition(wildcards.model, wildcards.task)
-    return [] if partition is None else of_each(paths.PARTITION, [partition])
-
-
-def of_analysis(analysis, pattern=None):
-    """An input function: the path for the model on each of its tasks that an analysis is of; that of its first file."""
-    return lambda wildcards: of_each(
-        pattern or analysis.files[0].path,
-        plan.files_of(analysis, wildcards.model, wildcards.get("partition")),
-    )
-
-
-def of_left_out(pattern):
-    """An input function: the path for each condition of one type that a partition has random heads for."""
-    return lambda wildcards: of_each(pattern, plan.left_out(wildcards.model, wildcards.partition))
-
-
-def in_atlas(kind):
-    """An input function: the paths of a kind of result that the model's atlas shows."""
-    return lambda wildcards: of_each(atlas.SHOWN[kind].path, atlas.results_of(plan, wildcards.model).get(kind, []))
 
 
 OF_CLARK = "Figures of Clark et al."

@@ -42,11 +42,7 @@ use rule local_job as tabulate_ablations with:
             intervals=each(paths.INTERVALS, plan.ablated),
             controls=each(paths.CONTROLS, plan.controlled),
             scores=each(paths.SCORES, plan.controlled),
-            baselines={
-                ablation.key: path
-                for ablation in plan.controlled
-                for path in of_each(paths.SCORES, [plan.baseline(ablation.model, ablation.partition)])
-            },
+            baselines=each(paths.SCORES, {it.key: plan.baseline(it.model, it.partition) for it in plan.controlled}),
         ),
         reference=GUAN2020,
     output:
@@ -157,7 +153,7 @@ use rule job as plot_layers with:
 
 use rule local_job as tabulate_models with:
     input:
-        partitions=lambda wildcards: of_each(paths.PARTITION, plan.clustered_by(wildcards.clustering)),
+        **keyed("tabulate_models", partitions=each(paths.PARTITION, plan.clustered_by, "subject")),
     output:
         csv="results/guan2020/{clustering}/figure4.csv",
         layers="results/guan2020/{clustering}/figure4.layers.csv",
@@ -177,7 +173,7 @@ use rule local_job as tabulate_models with:
 
 use rule job as plot_models with:
     input:
-        partitions=lambda wildcards: of_each(paths.PARTITION, plan.clustered_by(wildcards.clustering)),
+        **keyed("plot_models", partitions=each(paths.PARTITION, plan.clustered_by, "subject")),
         comparison=rules.tabulate_models.output.csv,
         reference=GUAN2020,
     output:

@@ -3,17 +3,18 @@
 
 use rule job as join_types with:
     input:
-        **{it.name: of_analysis(it) for it in ANALYSES if it.is_compared},
-        partition=paths.PARTITION,
-        controls=of_left_out(paths.CONTROLS),
-        scores=of_left_out(paths.SCORES),
-        baselines=lambda wildcards: of_each(
-            paths.SCORES,
-            [
-                plan.baseline(ablation.model, ablation.partition)
-                for ablation in plan.left_out(wildcards.model, wildcards.partition)
-            ],
+        **keyed(
+            "join_types",
+            **{
+                it.name: each(it.files[0].path, partial(plan.files_of, it), "task")
+                for it in ANALYSES
+                if it.is_compared
+            },
+            controls=each(paths.CONTROLS, plan.left_out, "name"),
+            scores=each(paths.SCORES, plan.left_out, "name"),
         ),
+        partition=paths.PARTITION,
+        baseline=of(paths.SCORES, lambda **partition: plan.left_out(**partition) and plan.baseline(**partition)),
     output:
         joined=paths.JOINED,
     log:
@@ -26,9 +27,9 @@ use rule job as join_types with:
 
 use rule job as plot_joined with:
     input:
+        **keyed("plot_joined", planes=each(paths.PLANE, partial(plan.files_of, DIVERGENCE), "task")),
         joined=paths.JOINED,
         partition=paths.PARTITION,
-        planes=of_analysis(DIVERGENCE, paths.PLANE),
     output:
         **figure("results/joined/{model}/{partition}", "joined", "joined", "types beside random heads", "Both papers"),
     log:

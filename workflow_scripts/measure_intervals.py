@@ -4,4 +4,5 @@ from headtypes.analyses.ablation.results import read_scores
 from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, _):
-    write_csv(outputs.intervals, condition_intervals(read_scores(inputs.scores), **spec))
+    scores = read_scores(list(inputs.scores.values()))
+    write_csv(outputs.intervals, condition_intervals(scores, conditions=list(inputs.scores), **spec))

@@ -5,10 +5,9 @@ from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.style import save_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    operations = dict(spec["conditions"])
     drops = {
-        condition: read_drops_of_draws(controls, scores, inputs.baseline, seed=spec["seed"])
-        for condition, controls, scores in zip(operations, inputs.controls, inputs.scores, strict=True)
+        condition: read_drops_of_draws(controls, inputs.scores[condition], inputs.baseline, seed=spec["seed"])
+        for condition, controls in inputs.controls.items()
     }
-    figure = controls_figure(drops, operations, read_partition(inputs.partition))
+    figure = controls_figure(drops, spec["conditions"], read_partition(inputs.partition))
     save_figure(figure, outputs.pdf, outputs.png, provenance)

@@ -12,7 +12,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)
     statistics = whole_statistics(read_surface(inputs.surface), None, published)
     behaviours = behaviours_of(published.behaviours.rules, statistics)
-    partition = read_partition(inputs.partition[0]) if inputs.partition else None
-    best = best_heads(inputs.relations, inputs.coreference)
+    partition = read_partition(inputs.partition) if inputs.partition else None
+    best = best_heads(list(inputs.relations.values()), list(inputs.coreference.values()))
     figure = plane_figure(read_plane(inputs.plane), read_plane_fit(inputs.fit), behaviours, partition, best)
     save_figure(figure, outputs.pdf, outputs.png, provenance)

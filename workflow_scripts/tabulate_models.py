@@ -2,11 +2,12 @@ from headtypes.planning.job import job
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.comparisons.models.compared import heads_table, list_pairs, pairs_table, types_table
 from headtypes.comparisons.models.descent import comparison_table, layers_table
+from headtypes.core.files import read_each
 from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, _):
-    parents = dict(spec["parents"])
-    partitions = dict(zip(parents, map(read_partition, inputs.partitions), strict=True))
+    partitions = read_each(read_partition, inputs.partitions)
+    parents = {name: spec["parents"][name] for name in partitions}
     pairs = list_pairs(parents, spec["models"])
     write_csv(outputs.csv, comparison_table(partitions, parents))
     write_csv(outputs.layers, layers_table(partitions, parents))

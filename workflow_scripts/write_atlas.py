@@ -5,7 +5,6 @@ from headtypes.pages.atlas.data import gather
 from headtypes.pages.atlas.page import write_page
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    maps = [(task, read_sample_maps(path)) for task, path in zip(spec.pop("maps"), inputs.maps, strict=True)]
-    names = spec.pop("found")
-    found = {kind: list(zip(names[kind], getattr(inputs, kind), strict=True)) for kind in names}
+    maps = [(task, read_sample_maps(path)) for task, path in inputs.maps.items()]
+    found = {kind: list(inputs[kind].items()) for kind in spec.pop("kinds")}
     write_page(outputs.page, gather(read_model_record(inputs.model), maps, found, **spec), provenance)

@@ -104,8 +104,8 @@ def snakefiles(root: Path) -> list[str]:
 def rules(root: Path) -> list[str]:
     """Every rule runs a script of its name, and has the parameters `spec`, from wildcards alone, and `code`.
 
-    One that reads files of the user's has `contents`, too. The others are constant, or what is checked and changes no
-    result.
+    One that reads files of the user's has `contents`, too, and one that reads many files of a kind has `keyed`. The
+    others are constant, or what is checked and changes no result.
     """
     wrong = []
     texts = [file.read_text() for file in (root / "rules").glob("*.smk")]
@@ -117,9 +117,10 @@ def rules(root: Path) -> list[str]:
             wrong.append(f"{rule.name}: has {' and '.join(rule.runs)} instead of a script")
         elif Path(rule.script).stem != SHARED.get(rule.name, rule.name):
             wrong.append(f"{rule.name}: runs {rule.script}")
-        name = "keyed" if rule.name in keyed else CHECKED.get(rule.name)
-        further = ((name, ("wildcards", "output")),) if name else ()
-        counted = ("spec", "code", "contents") if rule.name in of_user else ("spec", "code")
+        checked = CHECKED.get(rule.name)
+        further = ((checked, ("wildcards", "output")),) if checked else ()
+        more = (*(["contents"] if rule.name in of_user else []), *(["keyed"] if rule.name in keyed else []))
+        counted = ("spec", "code", *more)
         functions = (*((each, ("wildcards",)) for each in counted), *further)
         if rule.parameters != (("script", None), ("stage", None), *functions):
             wrong.append(f"{rule.name}: has the parameters {', '.join(map(_shown, rule.parameters))}")

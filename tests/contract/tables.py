@@ -48,8 +48,8 @@ def by_reason(jobs: Iterable[Job], named: bool = False) -> Row:
 def expected(before: list[Job], after: list[Job]) -> dict[tuple, str]:
     """Why each job of a plan has to run, when all jobs of the plan before have run: {(rule, wildcards): reason}.
 
-    A job is new where it has outputs that none had; else its own spec, code or list of inputs has changed; else it
-    follows a job that runs.
+    A job is new where it has outputs that none had; else its own spec or code has changed, or its inputs or their keys;
+    else it follows a job that runs.
     """
     made = {output: job for job in before for output in job.outputs}
     producers = {output.rstrip("/"): job for job in after for output in job.outputs}
@@ -72,7 +72,8 @@ def _own_reason(job: Job, makers: list[Job | None]) -> str | None:
     for name in ("spec", "code"):
         if job.parameter(name) != earlier.parameter(name):
             return name
-    return "input" if set(job.inputs) != set(earlier.inputs) else None
+    other = set(job.inputs) != set(earlier.inputs) or job.parameter("keyed") != earlier.parameter("keyed")
+    return "input" if other else None
 
 
 def observed(place: Workplace) -> list[Job] | str:

@@ -40,6 +40,10 @@ WITHOUT_SPEC = {
     "models/trained/source/finetuned/task": {("finetune_model", "trained"): "input"},
     "partitions/mine/file": {("import_partition", "tuned+1.0", "mine"): "input"},
     "probes/vectors/file": {("train_probes", "trained", "bank"): "input"},
+    "detectors/models": {
+        **dict.fromkeys([("measure_detectors", "packed"), ("tabulate_detectors", "packed")], "new"),
+        **dict.fromkeys([("join_types", "packed", "asked-kmeans-k4"), ("write_atlas", "packed")], "input"),
+    },
     "export/full_attention": dict.fromkeys(
         [("measure_reach", "packed", "asked"), ("export_full_attention", "packed", "asked-kmeans-k4")], "new"
     ),
@@ -256,16 +260,14 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
         # partitions in their order.
         expected = {
             "spec": {
-                "measure_intervals": 4,
-                "plot_controls": 3,
                 "tabulate_stability": 1,
                 "tabulate_ablations": 1,
                 "tabulate_readings": 1,
                 "compare_with_guan": 1,
-                "tabulate_models": 2,
-                "plot_models": 2,
                 "write_summary": 1,
             },
+            # The order is that of the keys of their inputs.
+            "input": {"measure_intervals": 4, "plot_controls": 3, "tabulate_models": 2, "plot_models": 2},
             # It reads the intervals.
             "follow": {"write_atlas": 3},
         }
@@ -367,12 +369,10 @@ SWAPS = {
     },
     ("readings/segments", "readings/padded"): {
         "evaluate_condition": 2,
-        "measure_intervals": 3,
         "tabulate_readings": 1,
     },
     ("conditions/zero-dense/dense", "conditions/drop-near/near"): {
         "evaluate_condition": 4,
-        "measure_intervals": 4,
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
         "compare_with_guan": 1,

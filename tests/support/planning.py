@@ -62,7 +62,7 @@ class Job:
     """Name, type and `repr` of each parameter."""
     reason: str | None
     """None where it would not run. `new`: an output is not there; `spec`, `code`: this parameter changed; `input`: it
-    has other inputs, or one of them changed; `follow`: a job before it runs."""
+    has other inputs, or under other keys, or one of them changed; `follow`: a job before it runs."""
 
     @property
     def name(self) -> str:
@@ -249,7 +249,7 @@ def _reason(workflow: Any, job: Any) -> str:
     counted = {name: value for name, value in job.params.items() if value in job.non_derived_params}
     changed = [name for name, value in counted.items() if repr(value) not in old]
     if changed:
-        return "input" if changed[0] == "contents" else changed[0]
+        return "input" if changed[0] in ("contents", "keyed") else changed[0]
     reason = workflow.dag.reason(job)
     return "input" if reason.updated_input or any(workflow.persistence.input_changed(job)) else "follow"
 

@@ -88,7 +88,21 @@ def test_files_of_a_kind_are_found_by_their_keys(snakemake, prefix):
     assert found == [dict(zip([("bert", "a"), ("bert", "b"), "all"], files, strict=True))]
 
 
-@pytest.mark.parametrize("wrong", [KEYED[::-1], KEYED[:2]], ids=["swapped", "fewer"])
+def test_the_order_in_which_files_reach_a_job_does_not_count(snakemake):
+    """Their keys say whose they are, and the order is that of the keys."""
+    for _, path in KEYED:
+        write_text(path, "features")
+    snakemake.input.maps = [path for _, path in (KEYED[1], KEYED[0], KEYED[2])]
+    snakemake.params.keyed = json.dumps({"maps": KEYED})
+    found = []
+    run(snakemake, lambda inputs, spec, outputs: found.extend(inputs.maps.items()))
+    assert found == [(("bert", "a"), KEYED[0][1]), (("bert", "b"), KEYED[1][1]), ("all", KEYED[2][1])]
+
+
+OTHER = [*KEYED[:2], ["all", "results/f/bert/all.h5"]]
+
+
+@pytest.mark.parametrize("wrong", [OTHER, KEYED[:2]], ids=["another", "fewer"])
 def test_files_that_are_not_those_declared_are_not_named(snakemake, wrong):
     snakemake.input.maps = [path for _, path in KEYED]
     snakemake.params.keyed = json.dumps({"maps": wrong})

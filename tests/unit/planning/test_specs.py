@@ -124,14 +124,13 @@ def test_keep_is_the_same_as_not_naming_the_type(full):
 def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partition(full):
     plan = Plan(read_config(full))
     for model in plan.models:
-        found = atlas.results_of(plan, model)
-        own = {entry.name for entry in found["partitions"]}
+        own, found = atlas.results_of(plan, "partitions", model), atlas.results_of(plan, "parents", model)
         parents = {entry.name for entry in plan.partitions.values() if entry.model == plan.parent(model)}
-        assert {entry.name for entry in found["parents"]} == own & parents
-        assert {entry.model for entry in found["parents"]} <= {plan.parent(model)}
-        named = STAGES["write_atlas"](plan, model)["found"]["parents"]
-        assert named == [f"{entry.name} of {entry.model}" for entry in found["parents"]]
-    assert {model for model in plan.models if atlas.results_of(plan, model)["parents"]} == {"tuned+1.0", "schooled"}
+        assert {entry.name for entry in found.values()} == own.keys() & parents
+        assert {entry.model for entry in found.values()} <= {plan.parent(model)}
+        assert list(found) == [f"{entry.name} of {entry.model}" for entry in found.values()]
+    with_parents = {model for model in plan.models if atlas.results_of(plan, "parents", model)}
+    assert with_parents == {"tuned+1.0", "schooled"}
 
 
 def test_a_head_that_is_kept_where_its_type_is_not_counts(full):

@@ -63,6 +63,11 @@ class PartitionPlan:
         return self.model, self.name
 
     @property
+    def subject(self) -> str:
+        """What it is of, in words: tells apart the partitions that one way of clustering makes."""
+        return f"{self.model} on {self.task}"
+
+    @property
     def wildcards(self) -> dict[str, str]:
         """Its wildcards in the paths of results."""
         return {"model": self.model, "partition": self.name, "task": self.task}

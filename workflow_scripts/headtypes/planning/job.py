@@ -122,12 +122,16 @@ def _name_by_key(inputs: Any, keyed: dict[str, list]) -> None:
     keyed: the keys and paths that the rule declares, the latter without the prefix that another workflow may give.
     """
     for name, declared in keyed.items():
-        files = {}
-        for (key, path), file in zip(declared, getattr(inputs, name), strict=True):
-            if not f"/{file}".endswith(f"/{path}"):
-                raise ValueError(f"the input {name} is {file} where {path} is declared")
-            files[key if isinstance(key, str) else tuple(key)] = file
-        setattr(inputs, name, files)
+        files, paths = set(getattr(inputs, name)), [path for _, path in declared]
+        prefix = next((file.removesuffix(path) for file in files for path in paths if _ends_with(file, path)), "")
+        if files != {prefix + path for path in paths}:
+            raise ValueError(f"the inputs {name} are {sorted(files)} where {paths} are declared")
+        named = {key if isinstance(key, str) else tuple(key): prefix + path for key, path in declared}
+        setattr(inputs, name, named)
+
+
+def _ends_with(file: str, path: str) -> bool:
+    return f"/{file}".endswith(f"/{path}")
 
 
 def _log(path: str) -> BinaryIO:

@@ -40,11 +40,10 @@ def evaluate_shard(plan: Plan, model: str, partition: str, condition: str, shard
 
 @stage()
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
-    """The conditions, in the order of the rule's inputs, which of them is the baseline, and the seed."""
-    conditions = [ablation.name for ablation in plan.ablations_of(model, partition)]
+    """Which condition is the baseline, and the seed."""
     baseline = plan.baseline(model, partition)
     seed = derive_seed(plan.config.seed, "measure_intervals", model, partition)
-    return {"conditions": conditions, "baseline": baseline and baseline.name, "seed": seed}
+    return {"baseline": baseline and baseline.name, "seed": seed}
 
 
 @stage("forward", reads="questions", passes=_draws_of_controls)
@@ -58,8 +57,8 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
 
 @stage()
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
-    """What the conditions do, in the order of the rule's inputs, and the seed of the intervals."""
-    conditions = [[entry.name, plan.operations(entry.condition)] for entry in plan.controlled_of(model, partition)]
+    """What the conditions do, and the seed of the intervals."""
+    conditions = {entry.name: plan.operations(entry.condition) for entry in plan.controlled_of(model, partition)}
     return {"conditions": conditions, "seed": derive_seed(plan.config.seed, "plot_controls", model, partition)}
 
 

@@ -37,17 +37,17 @@ class Pair(NamedTuple):
     relation: str
 
 
-def list_pairs(parents: Mapping[str, str | None], models: Sequence[str]) -> list[Pair]:
+def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[Pair]:
     """Every two models on their tasks.
 
-    parents: by name of a model on a task, its parent on the same task, or None; models: the model of each.
+    parents: by name of a model on a task, its parent on the same task, or None; models: by the same names, the model.
     """
-    pairs, model_of = [], dict(zip(parents, models, strict=True))
+    pairs = []
     for first, second in combinations(parents, 2):
         if second in _line(first, parents):
             first, second = second, first
         line = _line(second, parents)
-        relation = "same model" if model_of[first] == model_of[second] else ""
+        relation = "same model" if models[first] == models[second] else ""
         if first in line:
             relation = "ancestor" if line.index(first) else "parent"
         pairs.append(Pair(second, first, relation))

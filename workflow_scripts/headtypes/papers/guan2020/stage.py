@@ -87,18 +87,16 @@ def plot_layers(plan: Plan, model: str, partition: str) -> dict:
 
 @stage()
 def tabulate_models(plan: Plan, clustering: str) -> dict:
-    """Each model on each of its tasks, in the order of the rule's inputs, with its parent on the same task."""
-    partitions = plan.clustered_by(clustering)
-    names = {(entry.model, entry.task): f"{entry.model} on {entry.task}" for entry in partitions}
+    """Of each model on each of its tasks, its parent on the same task, and the model."""
+    names = {(entry.model, entry.task): entry.subject for entry in plan.clustered_by(clustering)}
     parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
-    # As pairs, since canonical JSON sorts keys, and the order is that of the figure.
-    return {"parents": list(parents.items()), "models": [entry.model for entry in partitions]}
+    return {"parents": parents, "models": {name: model for (model, _), name in names.items()}}
 
 
 @stage()
 def plot_models(plan: Plan, clustering: str) -> dict:
-    """What the figure calls each model on each of its tasks, in the order of the rule's inputs."""
-    return {"models": [name for name, _ in tabulate_models(plan, clustering)["parents"]]}
+    """Nothing: the figure depends on its inputs alone."""
+    return {}
 
 
 @stage()

@@ -26,37 +26,34 @@ def tasks_with_maps(plan: Plan, model: str) -> list[FeaturePlan]:
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
-def results_of(plan: Plan, model: str) -> dict[str, list[FeaturePlan | PartitionPlan]]:
-    """What there is of each kind of `SHOWN`, first what the atlas of the model is about."""
+def results_of(plan: Plan, kind: str, model: str) -> dict[str, FeaturePlan | PartitionPlan]:
+    """What there is of a kind of `SHOWN`, by task or partition, first what the atlas of the model is about."""
     tasks = tasks_with_maps(plan, model)
+    if kind == "features":
+        return {entry.task: entry for entry in tasks[:1]}
+    if kind not in ("partitions", "parents", "confidence", "intervals"):
+        (analysis,) = (it for it in ANALYSES if SHOWN[kind] in it.files)
+        return {it.wildcards.get("partition", it.task): it for it in plan.files_of(analysis, model)}
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
     partitions = [entry for entry in plan.partitions.values() if entry.model == model]
-    of_parent = (plan.partitions.get((plan.parent(model), entry.name)) for entry in partitions)
-    return {
-        **{
-            file.name: plan.files_of(analysis, model)
-            for analysis in ANALYSES
-            if analysis.in_atlas
-            for file in analysis.files
-        },
-        "features": tasks[:1],
+    if kind == "parents":
+        of_parent = (plan.partitions.get((plan.parent(model), entry.name)) for entry in partitions)
+        return {f"{entry.name} of {entry.model}": entry for entry in of_parent if entry is not None}
+    entries = {
         "partitions": sorted(partitions, key=lambda entry: entry not in shown),
-        "parents": [entry for entry in of_parent if entry is not None],
         "confidence": [entry for entry in shown if entry in plan.clustered],
         "intervals": [entry for entry in plan.ablated if entry.model == model],
     }
+    return {entry.name: entry for entry in entries[kind]}
 
 
 @stage()
 def write_atlas(plan: Plan, model: str) -> dict:
-    """The tasks and partitions of each kind of result, in the order of the rule's inputs; what conditions do."""
-    found = results_of(plan, model)
-    names = {kind: [it.wildcards.get("partition", it.task) for it in entries] for kind, entries in found.items()}
-    names["parents"] = [f"{entry.name} of {entry.model}" for entry in found["parents"]]
-    ablations = [ablation for entry in found["intervals"] for ablation in plan.ablations_of(model, entry.name)]
+    """The kinds of results; what conditions do; how features are read."""
+    evaluated = results_of(plan, "intervals", model)
+    ablations = [ablation for partition in evaluated for ablation in plan.ablations_of(model, partition)]
     return {
-        "maps": [entry.task for entry in tasks_with_maps(plan, model)],
-        "found": names,
+        "kinds": list(SHOWN),
         "conditions": {ablation.condition: plan.operations(ablation.condition) for ablation in ablations},
         **plan.config.clustering.features,
     }

@@ -1,7 +1,5 @@
 """Types of heads beside every analysis of their model."""
 
-from headtypes.analyses.divergence.analysis import DIVERGENCE
-from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
 from headtypes.core.results import Result
 from headtypes.core.seeds import derive_seed
@@ -10,21 +8,19 @@ from headtypes.planning.plan import Plan
 
 @stage()
 def join_types(plan: Plan, model: str, partition: str) -> dict:
-    """The tasks of each analysis, and the conditions with random heads, in the order of the rule's inputs; the seed."""
-    planned = {it.name: plan.files_of(it, model, partition) for it in ANALYSES if it.is_compared}
-    tasks = {name: [entry.task for entry in entries] for name, entries in planned.items() if entries}
-    left_out = [
-        {"type": type_, "operation": operation, "task": ablation.task}
+    """What each condition with random heads leaves out, and the seed."""
+    left_out = {
+        ablation.name: {"type": type_, "operation": operation, "task": ablation.task}
         for ablation in plan.left_out(model, partition)
         for type_, operation in plan.operations(ablation.condition).items()
-    ]
-    return {"tasks": tasks, "left_out": left_out, "seed": derive_seed(plan.config.seed, "join_types", model, partition)}
+    }
+    return {"left_out": left_out, "seed": derive_seed(plan.config.seed, "join_types", model, partition)}
 
 
 @stage()
 def plot_joined(plan: Plan, model: str, partition: str) -> dict:
-    """The tasks whose planes are shown, in the order of the rule's inputs."""
-    return {"planes": [entry.task for entry in plan.files_of(DIVERGENCE, model)]}
+    """Nothing: the figure depends on its inputs alone."""
+    return {}
 
 
 RESULTS = (
