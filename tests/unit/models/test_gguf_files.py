@@ -1,5 +1,6 @@
 """Models in GGUF: found, hashed and loaded as others are; what cannot be read is told in one sentence."""
 
+import importlib.metadata
 import importlib.util
 import struct
 
@@ -20,6 +21,8 @@ from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import read_model_record, write_model_record
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
+from headtypes.planning.provenance import provenance_of
+from headtypes.planning.stages.registry import STAGES
 from headtypes.planning.tools.demands import check_models
 from headtypes.planning.tools.sizes import ExpectedSizes
 from headtypes.planning.user_files import UserFiles
@@ -253,3 +256,25 @@ def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch
     assert (record.package, record.folder) == ("a_package", str(package / "data"))
     assert UserFiles(read_config(given)).of_model("tiny") == []
     assert outline_of("models.tiny", record.folder, gguf=record.gguf).layers == 2
+
+
+def test_another_version_of_the_package_that_reads_it_makes_another_model(written, tmp_path, monkeypatch):
+    """Its numbers are what the package makes of quantised ones; a model that it does not read has none of it."""
+    given, others = config(written[0]), config(written[0])
+    (tmp_path / "config.json").write_text("{}")
+    others["models"]["tiny"]["source"] = {"folder": str(tmp_path)}
+    told, real = {}, importlib.metadata.version
+    for installed in ("7.1", "7.2"):
+        versions = {"gguf": installed}
+        monkeypatch.setattr(
+            importlib.metadata, "version", lambda name, versions=versions: versions.get(name) or real(name)
+        )
+        spec, other = (STAGES["fetch_model"](Plan(read_config(each)), model="tiny") for each in (given, others))
+        record = fetch_model(**spec)
+        told[installed] = (spec, other, record)
+        assert record.reader == installed
+        assert provenance_of("any", {}, {}, "", [])["packages"]["gguf"] == installed
+    (before, other, found), (after, same, anew) = told.values()
+    assert before != after
+    assert found != anew
+    assert other == same

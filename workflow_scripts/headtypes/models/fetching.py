@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoTokenizer
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import read_json, sha256_file
 from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
-from headtypes.models.gguf_files import check_gguf, read_header
+from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import longest_input
 from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, outline_of
@@ -89,6 +89,7 @@ def fetch_model(
         weights=weights,
         files={file.name: sha256_file(file) for file in others},
         pickle=pickled,
+        reader=None if gguf is None else reader_version(),
         parameters=sum(_numbers(model, file) for file in files),
         **shape,
     )

@@ -20,6 +20,7 @@ class ModelRecord:
     weights:       SHA-256 of each file of weights.
     files:         SHA-256 of each other file that the model and its tokenizer are loaded from.
     pickle:        whether the weights are a pickle.
+    reader:        of a model in GGUF, the version of the package `gguf`, on which its numbers depend.
     parameters:    how many numbers the weights hold.
     model_type, architectures: as in its `config.json`.
     layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.
@@ -34,6 +35,7 @@ class ModelRecord:
     weights: Mapping[str, str]
     files: Mapping[str, str]
     pickle: bool
+    reader: str | None = None
     parameters: int
     model_type: str
     architectures: list[str] | None

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import leftovers, read_json, sha256_path, write_json
+from headtypes.models.gguf_files import reader_version
 from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
 
 # Where results lie, unless another workflow uses this one under a prefix.
@@ -51,7 +52,9 @@ def provenance_of(
         "wildcards": wildcards,
         "spec": spec,
         "code": code,
-        "packages": {name: version(imported) for imported, name in NUMERIC_PACKAGES.items()},
+        # Every record has them all; which of them count is for the digest and, for `gguf`, the spec to say.
+        "packages": {name: version(imported) for imported, name in NUMERIC_PACKAGES.items()}
+        | {"gguf": reader_version()},
         "python": platform.python_version(),
         "git": _commit(),
         "sources": _sources(inputs, results),

@@ -2,16 +2,18 @@
 
 from headtypes.analyses.stage import given, stage
 from headtypes.core.results import Result
+from headtypes.models.gguf_files import reader_version
 from headtypes.planning.plan import Plan
 
 
 @stage()
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Where the model comes from; one that the workflow makes is an input.
+    """Where the model comes from; one that the workflow makes is an input. Of a file in GGUF, also what reads it.
 
     What its weights must be is checked (`tools.demands`) and changes no result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
+    source |= {"reader": reader_version()} if source.get("gguf") else {}
     return {"model": model, "source": None if plan.finetuned(model) else source}
 
 
