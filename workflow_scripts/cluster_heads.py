@@ -5,8 +5,7 @@ from headtypes.analyses.types.partitions import write_partition
 from headtypes.core.files import write_json
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    columns = spec.pop("distance_bins"), spec.pop("first_token", True)
-    features, shape = read_head_features(inputs.features, *columns)
+    features, shape = read_head_features(inputs.features, **spec.pop("features"))
     clustering = cluster_heads(features, **spec)
     warn(provenance, clustering.naming.warnings)
     write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})

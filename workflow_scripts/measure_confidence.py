@@ -6,8 +6,8 @@ from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    columns, seed = (spec.pop("distance_bins"), spec.pop("first_token", True)), spec.pop("seed")
-    distance = read_distance(inputs.features, *columns)
+    seed = spec.pop("seed")
+    distance = read_distance(inputs.features, **spec.pop("features"))
     heads, clusterings = head_confidence(distance, read_partition(inputs.partition), spec, seed=seed)
     write_csv(outputs.heads, heads)
     write_json(outputs.clusterings, {**clusterings, "provenance": provenance})

@@ -5,8 +5,7 @@ from headtypes.analyses.types.stability import measure_stability, own_cluster_sh
 from headtypes.core.files import write_json
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    columns = spec.pop("distance_bins"), spec.pop("first_token", True)
-    distance = read_distance(inputs.features, *columns)
+    distance = read_distance(inputs.features, **spec.pop("features"))
     labels = read_partition(inputs.partition).table["cluster"].to_numpy()
     stability = {**measure_stability(distance, labels, **spec), "own_cluster": own_cluster_share(distance, labels)}
     write_json(outputs.stability, {**stability, "provenance": provenance})

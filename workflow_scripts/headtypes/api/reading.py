@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
-from headtypes.analyses.distances.reducer import DistanceFeatures
-from headtypes.analyses.distances.results import Features
+from headtypes.analyses.distances.columns import FINE_BINS, head_features
+from headtypes.analyses.distances.measure import reducers_of, shares_of
+from headtypes.analyses.distances.results import SHARES, Features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.one_pass import read_attention
+from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
@@ -26,6 +27,7 @@ def read_heads(
     kind: str = "text",
     max_length: int | None = None,
     batch_tokens: int = 4096,
+    norms: bool = False,
 ) -> Features:
     """Read the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
 
@@ -34,6 +36,7 @@ def read_heads(
     kind:   of task, which says how long texts are cut (`encoding.encode_samples`).
     max_length: most tokens of a text; by default what model and tokenizer take.
     batch_tokens: padded tokens of a batch.
+    norms:  whether the features of norms are read as well (Kobayashi et al. 2020).
     returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0.
     Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.
     """
@@ -44,13 +47,12 @@ def read_heads(
     encoded = encode_samples(samples, tokenizer, kind, max_length or longest_input(model.config, tokenizer))
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
-    reducer = DistanceFeatures(encoded.kinds, lacks_cls(encoded.kinds))
     # The body alone: a language model's logits of every token would be computed for nothing.
     body, what = model.base_model, type(model).__name__
-    (found,) = read_attention(body, encoded, [reducer], batch_tokens=batch_tokens, what=what)
-    distance, first = split(found)
+    found = read_attention(body, encoded, reducers_of(encoded, norms), batch_tokens=batch_tokens, what=what)
     lengths = np.array(encoded.lengths, dtype=np.int32)
-    return Features(distance, lengths, encoded.truncated, [sample.id for sample in samples], first)
+    ids = [sample.id for sample in samples]
+    return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(found))
 
 
 def head_types(
@@ -63,12 +65,14 @@ def head_types(
     scale: bool = False,
     restarts: int = 50,
     seed: int = 0,
+    of: Of = "weights",
 ) -> Partition:
     """Divide the heads into types by what they look at (Guan et al. 2020, section 4).
 
     features: as `read_heads` returns them, or `distances.results.read_features`.
     distance_bins: a divisor of 64; the rest as in `clustering.cluster_heads`.
     first_token: whether the first token counts as `[CLS]` where no text has one, as with most decoders.
+    of:       whether they are divided by weights or, if these were read, by norms.
     returns   the type of each head; `partition.type_of` is [layer, head], `partition.heads_of("vertical")` their
         indices from 0, and `partition.doubtful` the types whose names are doubtful.
     Raises `InputError` where the heads cannot be divided in this way.
@@ -76,8 +80,11 @@ def head_types(
     if distance_bins < 1 or FINE_BINS % distance_bins:
         raise InputError(f"distance_bins is {distance_bins}, which does not divide the {FINE_BINS} that are stored.")
     samples, layers, heads, _ = features.distance.shape
-    first = features.first if first_token else None
-    of_heads = head_features(features.distance, distance_bins, first).reshape(samples, layers * heads, -1)
+    shares, first = (getattr(features, name) for name in SHARES[of])
+    if shares is None:
+        raise InputError("The features hold no norms; read them with norms=True.")
+    first = first if first_token else None
+    of_heads = head_features(shares, distance_bins, first).reshape(samples, layers * heads, -1)
     mean = of_heads.mean(0, dtype=np.float64)
     clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     return partition_of(clustering, mean, (layers, heads))

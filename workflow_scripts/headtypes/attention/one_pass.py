@@ -15,7 +15,7 @@ of each head's attention, for example, is
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +28,8 @@ from transformers import PreTrainedModel
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, check_heads, run_model
 from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
+from headtypes.attention.norms import KeyLengths, scale_rows
+from headtypes.attention.settings import Of
 from headtypes.data.encoding import Encoded
 from headtypes.models.products import product
 
@@ -58,11 +60,13 @@ class Block:
     group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
     heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head.
     rows:      which of the group's query rows these are.
-    attention: each row sums to one. None where no reducer of the pass reads attention. The memory is reused for the
-        next block, and other reducers read it too, so a reducer must neither keep nor change it.
+    attention: each row sums to one, for a reducer of norms after its product with `lengths`. None where no reducer of
+        the pass reads attention. The memory is reused for the next block, and other reducers read it too, so a reducer
+        must neither keep nor change it.
     outputs:   the head outputs, attention times values, in the model's precision.
     mask:      true where the model lets a token look; None where a token may look at all of its sample. None as well
         where no reducer of the pass reads attention.
+    lengths:   for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
     """
 
     layer: int
@@ -72,6 +76,7 @@ class Block:
     attention: Float[Tensor, "sample head row key"] | None
     outputs: Float[Tensor, "sample head row channel"]
     mask: Bool[Tensor, "#sample 1 row key"] | None
+    lengths: Float[Tensor, "sample head key"] | None = None
 
     @property
     def is_first(self) -> bool:
@@ -94,6 +99,7 @@ class Reducer(Protocol):
 
     reads_attention: false for a reducer that looks at head outputs alone. Where no reducer of a pass reads attention,
         none is computed row by row, and every group comes as one block.
+    of: whether it reads the weights of attention, or each token's share of the norms (`attention.norms`).
     by_head: true for a reducer that can read one head after another (`Block.heads`). Where all reducers of a pass can,
         attention of long samples is computed so on a CPU, which is faster.
     fault: what is wrong with a head `{}` of which a number is not `right`, for the message.
@@ -101,6 +107,7 @@ class Reducer(Protocol):
 
     reads_attention: bool = True
     by_head: bool = False
+    of: Of = "weights"
     fault: str = "the attention of head {} is not finite"
 
     def begin(self, about: Pass) -> None:
@@ -217,12 +224,13 @@ def read_attention(
     about = Pass(what, samples, config.num_hidden_layers, heads, kv_heads, model.dtype)
     for reducer in reducers:
         reducer.begin(about)
+    lengths = KeyLengths(model) if any(reducer.of == "norms" for reducer in reducers) else None
 
     run_model(
         model,
         encoded.input_ids,
         encoded.token_types,
-        hook=lambda batch: AttentionReader(reducers, batch),
+        hook=lambda batch: AttentionReader(reducers, batch, lengths),
         finish=lambda batch, reader, output: reader.finish(what),
         batch_tokens=batch_tokens,
         what=what,
@@ -235,7 +243,8 @@ def read_attention(
 class AttentionReader:
     """The hook of one batch: hands the attention of its layers to reducers, and leaves it as it is."""
 
-    def __init__(self, reducers: Sequence[Reducer], batch: Batch):
+    def __init__(self, reducers: Sequence[Reducer], batch: Batch, lengths: KeyLengths | None = None):
+        self._lengths = lengths
         self._reducers, self._in_blocks = reducers, any(reducer.reads_attention for reducer in reducers)
         self._by_head = all(reducer.by_head for reducer in reducers)
         self._groups = equal_lengths(batch.lengths)
@@ -272,12 +281,18 @@ class AttentionReader:
 
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor) -> None:
         """Hand over the attention of a group, and fill in its head outputs."""
+        lengths = None if self._lengths is None else self._lengths(number, layer)
         for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
             attention = part.attention(rows, self._scratch.of(part, rows))
             outputs[:, heads, rows] = product(attention, part.value)
             mask = None if part.mask is None else part.mask[:, :, rows]
-            self._add(Block(number, group, heads, rows, attention.float(), outputs[:, heads, rows], mask))
+            block = Block(number, group, heads, rows, attention.float(), outputs[:, heads, rows], mask)
+            self._add(block)
+            if lengths is not None:
+                scaled = scale_rows(block.attention, lengths[:, heads])
+                self._add(replace(block, attention=scaled, lengths=lengths[:, heads]), "norms")
 
-    def _add(self, block: Block) -> None:
+    def _add(self, block: Block, of: Of = "weights") -> None:
         for reducer in self._reducers:
-            reducer.add(block)
+            if reducer.of == of:
+                reducer.add(block)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from headtypes.attention.settings import Of
+
 # Between a condition and a reading; no name holds it.
 UNDER = "@"
 # In place of a task where a model reads none; no task has this name.
@@ -56,6 +58,13 @@ class PartitionPlan:
     k: int | None = None
     file: str | None = None
     """CSV file of the user's, instead of a clustering method."""
+    of: Of = "weights"
+    """What heads are divided and described by: weights or norms."""
+
+    @property
+    def clustering(self) -> str:
+        """The name of the way of clustering, whatever the task."""
+        return self.name.removeprefix(f"{self.task}-")
 
     @property
     def key(self) -> tuple[str, ...]:

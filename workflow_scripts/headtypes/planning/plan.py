@@ -96,9 +96,9 @@ class Plan:
     def partitions(self) -> dict[tuple[str, str], PartitionPlan]:
         """Every partition, by model and name."""
         planned = [
-            PartitionPlan(model, name, task, type_names(k), method, k)
+            PartitionPlan(model, name, task, type_names(k), method, k, of=of)
             for model, task in self.features
-            for name, (method, k) in clusterings(self.config, task).items()
+            for name, (method, k, of) in clusterings(self.config, task).items()
             if self._wanted(name)
         ]
         for name, entry in self.config.partitions.items():
@@ -291,11 +291,11 @@ class Plan:
     @cached_property
     def clusterings(self) -> list[str]:
         """Name of each way of clustering, whatever the task."""
-        return list(dict.fromkeys(f"{partition.method}-k{partition.k}" for partition in self.clustered))
+        return list(dict.fromkeys(partition.clustering for partition in self.clustered))
 
     def clustered_by(self, clustering: str) -> list[PartitionPlan]:
         """The partitions of all models that one way of clustering makes."""
-        return [partition for partition in self.clustered if f"{partition.method}-k{partition.k}" == clustering]
+        return [partition for partition in self.clustered if partition.clustering == clustering]
 
     def finetuned(self, model: str) -> Finetuned | None:
         """How the workflow makes a model; None where it does not."""

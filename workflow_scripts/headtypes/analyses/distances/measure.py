@@ -1,14 +1,16 @@
 """Distance features of every head on every sample, reduced while the model runs."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from headtypes.analyses.distances.columns import lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
-from headtypes.analyses.distances.results import Features, join_features, write_features
+from headtypes.analyses.distances.results import SHARES, Features, join_features, write_features
 from headtypes.attention.run import ModelOnTask
+from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.models.records import ModelRecord
 
@@ -32,21 +34,31 @@ def write_task_features(
         write_features(path, extract_features(samples, record, **settings), provenance)
 
 
-def extract_features(samples: list[Sample], record: ModelRecord, *, kind: str, **settings) -> Features:
+def extract_features(
+    samples: list[Sample], record: ModelRecord, *, kind: str, norms: bool = False, **settings
+) -> Features:
     """Run a model over samples and read the distance features of all its heads (Guan et al. 2020, section 3).
 
-    kind: of task, which says how its samples are cut; settings: of `ModelOnTask`. The features are those of its part's
-        samples, in the order drawn.
+    kind: of task, which says how its samples are cut; norms: whether the features of norms are read as well;
+        settings: of `ModelOnTask`. The features are those of its part's samples, in the order drawn.
     """
     run = ModelOnTask(record, **settings)
     encoded = run.encode(samples, kind)
-    (found,) = run.read(encoded, DistanceFeatures(encoded.kinds, lacks_cls(encoded.kinds)))
-    distance, first = split(found)
     read = run.samples_read(encoded)
     return Features(
-        distance=distance,
         length=np.array(encoded.lengths, dtype=np.int32)[read],
         truncated=encoded.truncated[read],
         sample_ids=[samples[index].id for index in read],
-        first=first,
+        **shares_of(run.read(encoded, *reducers_of(encoded, norms))),
     )
+
+
+def reducers_of(encoded: Encoded, norms: bool) -> list[DistanceFeatures]:
+    """The reducers that read the shares of `Features`: those of weights and, if wanted, those of norms."""
+    first = lacks_cls(encoded.kinds)
+    return [DistanceFeatures(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
+
+
+def shares_of(found: list[np.ndarray]) -> dict[str, np.ndarray | None]:
+    """What `reducers_of` read, by the names that it has in `Features`."""
+    return dict(zip(chain(*SHARES.values()), chain(*map(split, found)), strict=False))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import h5py
@@ -10,6 +11,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features
+from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, undamaged
 from headtypes.core.hdf5_files import new_hdf5
@@ -17,8 +19,10 @@ from headtypes.core.hdf5_files import new_hdf5
 # Samples in one chunk.
 _CHUNK_SAMPLES = 16
 _CACHE_BYTES = 1 << 24
-# The data sets of shares, named as in `Features`; the second is not in every file.
-_SHARES = ("distance", "first")
+# The data sets of shares and of their parts that go to the first token, named as in `Features`; all but the first are
+# not in every file.
+SHARES = {"weights": ("distance", "first"), "norms": ("norms", "norms_first")}
+_ALL_SHARES = tuple(chain(*SHARES.values()))
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Features:
     truncated:  [sample] bool, whether the sample was cut to the model's longest input.
     sample_ids: of the samples, in the same order.
     first:      the part of each share that goes to the first token, where no sample has a `[CLS]`, else None.
+    norms, norms_first: the same of norms instead of weights (`attention.norms`), if they were read, else None.
     """
 
     distance: Float32[np.ndarray, "sample layer head 69"]
@@ -37,11 +42,13 @@ class Features:
     truncated: np.ndarray
     sample_ids: list[str]
     first: Float32[np.ndarray, "sample layer head 69"] | None = None
+    norms: Float32[np.ndarray, "sample layer head 69"] | None = None
+    norms_first: Float32[np.ndarray, "sample layer head 69"] | None = None
 
 
 def write_features(path: str | Path, features: Features, provenance: dict) -> None:
     """Write features as a whole file, in compressed chunks with checksums, with their provenance."""
-    shares = {name: values for name in _SHARES if (values := getattr(features, name)) is not None}
+    shares = {name: values for name in _ALL_SHARES if (values := getattr(features, name)) is not None}
     blocks = {name: map(values.__getitem__, _blocks(len(values))) for name, values in shares.items()}
     _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, provenance)
 
@@ -74,7 +81,7 @@ def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[s
 
         shape = (len(order), *files[0]["distance"].shape[1:])
         length, truncated = (np.concatenate(list(joined(name))) for name in ("length", "truncated"))
-        shares = {name: joined(name) for name in _SHARES if name in files[0]}
+        shares = {name: joined(name) for name in _ALL_SHARES if name in files[0]}
         _write(path, shape, shares, length, truncated, sample_ids, provenance)
 
 
@@ -115,11 +122,10 @@ def read_features(path: str | Path) -> Features:
     """Read what `write_features` wrote. Raises `InputError` that names a damaged file."""
     with _opened(path) as file:
         return Features(
-            distance=file["distance"][:],
             length=file["length"][:],
             truncated=file["truncated"][:],
             sample_ids=file["sample_id"].asstr()[:].tolist(),
-            first=file["first"][:] if "first" in file else None,
+            **{name: file[name][:] for name in _ALL_SHARES if name in file},
         )
 
 
@@ -129,13 +135,18 @@ def has_first_token(path: str | Path) -> bool:
         return "first" in file
 
 
-def read_distance(path: str | Path, distance_bins: int, first_token: bool = True) -> np.ndarray:
+def read_distance(path: str | Path, distance_bins: int, first_token: bool = True, of: Of = "weights") -> np.ndarray:
     """Read the distance features of every sample: [sample, head, N + 5] float32, heads layer by layer.
 
     first_token: whether the first token counts as `[CLS]` where its attention is stored on its own.
+    of:          whether they are those of weights or of norms.
+    Raises `InputError` where the file has no norms.
     """
     with _opened(path) as file:
-        distance, first = file["distance"], file["first"] if first_token and "first" in file else None
+        distance, first = (file.get(name) for name in SHARES[of])
+        if distance is None:
+            raise InputError(f"{path} holds no norms; extract the features again with clustering.of: [weights, norms].")
+        first = first if first_token else None
         read = np.empty((*distance.shape[:-1], distance_bins + COLUMNS - FINE_BINS), np.float32)
         for block in _blocks(len(distance)):
             read[block] = head_features(distance[block], distance_bins, None if first is None else first[block])
@@ -143,12 +154,12 @@ def read_distance(path: str | Path, distance_bins: int, first_token: bool = True
 
 
 def read_head_features(
-    path: str | Path, distance_bins: int, first_token: bool = True
+    path: str | Path, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
     """Read the head features, the means over the samples: [head, N + 5] float64; and (layers, heads)."""
     with _opened(path) as file:
         shape = file["distance"].shape[1:3]
-    return read_distance(path, distance_bins, first_token).mean(0, dtype=np.float64), shape
+    return read_distance(path, distance_bins, first_token, of).mean(0, dtype=np.float64), shape
 
 
 @contextmanager
@@ -159,6 +170,6 @@ def _opened(path: str | Path):
             raise ValueError("it holds no distance features")
         if not len(file["distance"]) == len(file["length"]) == len(file["truncated"]) == len(file["sample_id"]):
             raise ValueError("its data sets are not of the same samples")
-        if "first" in file and file["first"].shape != file["distance"].shape:
+        if any(name in file and file[name].shape != file["distance"].shape for name in _ALL_SHARES):
             raise ValueError("its data sets are not of the same heads and samples")
         yield file

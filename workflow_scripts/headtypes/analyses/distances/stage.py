@@ -5,8 +5,9 @@ from headtypes.analyses.stage import Plan, encoding_of, given, stage
 
 @stage("forward", reads="samples")
 def extract_features(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut, and the arithmetic."""
-    return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
+    """How samples are cut, the arithmetic, and whether norms are read beside weights."""
+    norms = {"norms": True} if "norms" in plan.config.clustering.of else {}
+    return {"task": task, **encoding_of(plan, task), **given(plan.config.compute), **norms}
 
 
 @stage("forward", reads="samples", of="extract_features")

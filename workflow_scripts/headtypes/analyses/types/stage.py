@@ -11,7 +11,7 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     return {
         "method": entry.method,
         "k": entry.k,
-        **clustering.features,
+        "features": clustering.features(entry.of),
         "scale": clustering.scale,
         "restarts": clustering.restarts,
         "seed": derive_seed(plan.config.seed, "cluster_heads", model, partition),
@@ -21,7 +21,7 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
 @stage()
 def import_partition(plan: Plan, model: str, partition: str) -> dict:
     """The resolution in which the types are described."""
-    return plan.config.clustering.features
+    return plan.config.clustering.features()
 
 
 @stage()
@@ -49,7 +49,8 @@ def embed_heads(plan: Plan, model: str, partition: str) -> dict:
     """The resolution of the features, and the seed of t-SNE."""
     # Named for the rule that once did this: another name would be another seed.
     seed = derive_seed(plan.config.seed, "draw_projection", model, partition)
-    return {**plan.config.clustering.features, "seed": seed}
+    of = plan.partitions[model, partition].of
+    return {"features": plan.config.clustering.features(of), "seed": seed}
 
 
 @stage()
@@ -63,7 +64,7 @@ def choose_clustering(plan: Plan, model: str, task: str) -> dict:
     """The settings that all methods and numbers of clusters share."""
     clustering = plan.config.clustering
     return {
-        **clustering.features,
+        **clustering.features(),
         "scale": clustering.scale,
         "restarts": clustering.restarts,
         "models": plan.config.stability.models,

@@ -70,7 +70,7 @@ def compare_with_guan(plan: Plan) -> dict:
 @stage()
 def plot_heads(plan: Plan, model: str, partition: str) -> dict:
     """The resolution of the features."""
-    return plan.config.clustering.features
+    return plan.config.clustering.features(plan.partitions[model, partition].of)
 
 
 @stage()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from headtypes.analyses.types.names import ALL, TYPE_NAME, TYPES
 from headtypes.attention.operations import OPERATIONS, head_of
+from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, nearest, one_line
 from headtypes.core.texts import check_header
 from headtypes.data.files import files_of
@@ -224,10 +225,20 @@ def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[
     return left_out
 
 
-def clusterings(config: Config, task: str) -> dict[str, tuple[str, int]]:
-    """Name of each partition that clustering makes on a task: its method and k."""
+def clusterings(config: Config, task: str) -> dict[str, tuple[str, int, Of]]:
+    """Name of each partition that clustering makes on a task: its method, its k, and what heads are divided by."""
     clustering = config.clustering
-    return {f"{task}-{method}-k{k}": (method, k) for method in clustering.methods for k in clustering.k}
+    return {
+        f"{task}-{clustering_name(method, k, of)}": (method, k, of)
+        for of in dict.fromkeys(clustering.of)
+        for method in clustering.methods
+        for k in clustering.k
+    }
+
+
+def clustering_name(method: str, k: int, of: Of) -> str:
+    """The name of a way of clustering: method and k, after `norms` where heads are divided by norms."""
+    return f"{method}-k{k}" if of == "weights" else f"{of}-{method}-k{k}"
 
 
 def parent_of(config: Config, model: str) -> str | None:

@@ -13,6 +13,7 @@ from pydantic import Field, PrivateAttr, ValidationError, create_model, model_va
 from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.words.settings import DocumentReading, Pieces, Root
 from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS, kinds_with
@@ -86,6 +87,10 @@ class Model(Strict):
 class Clustering(Strict):
     """How heads are divided into types (Guan et al., section 4)."""
 
+    of: Annotated[list[Literal[*get_args(Of)]], Field(min_length=1)] = ["weights"]
+    """What heads are divided by: the weights of attention, as in the paper, or the norms of what each token hands over
+    (Kobayashi et al. 2020). With norms, extraction reads both; partitions by norms are named
+    `{task}-norms-{method}-k{k}`."""
     methods: Annotated[list[Method], Field(min_length=1)] = ["kmeans"]
     k: Annotated[list[Annotated[int, Field(ge=2, le=64)]], Field(min_length=1)] = [4]
     distance_bins: Literal[1, 2, 4, 8, 16, 32, 64] = 16
@@ -98,10 +103,10 @@ class Clustering(Strict):
     """Whether the first token of a sample counts as `[CLS]` for models whose tokenizer adds none, without a new
     extraction."""
 
-    @property
-    def features(self) -> dict:
+    def features(self, of: Of = "weights") -> dict:
         """How stored features are read: arguments of `distances.results.read_distance` that are not the defaults."""
-        return {"distance_bins": self.distance_bins, **({} if self.first_token else {"first_token": False})}
+        first_token = {} if self.first_token else {"first_token": False}
+        return {"distance_bins": self.distance_bins, **first_token, **({} if of == "weights" else {"of": of})}
 
 
 class Stability(Strict):

@@ -55,7 +55,7 @@ def write_atlas(plan: Plan, model: str) -> dict:
     return {
         "kinds": list(SHOWN),
         "conditions": {ablation.condition: plan.operations(ablation.condition) for ablation in ablations},
-        **plan.config.clustering.features,
+        **plan.config.clustering.features(),
     }
 
 

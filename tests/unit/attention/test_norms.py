@@ -1,0 +1,112 @@
+"""Shares of norms equal their definition (Kobayashi et al. 2020), computed densely with each family's projection."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import eager_mask
+
+from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.api.reading import head_types, read_heads
+from headtypes.attention.norms import scale_rows
+from headtypes.attention.one_pass import read_attention
+from headtypes.core.errors import InputError
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
+from tests.support.models import FAMILIES, QUESTIONS, tiny_bert, tiny_family
+from tests.unit.analyses.distances.test_reducer import defined_features
+
+SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
+# What each family calls the output projection of an attention layer; `o_proj` where nothing is said.
+PROJECTIONS = {
+    **dict.fromkeys(["bert", "electra", "ernie", "mobilebert"], "attention.output.dense"),
+    **dict.fromkeys(["roberta", "xlm-roberta", "camembert", "data2vec-text"], "attention.output.dense"),
+    "albert": "attention.dense",
+    "distilbert": "attention.out_lin",
+    "modernbert": "attn.Wo",
+    "gpt2": "attn.c_proj",
+    "opt": "self_attn.out_proj",
+    "gpt_neox": "attention.dense",
+    "nomic_bert": "self_attn.o_proj",
+}
+
+
+def defined_norms(model, family, ids, types):
+    """The shares of norms of one sample by their definition: [layer, head, query, key] float64."""
+    found = []
+
+    def attend(module, query, key, value, attention_mask=None, scaling=None, dropout=0.0, **kwargs):
+        sharing = query.shape[1] // key.shape[1]
+        key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
+        scores = query @ key.transpose(-1, -2) * (scaling or query.shape[-1] ** -0.5)
+        if attention_mask is not None:
+            scores = scores + attention_mask
+        found.append((scores.softmax(-1)[0], value[0]))
+        return (found[-1][0] @ value).transpose(1, 2).contiguous(), None
+
+    AttentionInterface.register("norms_reference", attend)
+    AttentionMaskInterface.register("norms_reference", eager_mask)
+    model = copy.deepcopy(model).double().requires_grad_(False)
+    model.set_attn_implementation("norms_reference")
+    inputs = {"input_ids": torch.tensor([ids])} | ({} if types is None else {"token_type_ids": torch.tensor([types])})
+    with torch.inference_mode():
+        model(**inputs)
+    name = PROJECTIONS.get(family, "o_proj")
+    weights = [module.weight for path, module in model.named_modules() if path.endswith(name)]
+    weights = weights if len(weights) == len(found) else weights * len(found)
+    norms = np.zeros((len(found), *found[0][0].shape))
+    for layer, ((attention, value), weight) in enumerate(zip(found, weights, strict=True)):
+        into = weight if family == "gpt2" else weight.T
+        for head, of_head in enumerate(into.reshape(len(value), value.shape[-1], -1)):
+            for s, t in np.ndindex(*attention.shape[1:]):
+                norms[layer, head, s, t] = (attention[head, s, t] * value[head, t] @ of_head).norm()
+    return norms / norms.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_norms_in_padded_batches_equal_the_definition_on_single_samples(family):
+    model, tokenizer = tiny_family(family)
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    reducers = [DistanceFeatures(encoded.kinds), DistanceFeatures(encoded.kinds, of="norms")]
+    weights, norms = read_attention(model, encoded, reducers, batch_tokens=10_000, what="test")
+    assert np.abs(weights - norms).max() > 0.01
+    for index, ids in enumerate(encoded.input_ids):
+        defined = defined_norms(model, family, ids, encoded.token_types and encoded.token_types[index])
+        special = {
+            getattr(tokenizer, f"{kind}_token") or getattr(tokenizer, f"{other}_token"): f"[{kind.upper()}]"
+            for kind, other in (("cls", "bos"), ("sep", "eos"))
+        }
+        expected = defined_features(defined, tokenizer.convert_ids_to_tokens(ids), special, 64)
+        np.testing.assert_allclose(norms[index], expected, atol=1e-6, rtol=0)
+
+
+def test_a_head_that_hands_over_nothing_has_shares_of_zero():
+    attention, lengths = torch.rand(1, 2, 3, 3), torch.tensor([[[1.0, 2, 0], [0, 0, 0]]])
+    shares = scale_rows(attention, lengths) * lengths[:, :, None]
+    assert shares[0, 1].eq(0).all()
+    torch.testing.assert_close(shares[0, 0].sum(-1), torch.ones(3))
+    assert shares[0, 0, :, 2].eq(0).all()
+
+
+def test_head_outputs_that_are_gated_before_they_are_projected_are_refused():
+    model, tokenizer = tiny_bert(layers=2)
+    gate = model.bert.encoder.layer[1].attention.output.dense.register_forward_pre_hook(lambda _, read: (read[0] * 2,))
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    with pytest.raises(InputError, match="head outputs of layer 2 than multiply"):
+        read_attention(
+            model.base_model, encoded, [DistanceFeatures(encoded.kinds, of="norms")], batch_tokens=99, what=""
+        )
+    gate.remove()
+
+
+def test_heads_divided_by_norms_are_other_types_than_by_weights():
+    model, tokenizer = tiny_bert(layers=3)
+    texts = [context for _, context in QUESTIONS]
+    read = read_heads(model, tokenizer, texts, norms=True)
+    assert np.array_equal(read.distance, read_heads(model, tokenizer, texts).distance)
+    weights, norms = (head_types(read, k=3, of=of).type_of for of in ("weights", "norms"))
+    assert (weights != norms).any()
+    with pytest.raises(InputError, match="hold no norms"):
+        head_types(read_heads(model, tokenizer, texts), of="norms")

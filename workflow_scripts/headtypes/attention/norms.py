@@ -1,0 +1,89 @@
+"""Norms: attention times the length of what each token hands over through a head (Kobayashi et al. 2020).
+
+What a query gets from a key is `A[s, t] v_t W_O`, with `v_t` the key's value, its bias included, and `W_O` the head's
+slice of the layer's output projection. Its length is `A[s, t] ||v_t W_O||`: a factor for each key and head, so that
+norms are read in blocks as weights are. With `W_O^T = Q R`, `||v W_O|| = ||v R^T||`, which has as many numbers as a
+value instead of as many as the model is wide.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+from transformers.pytorch_utils import Conv1D
+
+from headtypes.attention.hook import Layer, open_attention, run
+from headtypes.core.errors import InputError
+
+
+class KeyLengths:
+    """The length of what each token hands over through each head of a model, `||v_t W_O||`.
+
+    Raises `InputError` where what a head hands over is not its values times a matrix.
+    """
+
+    def __init__(self, model: PreTrainedModel):
+        self._roots = [_root(weight) for weight in _output_projections(model)]
+
+    def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head key"]:
+        """Those of a layer in float32; number: the layer's, from 0."""
+        return (layer.value.float() @ self._roots[number]).norm(dim=-1)
+
+
+def scale_rows(
+    attention: Float[Tensor, "sample head row key"], lengths: Float[Tensor, "sample head key"]
+) -> Float[Tensor, "sample head row key"]:
+    """Divide rows of attention, in place, by the sum of their norms: times the lengths, they are shares of it.
+
+    lengths: as `KeyLengths` has them. A row to which nothing is handed over becomes zero.
+    """
+    sums = torch.matmul(attention, lengths[..., None])
+    return attention.div_(sums.masked_fill_(sums == 0, torch.inf))
+
+
+def _output_projections(model: PreTrainedModel) -> list[Float[Tensor, "head channel width"]]:
+    """The output projection of each layer: the only module that reads the head outputs, in a run on a few tokens.
+
+    The head outputs are random in this run, so that nothing else equals them by chance.
+    """
+    of_layers: list[tuple[Tensor, list[nn.Module]]] = []
+
+    def attend(number: int, layer: Layer) -> Tensor:
+        outputs = torch.randn_like(layer.zero_outputs())
+        of_layers.append((outputs.transpose(1, 2).flatten(2), []))
+        return outputs
+
+    def look(module: nn.Module, arguments: tuple) -> None:
+        if of_layers and arguments and isinstance(arguments[0], Tensor):
+            outputs, readers = of_layers[-1]
+            read = arguments[0]
+            if read.shape[-1] == outputs.shape[-1] and torch.equal(read.reshape(-1), outputs.reshape(-1)):
+                readers.append(module)
+
+    ids = torch.zeros((1, 3), dtype=torch.int64, device=model.device)
+    looks = [module.register_forward_pre_hook(look) for module in model.modules() if not list(module.children())]
+    try:
+        with open_attention(model), torch.inference_mode(), torch.random.fork_rng():
+            run(model, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, attend)
+    finally:
+        for handle in looks:
+            handle.remove()
+    heads = model.config.num_attention_heads
+    return [_weight(model, number, readers).unflatten(0, (heads, -1)) for number, (_, readers) in enumerate(of_layers)]
+
+
+def _weight(model: PreTrainedModel, number: int, readers: list[nn.Module]) -> Float[Tensor, "channels width"]:
+    readers = [module for module in readers if not isinstance(module, nn.Identity | nn.Dropout)]
+    weight = readers[0].weight if len(readers) == 1 and isinstance(readers[0], nn.Linear | Conv1D) else None
+    if weight is None or not weight.is_floating_point():
+        raise InputError(
+            f"{type(model).__name__} does more to the head outputs of layer {number + 1} than multiply them by a "
+            "matrix, so that its heads have no norms; read weights alone (clustering.of: [weights])."
+        )
+    return weight.detach() if isinstance(readers[0], Conv1D) else weight.detach().transpose(0, 1)
+
+
+def _root(projection: Float[Tensor, "head channel width"]) -> Float[Tensor, "head channel root"]:
+    """A smaller matrix that gives every value the same length as the projection: `R^T`, with `W_O^T = Q R`."""
+    _, root = torch.linalg.qr(projection.double().transpose(1, 2), mode="r")
+    return root.transpose(1, 2).float().contiguous()

@@ -1,0 +1,6 @@
+"""What is read of attention, for whatever plans jobs as well: nothing is imported."""
+
+from typing import Literal
+
+# Attention as it leaves the softmax, or each token's share of the norms of what is handed over (`attention.norms`).
+Of = Literal["weights", "norms"]
