@@ -130,6 +130,7 @@ def full_config(folder: Path) -> dict:
             },
         },
         "clustering": {
+            "of": ["weights"],
             "methods": ["kmeans"],
             "k": [3, 4],
             "distance_bins": 16,

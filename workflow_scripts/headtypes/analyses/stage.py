@@ -82,6 +82,11 @@ def encoding_of(plan: Plan, task: str) -> dict:
     return {"kind": kind.name, **{key: entry.max_seq_length for key in kind.keys if key == "max_seq_length"}}
 
 
+def samples_of(plan: Plan, task: str) -> dict:
+    """How a task's samples are read by a model, and the arithmetic."""
+    return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
+
+
 def words_of(plan: Plan, task: str) -> dict:
     """How a task's words are read by a model, and the arithmetic."""
     lengths = {"max_seq_length": plan.config.tasks[task].max_seq_length, "pieces": plan.config.words.pieces}

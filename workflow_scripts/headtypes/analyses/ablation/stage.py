@@ -3,8 +3,7 @@
 from typing import Any
 
 from headtypes.analyses.ablation.curve_sets import most_sets
-from headtypes.analyses.distances.stage import extract_features
-from headtypes.analyses.stage import Plan, given, share_of, stage
+from headtypes.analyses.stage import Plan, given, samples_of, share_of, stage
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.registry import KINDS
 
@@ -22,7 +21,7 @@ def _sets_of_curves(plan: Plan, wildcards: Any, rows: int) -> float:
 @stage("forward", reads="samples")
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, and the arithmetic."""
-    return extract_features(plan, model, task)
+    return samples_of(plan, task)
 
 
 @stage("forward", reads="questions")

@@ -1,7 +1,6 @@
 """How much heads of a decoder attend beyond sinks and recent tokens."""
 
-from headtypes.analyses.distances.stage import extract_features
-from headtypes.analyses.stage import Plan, stage
+from headtypes.analyses.stage import Plan, samples_of, stage
 from headtypes.core.seeds import derive_seed
 
 
@@ -9,7 +8,7 @@ from headtypes.core.seeds import derive_seed
 def measure_reach(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, the arithmetic, and which tokens count as sinks and as recent."""
     sizes = {"sink_size": plan.config.export.sink_size, "recent_size": plan.config.export.recent_size}
-    return {**extract_features(plan, model, task), **sizes}
+    return {**samples_of(plan, task), **sizes}
 
 
 @stage()
