@@ -13,6 +13,7 @@ import re
 import secrets
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -92,12 +93,27 @@ def join_run() -> str | None:
 
 
 def run_beside() -> str | None:
-    """The sentence about another live run; changes nothing.
-
-    Raises `InputError` where a run could not mark itself.
-    """
-    _check_writable(next(path for path in (_ALIVE, _FOLDER, Path()) if path.exists()))
+    """The sentence about another live run; changes nothing."""
     return _in_use(_others())
+
+
+def check_writable() -> None:
+    """Raise `InputError` where a run could not mark itself, and Snakemake would say so with a traceback."""
+    _check_writable(next(path for path in (_ALIVE, _FOLDER, Path()) if path.exists()))
+
+
+def only_to_read(where: Path) -> Path | None:
+    """Make a folder in place of Snakemake's own where that cannot be written: even to plan, it makes files in it.
+
+    returns the folder, in `where`, with links to what is known of earlier runs; None where Snakemake's own will do.
+    """
+    with suppress(InputError):
+        check_writable()
+        return None
+    folder = Path(tempfile.mkdtemp(dir=where))
+    for kept in filter(Path.is_dir, (_FOLDER.absolute() / name for name in ("metadata", "incomplete"))):
+        (folder / kept.name).symlink_to(kept)
+    return folder
 
 
 def _in_use(others: list[Alive]) -> str | None:
@@ -179,7 +195,8 @@ def _mark(what: Literal["run", "job"], title: str) -> Path | None:
         _ALIVE.mkdir(parents=True, exist_ok=True)
     _check_writable(_ALIVE)
     # In two containers, host and process can be the same.
-    path = _ALIVE / f"{what}.{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}"
+    # Absolute, since Snakemake leaves the folder of --directory before it ends.
+    path = _ALIVE.absolute() / f"{what}.{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
         file = _locked(path)
     except OSError:
