@@ -26,7 +26,11 @@ from headtypes.deposit.parts import check_complete, paths_of_machine
 from headtypes.deposit.study import collect
 from headtypes.deposit.writing import check_new, write_folder
 from headtypes.planning.provenance import is_shard
+from headtypes.planning.tools.agreement import disagreements
 from headtypes.planning.tools.audit import audit
+
+# Of files that are in no deposit, how many are named.
+_NAMED = 20
 
 
 def main(arguments: list[str]) -> None:
@@ -43,7 +47,10 @@ def main(arguments: list[str]) -> None:
     study, parts = collect(jobs, config, SCRIPTS.parent, configfile="config.yaml", **about)
     write_folder(asked.output, parts, partial(write_crate, study=study, parts=parts))
     if others:
-        print(f"Left out, since no job of this experiment makes them: {len(others)} files, such as {others[0]}.")
+        named = f"{', '.join(others[:_NAMED])}{' and others' if len(others) > _NAMED else ''}"
+        print(f"Left out, since no job of this experiment makes them: {len(others)} files: {named}.")
+    for sentence in disagreements(jobs):
+        print(f"Before you publish: {sentence}")
     if found := paths_of_machine(parts):
         file, path = found[0]
         print(f"Before you publish, look for paths of this machine, such as {path} in {file} ({len(found)} in all).")

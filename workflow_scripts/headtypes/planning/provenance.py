@@ -19,6 +19,7 @@ from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
 RESULTS = Path("results")
 # What a record holds, and more.
 _RECORD = {"rule": str, "wildcards": dict, "spec": dict, "code": str, "sources": dict, "inputs": dict, "sha256": str}
+_RECORD |= {"packages": dict, "python": str, "threads": int}
 # What identifies a model or a data set on any machine.
 _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
@@ -59,6 +60,11 @@ def provenance_of(
         "git": _commit(),
         "sources": _sources(inputs, results),
     }
+
+
+def packages() -> dict[str, str]:
+    """The versions that every record has; which of them count is for the digest and, of `gguf`, the spec to say."""
+    return {**{name: version(imported) for imported, name in NUMERIC_PACKAGES.items()}, "gguf": reader_version()}
 
 
 def forget(outputs: Iterable[str]) -> None:
@@ -217,16 +223,21 @@ def beside(path: str | Path) -> Path:
 
 def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
     """Models and data that files come from: {models/…, tasks/… or training/…: what identifies them}."""
-    sources, folder = {}, results / "sources"
-    for path in map(Path, paths):
-        if results_folder(path) != results:
-            continue
-        sources |= (recorded(path) or {}).get("sources", {})
-        if path.is_relative_to(folder) and path.suffix == ".json":
-            source = read_json(path)
-            name = path.relative_to(folder).with_suffix("").as_posix()
-            sources[name] = {key: source[key] for key in _IDENTITY if source.get(key) is not None}
+    sources = {}
+    for path in paths:
+        if results_folder(path) == results:
+            sources |= (recorded(path) or {}).get("sources", {}) | source_of(path, results)
     return sources
+
+
+def source_of(path: str | Path, results: Path) -> dict[str, dict]:
+    """The model or data that a file of `results/sources` describes; nothing for other files."""
+    path, folder = Path(path), results / "sources"
+    if not (path.is_relative_to(folder) and path.suffix == ".json" and path.is_file()):
+        return {}
+    source = read_json(path)
+    name = path.relative_to(folder).with_suffix("").as_posix()
+    return {name: {key: source[key] for key in _IDENTITY if source.get(key) is not None}}
 
 
 @cache
