@@ -181,6 +181,7 @@ def fetched(results: Path, given: dict, folder: str) -> None:
     spec = fetch_model(Plan(read_config(given)), "tiny")
     write_json(results / "sources/models/tiny.json", {"folder": folder, "weights": {"model.safetensors": "1" * 64}})
     rest = {"rule": "fetch_model", "wildcards": {}, "code": "", "sources": {}, "inputs": {}, "sha256": ""}
+    rest |= {"packages": {}, "python": "", "threads": 1}
     write_json(results / "provenance/sources/models/tiny.json.json", {"spec": spec, **rest})
 
 
