@@ -1,6 +1,7 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import read_json, sha256_file
-from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
+from headtypes.models.files import MODEL_FILES, PICKLES, check_beside, model_files, place_of, pretrained, weight_files
 from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import longest_input
@@ -24,8 +25,8 @@ _POINTERS = {
     "config.json": ("configuration_files", "transformers_weights"),
     "tokenizer_config.json": ("fast_tokenizer_files",),
 }
-# With the package peft, it has Transformers change the model, or load another.
-_ADAPTER = "adapter_config.json"
+# Of tokenizer_config.json: where the tokenizer was read when it was saved; Transformers takes those beside it.
+_SAVED_FROM = ("tokenizer_file", "special_tokens_map_file", "added_tokens_file")
 
 
 def fetch_model(
@@ -66,8 +67,9 @@ def fetch_model(
             f"set models.{model}.source.pickle: true."
         )
         raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
-    _check_pointers(f"models.{model}", folder)
-    _check_counts(f"models.{model}", folder)
+    if gguf is None:
+        _check_pointers(f"models.{model}", folder)
+        _check_counts(f"models.{model}", folder)
     shape = _shape(f"models.{model}", folder, gguf)
     check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle, gguf))
     weights = {file.name: sha256_file(file) for file in files}
@@ -107,11 +109,23 @@ def _check_pointers(key: str, folder: Path) -> None:
                     f"{key}: {folder} has the key {pointer} in its {name}, by which other files are read than those of "
                     "the usual names; remove the key, and give the files that you want these names."
                 )
-    if (folder / _ADAPTER).exists():
-        raise InputError(
-            f"{key}: {folder} holds {_ADAPTER}, with which Transformers loads another model once the package peft is "
-            "installed; merge the adapter into the weights (merge_and_unload) and save these, or remove the file."
-        )
+        for pointer, file in contents.items() if isinstance(contents, dict) else ():
+            if (
+                pointer.endswith("_file")
+                and pointer not in _SAVED_FROM
+                and isinstance(file, str)
+                and os.path.exists(file)
+            ):
+                raise InputError(
+                    f"{key}: {folder} has the key {pointer} in its {name}, by which {shortened(file)} may be read; "
+                    "remove the key, and put the file into the model's folder."
+                )
+        if isinstance(contents, dict) and (contents.get("quantization_config") or contents.get("compression_config")):
+            raise InputError(
+                f"{key}: {folder} has weights that are quantised (quantization_config in its {name}), whose numbers "
+                "depend on packages that are not recorded; name the model in floating-point numbers, or a file in GGUF."
+            )
+    check_beside(key, folder)
 
 
 def _check_counts(key: str, folder: Path) -> None:
@@ -141,6 +155,8 @@ def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
     """
     if set(record.weights) != {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}:
         raise _changed(record, "the files of its weights are others than when it was fetched")
+    if record.gguf is None:
+        check_beside(f"models.{record.name}", record.folder)
     for name, digest in expected.items():
         file = Path(record.folder, name)
         if not file.is_file():
@@ -171,7 +187,8 @@ def _loading(otherwise: str) -> Iterator[None]:
 def _tokenizer_of(key: str, folder: str | Path, gguf: str | None):
     where = f"{key}: {Path(folder, gguf or '')}"
     with _loading(f"{where} has no tokenizer that loads"):
-        tokenizer = AutoTokenizer.from_pretrained(**pretrained(folder, gguf))
+        # With the package mistral-common, tekken.json would be read by that one.
+        tokenizer = AutoTokenizer.from_pretrained(**pretrained(folder, gguf), mistral_format=False)
         ordinary = len(tokenizer) - len(tokenizer.all_special_ids)
     if not tokenizer.is_fast:
         raise InputError(f"{where} has no fast tokenizer, which is needed for character offsets; add tokenizer.json.")

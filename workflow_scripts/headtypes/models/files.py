@@ -1,9 +1,14 @@
 """Where a model's files are, and which of them matter."""
 
+import atexit
 import importlib.util
 import os
+import re
+import shutil
+import tempfile
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +26,16 @@ MODEL_FILES = (
     "vocab.*",
     "merges.txt",
     "*.model",
+    "tekken.json",
+    "normalizer.json",
+    "entity_vocab.json",
 )
 # Weights that can run code when they are read.
 PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
+# With the package peft, it has Transformers change the model, or load another.
+_ADAPTER = "adapter_config.json"
+# As Transformers names the files of a checkpoint that was saved by several processes.
+_SHARD = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors$")
 
 
 def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
@@ -106,5 +118,33 @@ def gguf_among(weights: Iterable[str]) -> str | None:
 
 def pretrained(folder: str | Path, gguf: str | None = None) -> dict[str, Any]:
     """The arguments by which every `from_pretrained` of Transformers finds a model's files, in its folder alone."""
-    arguments = {"pretrained_model_name_or_path": str(folder), "local_files_only": True, "trust_remote_code": False}
+    alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
+    arguments = {"pretrained_model_name_or_path": str(alone), "local_files_only": True, "trust_remote_code": False}
     return arguments if gguf is None else {**arguments, "gguf_file": gguf}
+
+
+@cache
+def _folder_of(file: str) -> str:
+    """A folder in which a file is alone: Transformers reads what else it finds beside a model in GGUF."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.symlink(file, Path(folder, os.path.basename(file)))
+    return folder
+
+
+def check_beside(key: str, folder: str | Path) -> None:
+    """Raise `InputError` where a folder holds files with which Transformers loads another model than its weights.
+
+    key: of the model, for the message.
+    """
+    if Path(folder, _ADAPTER).exists():
+        raise InputError(
+            f"{key}: {folder} holds {_ADAPTER}, with which Transformers loads another model once the package peft is "
+            "installed; merge the adapter into the weights (merge_and_unload) and save these, or remove the file."
+        )
+    shards = [file.name for file in Path(folder).iterdir() if _SHARD.match(file.name)]
+    if shards:
+        raise InputError(
+            f"{key}: {folder} holds {min(shards)}, of a checkpoint in shards, which Transformers loads instead of the "
+            "model's weights; move the shards elsewhere, or save the model as model.safetensors."
+        )

@@ -27,7 +27,7 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
     """The config.json of a fetched model, as Transformers reads it, without what says how to compute the same."""
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
-    config._attn_implementation = None
+    config._attn_implementation = config._experts_implementation = None
     if hasattr(config, "chunk_size_feed_forward"):
         # Texts whose length it does not divide could not be computed.
         config.chunk_size_feed_forward = 0
