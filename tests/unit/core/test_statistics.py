@@ -14,9 +14,12 @@ from headtypes.core.statistics import (
     draw_units,
     mean_intervals,
     mean_over,
+    p_of_ranked,
     p_of_side,
     p_values,
+    ranked_bounds,
     ratio_intervals,
+    resampled_means,
     score_intervals,
 )
 
@@ -379,3 +382,46 @@ def test_what_is_better_when_it_is_lower_drops_where_it_rises():
     assert table.loc[1, "drop_loss_p"] < 0.05
     other = score_intervals({"loss": sums}, baseline=0, sizes=sizes, **SETTINGS)
     assert other["drop_loss_low"].tolist() == (-table["drop_loss_high"]).tolist()
+
+
+TRUTHS = {
+    # Rank of the truth that is claimed to be above 0, the truths, and whether the claim is true.
+    "smallest, all on the limit": (-1, [0.0] * 12, False),
+    "smallest, one on the limit": (-1, [0.0, *[4.0] * 11], False),
+    "smallest, all just above": (-1, [0.5] * 12, True),
+    "largest, all on the limit": (1, [0.0] * 12, False),
+    "largest, one just above": (1, [0.5, *[-4.0] * 11], True),
+    "fourth, three far above": (4, [*[4.0] * 3, *[0.0] * 9], False),
+    "fourth, four just above": (4, [*[0.5] * 4, *[-4.0] * 8], True),
+}
+
+
+@pytest.mark.parametrize("case", TRUTHS)
+def test_ranked_estimates_hold_few_false_claims_and_fail_few_true_ones(case):
+    """Truths in standard errors; of the minimum of twelve true claims, a bootstrap of the minimum fails nearly all."""
+    rank, truths, true = TRUTHS[case]
+    units, trials, wrong = 60, 200, 0
+    rng = np.random.default_rng(5)
+    for trial in range(trials):
+        noise = rng.normal(0, np.sqrt(units), (units, len(truths)))
+        means = resampled_means(noise + truths, np.ones(units), seed=trial, resamples=1000)
+        low, high = ranked_bounds(means, np.ones(units), rank)
+        wrong += bool(high <= 0 if true else low > 0)
+        assert (p_of_ranked(means, np.ones(units), 0, "above", rank) < 0.05) == (not low <= 0 < high)
+    # Five percent, and what 200 trials scatter.
+    assert wrong <= trials * 0.05 + 6
+
+
+def test_a_ranked_claim_below_is_the_other_side_of_one_above():
+    means = resampled_means(np.random.default_rng(2).normal(0.2, 1, (60, 5)), np.ones(60), seed=1, resamples=1000)
+    for rank in range(1, 6):
+        above = p_of_ranked(means, np.ones(60), 0.1, "above", rank)
+        assert above == pytest.approx(p_of_ranked(-means, np.ones(60), -0.1, "below", 6 - rank), rel=1e-6)
+
+
+def test_one_ranked_estimate_is_an_estimate():
+    means = resampled_means(np.random.default_rng(2).normal(0.3, 1, (60, 1)), np.ones(60), seed=1, resamples=1000)
+    low, high = bounds(means[:, 0], np.ones(60))
+    for rank in (1, -1):
+        assert ranked_bounds(means, np.ones(60), rank) == pytest.approx((low, high))
+        assert p_of_ranked(means, np.ones(60), 0, "above", rank) == p_of_side(means[:, 0], np.ones(60), 0, "above")

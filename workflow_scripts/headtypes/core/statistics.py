@@ -204,6 +204,33 @@ def p_of_side(means: np.ndarray, sizes: np.ndarray, limit: float, side: str) -> 
     return _p_of_tail(np.minimum(share, 1 - share), sizes, len(means))
 
 
+def ranked_bounds(
+    means: np.ndarray, sizes: np.ndarray, rank: int, level: float = LEVEL
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval of the truth that is the `rank`-th largest of several, [2], from estimates of each.
+
+    means: [resample, estimate]; rank: from 1, or from -1 for the smallest; sizes: as in `bounds`.
+
+    The largest of estimates lies above the largest of the truths, and resampled once more further above, so that it
+    is not resampled: the ends are of the single intervals, at levels by which at least `rank` truths are above the
+    lower one, and at most `rank - 1` above the upper one (the partial conjunction of Benjamini and Heller 2008; for the
+    smallest and the largest the intersection-union test of Berger 1982 on one side, and Bonferroni's on the other).
+    """
+    above, below = _corrections(means.shape[-1], rank)
+    low, _ = bounds(means, sizes, 1 - (1 - level) / below)
+    _, high = bounds(means, sizes, 1 - (1 - level) / above)
+    return np.sort(low)[-above], np.sort(high)[-above]
+
+
+def p_of_ranked(means: np.ndarray, sizes: np.ndarray, limit: float, side: str, rank: int) -> float:
+    """As `p_of_side`, of the truth that is the `rank`-th largest of several; below 0.05 as `ranked_bounds` ends."""
+    above, below = _corrections(means.shape[-1], rank)
+    share = _share_at_most(means, limit) if side == "above" else 1 - _share_at_most(-means, -limit)
+    exceeds = below * np.sort(_p_of_tail(share, sizes, len(means), below))[above - 1]
+    falls_short = above * np.sort(_p_of_tail(1 - share, sizes, len(means), above))[below - 1]
+    return float(min(1.0, exceeds, falls_short))
+
+
 def resampled_means(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int) -> np.ndarray:
     """Means over the units drawn, [resample, column].
 
@@ -315,15 +342,21 @@ def _share_at_most(means: np.ndarray, limit: float) -> np.ndarray:
     return np.where(crossed == 0, 0.0, np.where(crossed > last, 1.0, (index[0] + within) / last))
 
 
-def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int) -> np.ndarray:
+def _corrections(estimates: int, rank: int) -> tuple[int, int]:
+    """How many of so many truths have to be above for the `rank`-th largest to be, and how many below for it not to."""
+    above = rank if rank > 0 else estimates + 1 + rank
+    return above, estimates + 1 - above
+
+
+def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int, correction: int = 1) -> np.ndarray:
     """The p-value at which `_expanded_tail` is the given tail, which is a share of resamples of at most 1."""
     units = _effective_units(sizes)
     p, least = (
         2 * stdtr(units - 1, ndtri(np.minimum(share, 0.5)) * np.sqrt((units - 1) / units))
         for share in (tails, 1 / (resamples + 1))
     )
-    # The 95 % intervals of three or four units end beyond what so many resamples reach.
-    least = min(least, np.nextafter(ALPHA, 0))
+    # The 95 % intervals of three or four units, and corrected ones, end beyond what so many resamples reach.
+    least = min(least, np.nextafter(ALPHA / correction, 0))
     return np.maximum(p, least)
 
 

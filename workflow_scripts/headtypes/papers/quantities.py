@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headtypes.core.statistics import bounds, p_of_side
+from headtypes.core.statistics import bounds, p_of_ranked, p_of_side, ranked_bounds
 from headtypes.papers.published import Published
 
 HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
@@ -23,6 +23,26 @@ THIRDS: tuple[Third, ...] = ("first", "middle", "last")
 def third_of(layer: int, layers: int) -> Third:
     """The third of the layers that the middle of a layer (from 0) lies in, for models of any depth."""
     return THIRDS[(6 * layer + 3) // (2 * layers)]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A measure of several numbers, [..., number], of which the `rank`-th largest is claimed (from -1, the smallest).
+
+    Called, it gives that number. It is not resampled: see `statistics.ranked_bounds`.
+    """
+
+    several: Measure
+    rank: int
+
+    def __call__(self, evidence: Any) -> np.ndarray:
+        """[...] the number of that rank."""
+        return np.sort(self.several(evidence), axis=-1)[..., -self.rank if self.rank > 0 else -1 - self.rank]
+
+
+def resampled(measure: Measure) -> Measure:
+    """What is measured on resamples: of ranked numbers each by itself."""
+    return measure.several if isinstance(measure, Ranked) else measure
 
 
 class NoVerdictError(Exception):
@@ -49,6 +69,18 @@ class Measured:
         """With the interval and p-values of resampled means; sizes: of the drawn units, as in `statistics.bounds`."""
         low, high = bounds(means, sizes)
         return cls(value, float(low), float(high), lambda limit, side: float(p_of_side(means, sizes, limit, side)))
+
+    @classmethod
+    def drawn_for(cls, measure: Measure, value: float, means: np.ndarray, sizes: np.ndarray) -> "Measured":
+        """As `drawn`, from what `resampled` of a measure gives, [resample], or of a ranked one [resample, number]."""
+        if not isinstance(measure, Ranked):
+            return cls.drawn(value, means, sizes)
+        low, high = ranked_bounds(means, sizes, measure.rank)
+
+        def p_value(limit: float, side: str) -> float:
+            return p_of_ranked(means, sizes, limit, side, measure.rank)
+
+        return cls(value, float(low), float(high), p_value)
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from tests.support.clark_results import CLARK, gradients_of, head_values, layers
 PUBLISHED = read_clark2019(CLARK)
 TEXTS = {claim.id: claim for claim in TEXT_CLAIMS}
 # What the paper says without a value, and the released figures do not show.
-IN_WORDS = {"little-self", "special-over-half", "sep-no-op", "broad-spread", "layers-alike"}
+IN_WORDS = {"little-self", "special-over-half", "sep-no-op", "broad-spread", "layers-alike", "broad-lower-layers"}
 
 
 @dataclass
@@ -63,6 +63,14 @@ def looked_at_by_all() -> Evidence:
     return heads(sep_to_sep=(slice(4, 8), 0.95), other_to_sep=(slice(4, 8), 0.97))
 
 
+def narrow_at_first() -> Evidence:
+    """Broad heads stand in the second layer alone."""
+    evidence = Evidence()
+    for name in ("entropy", "peak"):
+        evidence.heads[name][:2] = evidence.heads[name][1::-1].copy()
+    return evidence
+
+
 def peaked() -> Evidence:
     evidence = Evidence()
     evidence.heads["peak"][evidence.heads["entropy"] > 3.9] = 0.2
@@ -92,7 +100,7 @@ BROKEN = {
     "special-over-half": [heads(special=(EVERYWHERE, 0.4))],
     "sep-looks-at-sep": [heads(sep_to_sep=(slice(4, 8), 0.8)), looked_at_by_all()],
     "sep-no-op": [Evidence(gradients=gradients_of({"sep": 0.7}))],
-    "broad-lower-layers": [heads(entropy=(slice(5, 6), 3.75))],
+    "broad-lower-layers": [narrow_at_first()],
     "broad-spread": [peaked()],
     "cls-broad-last": [as_broad_before(), heads(entropy_cls=(slice(11, 12), 2.5))],
     "layers-alike": [Evidence(layers=layers_of(0.02))],
@@ -129,7 +137,6 @@ def test_the_numbers_are_those_of_the_released_figures_worked_out_by_hand():
         "sep-middle": [2.15 / 4],
         "punctuation-deep": [1.22 / 4 - 0.36 / 4, 1.22 / 4 - 0.20 / 4],
         "sep-looks-at-sep": [3.61 / 4, 3.61 / 4 - 2.13 / 4],
-        "broad-lower-layers": [3.60 - 2.86],
         "cls-broad-last": [3.90 - 3.65, 3.90 - 2.81],
     }
     for name, numbers in by_hand.items():
@@ -202,6 +209,26 @@ def test_without_a_loss_nothing_is_said_of_gradients(gradients, reason):
     assert not quantities.of_kind("layer.gradient.all")
 
 
+def test_of_sep_nothing_is_said_where_heads_do_not_look_at_it():
+    """[SEP] looks at itself little, in a model none of whose heads look at it."""
+    evidence = heads(sep=(EVERYWHERE, 0.03), sep_to_sep=(EVERYWHERE, 0.07))
+    verdict = judge(TEXTS["sep-looks-at-sep"], evidence.quantities())
+    assert verdict.verdict == NO_VERDICT
+    assert verdict.reason.startswith(
+        "heads are not shown to look at [SEP]: mean attention to [SEP] in the middle third"
+    )
+    at_the_limit = heads(sep=(slice(4, 8), 0.25))
+    at_the_limit.noise = 0.05
+    assert judge(TEXTS["sep-looks-at-sep"], at_the_limit.quantities()).verdict == NO_VERDICT
+
+
+def test_a_narrow_mean_hides_no_broad_heads_of_the_first_layer():
+    evidence = heads(entropy=(slice(0, 1), 1.0))
+    evidence.heads["entropy"][0, 3], evidence.heads["peak"][0] = 4.2, 0.05
+    assert evidence.heads["entropy"].mean(axis=1).argmin() == 0
+    assert judge(TEXTS["broad-lower-layers"], evidence.quantities()).verdict == HOLDS
+
+
 def test_what_no_head_or_layer_shows_gets_no_verdict():
     narrow = heads(entropy=(EVERYWHERE, 1.0))
     assert judge(TEXTS["broad-spread"], narrow.quantities()).reason == "there are no broad heads"
@@ -240,7 +267,7 @@ def test_models_of_another_depth_are_judged_by_thirds(layers, judged):
     verdict = judge(TEXTS["cls-early"], evidence.quantities())
     assert verdict.verdict == (HOLDS if judged else NO_VERDICT)
     assert judged or verdict.reason == "the model has fewer than three layers"
-    alone = judge(TEXTS["broad-lower-layers"], evidence.quantities())
+    alone = judge(TEXTS["cls-broad-last"], evidence.quantities())
     assert (alone.verdict == NO_VERDICT) == (layers == 1)
 
 

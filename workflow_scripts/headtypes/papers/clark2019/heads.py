@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from headtypes.papers.clark2019.statistics import WORDS, Statistics
-from headtypes.papers.quantities import Measure, NoVerdictError, Quantities, Quantity, Side, Third
+from headtypes.papers.quantities import Measure, NoVerdictError, Quantities, Quantity, Ranked, Side, Third
 
 # A third of the layers, or one of them; quantities have these names.
 Where = Third | Literal["first_layer", "last_layer"]
@@ -68,14 +68,16 @@ class Heads(Quantities):
     def mean_less_other_layers(self, statistic: str, where: Literal["first_layer", "last_layer"]) -> Quantity:
         """The mean in one layer, less the largest of another layer."""
 
-        def measure(statistics: Statistics) -> np.ndarray:
+        def differences(statistics: Statistics) -> np.ndarray:
             value, by_layer = _mean(statistics, statistic, where), statistics.of_layers(statistic)
             if by_layer.shape[-1] < 2:
                 raise NoVerdictError("the model has one layer")
             others = by_layer[..., 1:] if where == "first_layer" else by_layer[..., :-1]
-            return value - others.max(axis=-1)
+            return value[..., None] - others
 
-        return self._layers(statistic, where, ".less_largest_other", " less the largest of another layer", measure)
+        return self._layers(
+            statistic, where, ".less_largest_other", " less the largest of another layer", Ranked(differences, -1)
+        )
 
     def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
         place = f"the {where.replace('_', ' ')}" if where.endswith("_layer") else f"the {where} third of layers"

@@ -35,7 +35,7 @@ from headtypes.papers.clark2019.statistics import (
     sink_of,
     whole_statistics,
 )
-from headtypes.papers.quantities import THIRDS, Measure, Measured, measure_known
+from headtypes.papers.quantities import THIRDS, Measure, Measured, measure_known, resampled
 
 Key = tuple[str, str]
 LayerTest = Mapping[str, float | int | None]
@@ -124,16 +124,17 @@ def _of_layers(name: str, some: list[int] | None = None) -> Measure:
 
 
 def _intervals(
-    measures: Mapping[str, Measure], whole: Statistics, resampled: Iterable[Statistics]
+    measures: Mapping[str, Measure], whole: Statistics, draws: Iterable[Statistics]
 ) -> Iterator[tuple[str, Measured]]:
     """Each number with its interval over segments, where it is one of what was drawn again."""
     values, _ = measure_known(measures, whole)
     drawn: dict[str, list[np.ndarray]] = {name: [] for name in values}
     segments = 0
-    for statistics in resampled:
+    each = {name: resampled(measures[name]) for name in values}
+    for statistics in draws:
         segments = statistics.segments
         # Gradients are not drawn again.
-        for name, means in measure_known({name: measures[name] for name in values}, statistics)[0].items():
+        for name, means in measure_known(each, statistics)[0].items():
             drawn[name].append(means)
     for name, value in values.items():
         means = np.concatenate(drawn[name]) if drawn[name] else None
@@ -142,7 +143,10 @@ def _intervals(
             layers = [(f"{name[:-1]}{layer + 1}", (..., layer)) for layer in range(len(value))]
         for full, index in layers:
             number = float(value[index])
-            yield full, Measured(number) if means is None else Measured.drawn(number, means[index], np.ones(segments))
+            if means is None:
+                yield full, Measured(number)
+            else:
+                yield full, Measured.drawn_for(measures[name], number, means[index], np.ones(segments))
 
 
 def _permuted(layers: LayerTest) -> Measured:

@@ -24,7 +24,7 @@ from headtypes.papers.claims import Claim, wanted_by
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, Documents, Scores, Trees, our_relation
 from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.quantities import Measure, Measured, Quantities, measure_known
+from headtypes.papers.quantities import Measure, Measured, Quantities, measure_known, resampled
 
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
@@ -189,15 +189,15 @@ def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> It
         drawn = [(some @ columns.sums, some @ columns.sizes) for some in units]
     totals, counts = (np.concatenate(each) for each in zip(*drawn, strict=True))
     with np.errstate(invalid="ignore"):
-        resampled = dict(zip(columns.names, (100 * totals / counts).T, strict=True))
+        of_columns = dict(zip(columns.names, (100 * totals / counts).T, strict=True))
     for name, measure in measures.items():
-        value, used = float(measure(whole)), Scores(resampled)
-        means = measure(used)
+        value, used = float(measure(whole)), Scores(of_columns)
+        means = resampled(measure)(used)
         indices = [columns.names.index(column) for column in used.used]
-        means = means[~np.any([np.isnan(resampled[column]) for column in used.used], axis=0)]
+        means = means[~np.any([np.isnan(of_columns[column]) for column in used.used], axis=0)]
         sizes = min((columns.sizes[:, index] for index in indices), key=_effective)
         sizes = sizes[sizes > 0]
-        yield name, Measured(value) if len(sizes) < 2 else Measured.drawn(value, means, sizes)
+        yield name, Measured(value) if len(sizes) < 2 else Measured.drawn_for(measure, value, means, sizes)
 
 
 def _effective(sizes: np.ndarray) -> float:
