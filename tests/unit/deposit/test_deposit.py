@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -383,3 +384,16 @@ def test_a_part_of_an_experiment_is_refused(jobs):
 def test_paths_of_the_machine_are_named(found):
     found = dict(paths_of_machine(found[1]))
     assert found == {f"results/sources/models/{name}.json": PLACE for name in ("bert", "minilm-qa")}
+
+
+def test_a_link_in_results_of_others_brings_no_file_of_the_users_into_a_deposit(found, tmp_path):
+    study, parts = found
+    secret = tmp_path / "secret"
+    secret.write_text("password")
+    times = next(part for part in parts if part.path.startswith("results/") and part.sha256 is None)
+    link = tmp_path / "link"
+    link.symlink_to(secret)
+    forged = [replace(part, source=link) if part is times else part for part in parts]
+    with pytest.raises(InputError, match=f"{link} is a link to {secret}"):
+        write((study, forged), tmp_path / "deposit")
+    assert not (tmp_path / "deposit").exists()

@@ -9,6 +9,7 @@ from pathlib import Path
 from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file, writing
 from headtypes.deposit.parts import Part
+from headtypes.planning.provenance import RESULTS
 
 # As `sha256sum --check` reads it.
 SUMS = "SHA256SUMS"
@@ -62,6 +63,9 @@ def _put(folder: Path, part: Part) -> str:
     if isinstance(part.source, str):
         file.write_text(part.source, encoding="utf-8")
     else:
+        # Of a result, the record says what it holds; a link in place of a record may lead to any file of the user's.
+        if part.sha256 is None and part.path.startswith(f"{RESULTS}/") and part.source.is_symlink():
+            raise InputError(f"{part.source} is a link to {os.readlink(part.source)}; put the file itself there.")
         shutil.copyfile(part.source, file)
     digest = sha256_file(file)
     if part.sha256 not in (None, digest):

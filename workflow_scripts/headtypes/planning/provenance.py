@@ -5,10 +5,12 @@ configuration on any machine (`headtypes.planning.tools.audit`), without Snakema
 """
 
 import platform
+import re
 import subprocess
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import leftovers, read_json, sha256_path, write_json
@@ -20,6 +22,8 @@ RESULTS = Path("results")
 # What a record holds, and more.
 _RECORD = {"rule": str, "wildcards": dict, "spec": dict, "code": str, "sources": dict, "inputs": dict, "sha256": str}
 _RECORD |= {"packages": dict, "python": str, "threads": int}
+# Far more than a cluster has nodes.
+_MOST_SHARDS = 100_000
 # What identifies a model or a data set on any machine.
 _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
@@ -195,9 +199,23 @@ def recorded(path: str | Path) -> dict | None:
         record = read_json(beside(path))
     except InputError:
         record = None
-    if not (isinstance(record, dict) and all(isinstance(record.get(key), of) for key, of in _RECORD.items())):
+    if not _is_record(record):
         raise InputError(f"{beside(path)} is damaged; delete it and {path}, and run again.")
     return record
+
+
+def _is_record(found: Any) -> bool:
+    """Whether this could be a record; those of others' results may hold anything."""
+    return (
+        isinstance(found, dict)
+        and all(isinstance(found.get(key), of) for key, of in _RECORD.items())
+        and isinstance(found.get("git"), str | None)
+        and re.fullmatch(r"\w{0,64}", found["code"], re.ASCII) is not None
+        and all(isinstance(value, str) for name in ("inputs", "packages") for value in found[name].values())
+        and all(isinstance(source, dict) for source in found["sources"].values())
+        and type(found.get("shards", 1)) is int
+        and 0 < found.get("shards", 1) <= _MOST_SHARDS
+    )
 
 
 def shards_of(path: str | Path) -> int | None:

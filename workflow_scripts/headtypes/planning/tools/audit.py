@@ -49,7 +49,7 @@ def remove(findings: Iterable[Finding]) -> list[str]:
     """Remove stale and damaged results and their records; return the paths of the results."""
     removed = [finding.path for finding in findings if finding.state in ("stale", "damaged")]
     for path in map(Path, removed):
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink()
@@ -72,6 +72,8 @@ class _Check:
     def _state(self, path: str, job: Job) -> tuple[str, str]:
         if not Path(path).exists():
             return "missing", "it is not there"
+        if not (Path(path).is_file() or Path(path).is_dir()):
+            return "damaged", "it is neither a file nor a folder"
         try:
             record = recorded(path)
         except InputError:

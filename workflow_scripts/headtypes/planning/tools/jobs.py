@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headtypes.core.errors import InputError, shortened
 from headtypes.core.files import read_json
 from headtypes.planning.code.digest import code_parts
 from headtypes.planning.code.running import code_file
@@ -59,7 +60,7 @@ def changes(job: Job, record: dict) -> list[str]:
     record: the result's record of provenance (`provenance.recorded`).
     """
     if (record["rule"], record["wildcards"]) != (job.rule, job.wildcards):
-        return [f"made by {record['rule']}, not by {job.rule}"]
+        return [f"made by {shortened(record['rule'])}, not by {job.rule}"]
     return spec_changes(json.loads(job.spec), record["spec"]) + code_changes(job, record["code"])
 
 
@@ -73,9 +74,12 @@ def code_changes(job: Job, then: str) -> list[str]:
     if then == job.code:
         return []
     parts, path = code_parts(job.script), code_file(job.results, then)
-    if not path.is_file():
+    try:
+        old = read_json(path) if path.is_file() else None
+    except InputError:
+        old = None
+    if not isinstance(old, dict):
         return ["its code has changed"]
-    old = read_json(path)
     changed = [name for name in old if name in parts and old[name] != parts[name]]
     # What an edit begins or ceases to use follows from what it changes.
     changed = changed or [name for name in {**old, **parts} if (name in old) != (name in parts)]
@@ -84,7 +88,7 @@ def code_changes(job: Job, then: str) -> list[str]:
 
 def _code_change(name: str, then: str, now: str) -> str:
     module, is_code, part = name.partition(":")
-    return f"{module}: {part} has changed" if is_code else f"{name} {then}, now {now}"
+    return f"{module}: {part} has changed" if is_code else f"{name} {_shown(then)}, now {now}"
 
 
 def differing(then: Any, now: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
