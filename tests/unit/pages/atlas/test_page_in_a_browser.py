@@ -346,3 +346,25 @@ def test_a_large_model_is_small_and_its_heads_open_at_once(chromium, large_file)
         assert np.median(times) < 100
         print(f"a head of 24 x 16 opens within {np.median(times):.0f} ms (median of 50), at most {max(times):.0f} ms")
         print(f"{large_file.stat().st_size / 1e6:.1f} MB")
+
+
+def test_words_of_any_script_are_shown_whole_and_in_their_order(chromium, tmp_path):
+    """From right to left, of all planes of Unicode, and with marks that turn the direction of what follows."""
+    words = [
+        "\u202eabc",
+        "def",
+        "\u05e2\u05d1\u05e8\u05d9\u05ea",
+        "\u0627\u0644\u0639",
+        "12",
+        "\U0001f600",
+        "\U0002070e",
+    ]
+    words += ["e\u0301\u0301\u0301", "\u200b", "\ufeff", "\u2067x", "y", "\U000e0041", "\x07", "\ud7ff"]
+    write_page(tmp_path / "page.html", atlas(tmp_path, 2, 2, [words]), {"rule": "write_atlas"})
+    with opened(chromium, tmp_path / "page.html", 1280) as page:
+        show(page, "sample=1&head=1-1")
+        shown = page.get_by_role("group", name="Words that look").locator(".text")
+        assert shown.all_text_contents() == words
+        tops = shown.evaluate_all("all => all.map((each) => each.getBoundingClientRect().y)")
+        assert tops == sorted(set(tops)), "one below the other"
+        assert shown.nth(1).evaluate("each => getComputedStyle(each).direction") == "ltr"
