@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headtypes.core.statistics import bounds, p_of_ranked, p_of_side, ranked_bounds
+from headtypes.core.statistics import ALPHA, bounds, p_of_ranked, p_of_side, ranked_bounds
 from headtypes.papers.published import Published
 
 HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
@@ -69,6 +69,18 @@ class Measured:
         """With the interval and p-values of resampled means; sizes: of the drawn units, as in `statistics.bounds`."""
         low, high = bounds(means, sizes)
         return cls(value, float(low), float(high), lambda limit, side: float(p_of_side(means, sizes, limit, side)))
+
+    @classmethod
+    def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
+        """A value less what permutations give on average, with an interval and p-value of no difference from them.
+
+        chance: [permutation]. The ends are the value less the quantiles of these; the p-value is of both sides and of
+        the limit 0, which alone is to be asked for.
+        """
+        low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
+        tails = ((1 + (sign * chance >= sign * value).sum()) / (1 + len(chance)) for sign in (1, -1))
+        both_sides = float(min(1, 2 * min(tails)))
+        return cls(float(value - chance.mean()), float(low), float(high), lambda limit, side: both_sides)
 
     @classmethod
     def drawn_for(cls, measure: Measure, value: float, means: np.ndarray, sizes: np.ndarray) -> "Measured":

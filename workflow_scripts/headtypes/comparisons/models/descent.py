@@ -45,6 +45,24 @@ def matched_clusters(partition: Partition, parent_partition: Partition) -> np.nd
     return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of
 
 
+def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
+    """Percent of the heads that would keep their cluster if they had their types in any other order, [permutation].
+
+    Clusters are matched anew for each. Raises `InputError` where the models differ in layers or heads.
+    """
+    _check_shapes(partition, parent_partition)
+    names = order_types([*partition.types, *parent_partition.types])
+    ours, theirs = (
+        np.array([names.index(name) for name in it.type_of.reshape(-1)]) for it in (partition, parent_partition)
+    )
+    rng, kept = np.random.default_rng(seed), np.empty(permutations)
+    for place in range(permutations):
+        together = np.bincount(len(names) * rng.permutation(ours) + theirs, minlength=len(names) ** 2)
+        together = together.reshape(len(names), -1)
+        kept[place] = together[linear_sum_assignment(together, maximize=True)].sum()
+    return 100 * kept / len(ours)
+
+
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
     """How similarly a model and its parent divide the same heads.
 

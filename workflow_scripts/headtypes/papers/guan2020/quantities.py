@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.models.descent import matched_clusters
+from headtypes.comparisons.models.descent import kept_by_chance, matched_clusters
+from headtypes.core.seeds import derive_seed
 from headtypes.papers.guan2020.model import Model
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
 from headtypes.papers.quantities import Measured
 
 _SCORES = ["id", "condition", *METRICS, "n_questions"]
 _STABILITY = [*(f"{half}_all_agree" for half in HALVES), "own_cluster"]
+_PERMUTATIONS = 1999
 
 Key = tuple[str, str]
 Interval = Callable[[Mapping[str, float], str], tuple]
@@ -132,6 +134,9 @@ def _quantities(
     if not evaluated.empty:
         values["n_questions"] = evaluated["n_questions"].max()
     measured = {name: Measured(value) for name, value in values.items()}
+    if parent:
+        chance = kept_by_chance(partition, parent, permutations=_PERMUTATIONS, seed=derive_seed(0, "kept_by_chance"))
+        measured["kept_beyond_chance"] = Measured.beyond_chance(values["kept"], chance)
     for number in scores.index:
         for metric in METRICS:
             name = f"{number}.{metric}"

@@ -1,0 +1,37 @@
+"""Of unrelated clusters hardly any are said to be kept, and of related ones hardly any are said not to be."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.analyses.types.names import TYPES
+from headtypes.analyses.types.partitions import Partition
+from headtypes.comparisons.models.descent import kept_by_chance, matched_clusters
+from headtypes.papers.quantities import FAILS, HOLDS, Measured, Quantity
+
+SIZES = (52, 12, 5, 3)
+
+
+def partition(types: np.ndarray) -> Partition:
+    rows = [{"layer": n // 12, "head": n % 12, "type": name, "doubtful": False} for n, name in enumerate(types)]
+    return Partition(pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize(("changed", "wrong"), [(72, HOLDS), (20, FAILS)])
+def test_kept_clusters_are_told_from_chance(changed, wrong):
+    """Of the heads, so many have their types in another order; most unrelated ones keep more than half of the heads."""
+    rng, verdicts, more_than_half = np.random.default_rng(1), [], 0
+    for trial in range(100):
+        parent = rng.permutation(np.repeat(TYPES, SIZES))
+        child, moved = parent.copy(), rng.permutation(72)[:changed]
+        child[moved] = rng.permutation(child[moved])
+        pair = partition(child), partition(parent)
+        kept = 100 * matched_clusters(*pair).mean()
+        more_than_half += kept > 50
+        measured = Measured.beyond_chance(kept, kept_by_chance(*pair, permutations=199, seed=trial))
+        finding = Quantity("kept", measured).above(0)
+        verdicts.append(finding.verdict)
+        # The quantiles lie between two of the 199.
+        assert abs(finding.p - 0.05) < 0.02 or (finding.p < 0.05) == (finding.verdict != "open")
+    assert verdicts.count(wrong) <= 5
+    assert more_than_half > 90
