@@ -189,6 +189,7 @@ def test_a_result_is_sound_from_however_many_shards_it_was_joined():
     run(joined)
     Path(parts[0]).unlink()
     assert states(joined) == {}
-    assert states(plan()) == {}
+    assert states(plan()) == {parts[1]: "foreign"}
+    assert "left over from a run that was stopped" in why(plan(), parts[1])
     Path(FEATURES).unlink()
     assert shards_of(FEATURES) is None

@@ -35,14 +35,15 @@ def audit(jobs: Iterable[Job]) -> list[Finding]:
 
     Every file is read once. A result made from one that is not as it should be is stale itself.
     """
-    jobs = [job for job in jobs if not all(map(is_shard, job.outputs))]
+    planned = list(jobs)
+    jobs = [job for job in planned if not all(map(is_shard, job.outputs))]
     check = _Check()
     with progress(sum(len(job.outputs) for job in jobs), "audit", "results") as bar:
         for job in jobs:
             for path in job.outputs:
                 check(path, job)
                 bar.update(1)
-    return [*check.findings.values(), *_foreign(jobs)]
+    return [*check.findings.values(), *_foreign(planned)]
 
 
 def remove(findings: Iterable[Finding]) -> list[str]:
@@ -117,10 +118,10 @@ def _foreign(jobs: list[Job]) -> Iterator[Finding]:
         if (
             path.is_dir()
             or path.is_relative_to(folder_of_records(results_folder(path)))
-            or is_shard(path)
             or not known.isdisjoint((path, *path.parents))
         ):
             continue
         ours = path.name.endswith("benchmark.tsv") or beside(path).is_file()
         why = "it belongs to another configuration" if ours else "there is no record of what made it"
+        why = "it is left over from a run that was stopped, and no job joins it" if is_shard(path) else why
         yield Finding(str(path), "foreign", why)
