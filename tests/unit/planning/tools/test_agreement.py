@@ -46,6 +46,14 @@ def test_records_that_agree_are_not_mentioned(jobs):
     assert disagreements(jobs) == []
 
 
+def test_every_result_of_a_job_has_the_source_that_one_of_them_describes(jobs):
+    rows = "results/sources/tasks/squad.jsonl"
+    write_text(rows, "{}")
+    both = replace(jobs[1], outputs=(rows, TASK))
+    record(provenance_of("fetch_task", both.wildcards, {}, "", []), {}, both.outputs, threads=1)
+    assert disagreements([jobs[0], both, *jobs[2:]]) == []
+
+
 def test_another_version_than_here_is_told_with_how_many_results_have_it(jobs):
     known = json.loads(beside(TABLE).read_text())["packages"]
     altered(TABLE, packages={**known, "numpy": "0.1"}, python="3.9.0")

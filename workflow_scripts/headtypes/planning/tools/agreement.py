@@ -60,12 +60,13 @@ def _sources(jobs: list[Job], records: dict[str, dict]) -> Iterator[str]:
     known: dict[str, dict] = {}
     wrong: dict[str, list[str]] = defaultdict(list)
     for job in jobs:
-        read = {name: source for path in job.inputs for name, source in known.get(path, {}).items()}
+        found = {name: source for path in job.inputs for name, source in known.get(path, {}).items()}
         for path in job.outputs:
-            known[path] = read
             # What is damaged is for the audit to say.
             with suppress(InputError):
-                known[path] = read | source_of(path, job.results)
+                found |= source_of(path, job.results)
+        for path in job.outputs:
+            known[path] = found
             if path in records:
                 of = records[path]["sources"]
                 for name in sorted(known[path].keys() | of):
