@@ -20,9 +20,9 @@ from headtypes.papers.clark2019.language.scores import (
     Scores,
     Trees,
     lead_words,
-    least,
+    of_each,
 )
-from headtypes.papers.quantities import join
+from headtypes.papers.quantities import Ranked, join
 
 of_relations, of_coreference, of_probes = Claims(Trees.about), Claims(Documents.about), Claims(Trees.about)
 
@@ -104,11 +104,11 @@ def _(trees: Trees):
         rows = [row.relation for row in trees.published.relations.rows if row.relation not in (ALL, "pobj")]
         known = [name for name in rows if f"relation.{name}.direction" in scores]
         # All of the paper's table, as far as the treebank has them, which has to have more than half of them.
-        return least(scores, known if 2 * len(known) > len(rows) else rows, "direction")
+        return of_each(scores, known if 2 * len(known) > len(rows) else rows, "direction")
 
     words = f"{STATISTICS['direction']}, least of all relations but pobj"
     return [
-        trees.quantity("least.direction.but_pobj", words, measure).above(0),
+        trees.quantity("least.direction.but_pobj", words, Ranked(measure, -1)).above(0),
         trees.best_head("pobj", "direction").below(0),
     ]
 
@@ -130,7 +130,8 @@ def _(trees: Trees):
     relations = ("dobj", "det", "pobj", "poss")
     words = f"{STATISTICS['accuracy']}, least of {join(relations)}"
     name = f"least.accuracy.of_{'_'.join(relations)}"
-    return trees.quantity(name, words, lambda scores: least(scores, relations, "accuracy")).above(75)
+    measure = Ranked(lambda scores: of_each(scores, relations, "accuracy"), -1)
+    return trees.quantity(name, words, measure).above(75)
 
 
 @of_coreference(
@@ -174,10 +175,11 @@ def _(documents: Documents):
             name: scores[f"antecedents.best_head.{name}"] - scores[f"antecedents.head_match.{name}"]
             for name in MENTIONS
         }
-        return leads.pop("nominal") - np.max(list(leads.values()), axis=0)
+        nominal = leads.pop("nominal")
+        return np.stack([nominal - lead for lead in leads.values()], axis=-1)
 
     words = f"{lead_words('best_head', 'head_match')}, nominal mentions less the most of other types"
-    return documents.quantity("antecedents.best_head.less_head_match.nominal", words, measure).above(0)
+    return documents.quantity("antecedents.best_head.less_head_match.nominal", words, Ranked(measure, -1)).above(0)
 
 
 @of_probes(

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from headtypes.papers.quantities import Finding, NoVerdictError, Quantities, Quantity, Side, join
+from headtypes.papers.quantities import Finding, NoVerdictError, Quantities, Quantity, Ranked, Side, join
 
 Statistic = Literal["accuracy", "lead", "direction"]
 # Of the best head of a relation.
@@ -90,6 +90,8 @@ class Trees(Quantities):
     ) -> Finding:
         """That so many of some relations, as far as they are known, have a statistic on one side of a limit.
 
+        Each is judged by itself, corrected for their number.
+
         There is no verdict where they are too few, but would be enough with those that are not known.
         """
 
@@ -97,14 +99,19 @@ class Trees(Quantities):
             names = [f"relation.{name}.{statistic}" for name in relations]
             missing = [name for name in names if name not in scores]
             known = [scores[name] for name in names if name not in missing]
-            # Where no drawn sentence has a relation, it is on no side.
-            count = np.asarray(sum(values > limit if side == "above" else values < limit for values in known))
-            if count.ndim == 0 and count < number <= count + len(missing):
-                scores[missing[0]]
-            return count
+            # Which relations are known is decided on all sentences.
+            if len(known) < number or np.ndim(known[0]) == 0:
+                count = sum(it > limit if side == "above" else it < limit for it in known)
+                if len(known) < number or count < number <= count + len(missing):
+                    scores[missing[0]]
+            return np.stack(known, axis=-1)
 
-        words = f"relations, of {join(relations)}, with {STATISTICS[statistic]} {side} {limit:g}"
-        return self.quantity(f"relations.{statistic}.{side}_{limit:g}", words, measure).above(number - 1)
+        rank = number if side == "above" else -number
+        which = "highest" if side == "above" else "lowest"
+        other = "lowest" if side == "above" else "highest"
+        words = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
+        found = self.quantity(f"relations.{statistic}.{which}_{number}", words, Ranked(measure, rank))
+        return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
         """The attachment score of one system less that of another."""
@@ -135,9 +142,9 @@ def lead_words(system: str, other: str) -> str:
     return f"accuracy of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
 
 
-def least(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:
-    """[...] the smallest of a statistic of several relations. Raises `NoVerdictError` where one is not known."""
-    return np.min([scores[f"relation.{name}.{statistic}"] for name in relations], axis=0)
+def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:
+    """[..., relation] a statistic of several relations. Raises `NoVerdictError` where one is not known."""
+    return np.stack([scores[f"relation.{name}.{statistic}"] for name in relations], axis=-1)
 
 
 def our_relation(relation: str) -> tuple[str, str]:
