@@ -29,8 +29,9 @@ include: "rules/export.smk"  # lists of heads for other programs
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
-include: "rules/guan2020.smk"  # the paper's tables and figures, and its claims
-include: "rules/clark2019.smk"  # the second paper's figures, and its claims
+include: "rules/papers.smk"  # what each paper published beside what was found, and its claims
+include: "rules/guan2020.smk"  # the paper's tables and figures
+include: "rules/clark2019.smk"  # the second paper's figures
 include: "rules/language.smk"  # its tables, and its figure of what heads find
 include: "rules/joined.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
@@ -69,6 +70,7 @@ rule all:
         rules.ablation.input,
         rules.syntax.input,
         rules.coreference.input,
+        rules.papers.input,
         rules.guan2020.input,
         rules.clark2019.input,
         rules.language.input,

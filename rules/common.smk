@@ -30,6 +30,7 @@ from headtypes.planning.code.digest import code_digest
 from headtypes.planning.code.running import find_first, remember_code
 from headtypes.planning.tools.history import remember_config, remember_shards, remembered_shards
 from headtypes.planning.plan import Plan
+from headtypes.papers.registry import PAPERS
 from headtypes.planning.results import paths
 from headtypes.planning.provenance import contents_of, forget_joined, results_folder, shards_of
 from headtypes.planning.stages.overview import atlas

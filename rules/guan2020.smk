@@ -1,17 +1,5 @@
 # Tables and figures of Guan et al., "How Far Does BERT Look At" (COLING 2020), ours beside the published values.
 
-# Relative to the working directory: a folder that was moved has the same inputs.
-GUAN2020 = local(os.path.relpath(ROOT / "reference" / "guan2020.yaml"))
-
-if workflow.is_main_process:
-    # The processes of jobs read the rules as well, and need not read the paper's data each time.
-    from headtypes.papers.guan2020.published import read_guan2020
-
-    try:
-        plan.check_published("guan2020", read_guan2020(GUAN2020).rows)
-    except InputError as error:
-        raise WorkflowError(str(error)) from None
-
 
 use rule local_job as tabulate_stability with:
     input:
@@ -21,7 +9,7 @@ use rule local_job as tabulate_stability with:
             stabilities=each(paths.STABILITY, plan.clustered),
             counted=each(paths.SAMPLES, plan.clustered),
         ),
-        reference=GUAN2020,
+        reference=REFERENCE["guan2020"],
     output:
         **table("results/guan2020/table1", "table1", "1", "stability and shares of the types"),
     log:
@@ -44,7 +32,7 @@ use rule local_job as tabulate_ablations with:
             scores=each(paths.SCORES, plan.controlled),
             baselines=each(paths.SCORES, {it.key: plan.baseline(it.model, it.partition) for it in plan.controlled}),
         ),
-        reference=GUAN2020,
+        reference=REFERENCE["guan2020"],
     output:
         **table("results/guan2020/table2", "table2", "2", "types left out or made uniform", suffix="_2"),
         **table("results/guan2020/table3", "table3", "3", "attention within and between sentences", suffix="_3"),
@@ -65,7 +53,7 @@ use rule local_job as tabulate_readings with:
             metrics=each(paths.METRICS, plan.ablations),
             scores=each(paths.SCORES, plan.ablations),
         ),
-        reference=GUAN2020,
+        reference=REFERENCE["guan2020"],
     output:
         **table("results/guan2020/readings", "readings", "readings", "the paper's claims under other readings"),
     log:
@@ -75,38 +63,6 @@ use rule local_job as tabulate_readings with:
     localrule: True
     params:
         **identity("tabulate_readings"),
-
-
-use rule local_job as compare_with_guan with:
-    input:
-        **keyed(
-            "compare_with_guan",
-            partitions=each(paths.PARTITION, plan.partitions.values()),
-            scores=each(paths.SCORES, plan.tabulated),
-            choices=each(paths.CHOICE, plan.features),
-            agreements=each(paths.CHOICE_AGREEMENT, plan.features),
-        ),
-        stability=[rules.tabulate_stability.output.csv] if plan.clustered else [],
-        ablations=(
-            [rules.tabulate_ablations.output.csv_2, rules.tabulate_ablations.output.csv_3] if plan.ablations else []
-        ),
-        reference=GUAN2020,
-    output:
-        **table(
-            "results/guan2020/comparison",
-            "comparison",
-            "comparison",
-            "ours beside the paper's, and its claims",
-            category="Comparison",
-        ),
-        quantities="results/guan2020/quantities.csv",
-    log:
-        "logs/compare_with_guan.log",
-    benchmark:
-        "results/guan2020/comparison.benchmark.tsv"
-    localrule: True
-    params:
-        **identity("compare_with_guan"),
 
 
 use rule job as plot_heads with:
@@ -175,7 +131,7 @@ use rule job as plot_models with:
     input:
         **keyed("plot_models", partitions=each(paths.PARTITION, plan.clustered_by, "subject")),
         comparison=rules.tabulate_models.output.csv,
-        reference=GUAN2020,
+        reference=REFERENCE["guan2020"],
     output:
         **figure("results/guan2020/{clustering}/figure4", "figure4", "4", "types by model"),
     log:
@@ -207,7 +163,7 @@ rule guan2020:
         rules.tabulate_stability.output if plan.clustered else [],
         rules.tabulate_ablations.output if plan.ablations else [],
         rules.tabulate_readings.output if plan.readings and plan.ablations else [],
-        rules.compare_with_guan.output if plan.partitions else [],
+        compared_with("guan2020"),
         of_each(rules.plot_heads.output.png, plan.partitions.values()),
         of_each(rules.plot_projection.output.png, plan.partitions.values()),
         of_each(rules.plot_layers.output.png, plan.partitions.values()),

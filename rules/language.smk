@@ -7,7 +7,7 @@ use rule local_job as tabulate_relations with:
             "tabulate_relations",
             best=each(paths.RELATIONS_BEST, plan.inputs_of("treebank")),
         ),
-        reference=CLARK2019,
+        reference=REFERENCE["clark2019"],
     output:
         **table(
             "results/clark2019/table1", "clark_table1", "1", "dependency relations", category="Tables of Clark et al."
@@ -27,7 +27,7 @@ use rule local_job as tabulate_coreference with:
             "tabulate_coreference",
             accuracies=each(paths.COREFERENCE, plan.inputs_of("coreference")),
         ),
-        reference=CLARK2019,
+        reference=REFERENCE["clark2019"],
     output:
         **table("results/clark2019/table2", "clark_table2", "2", "coreference", category="Tables of Clark et al."),
     log:
@@ -46,7 +46,7 @@ use rule local_job as tabulate_probes with:
             scores=each(paths.PROBE_SCORES, plan.probed),
             probes=each(paths.PROBES, plan.probed),
         ),
-        reference=CLARK2019,
+        reference=REFERENCE["clark2019"],
     output:
         **table("results/clark2019/table3", "clark_table3", "3", "probes", category="Tables of Clark et al."),
     log:

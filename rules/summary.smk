@@ -7,12 +7,8 @@ CAPTIONS = local(os.path.relpath(ROOT / "report"))
 
 use rule local_job as write_summary with:
     input:
-        guan=[rules.compare_with_guan.output.csv] if plan.partitions else [],
-        clark=(
-            [rules.compare_with_clark.output.csv]
-            if plan.texts or plan.inputs_of("treebank") or plan.inputs_of("coreference")
-            else []
-        ),
+        guan=compared_with("guan2020")[:1],
+        clark=compared_with("clark2019")[:1],
         relations=[rules.tabulate_relations.output.csv] if plan.inputs_of("treebank") else [],
         coreference=[rules.tabulate_coreference.output.csv] if plan.inputs_of("coreference") else [],
         probes=[rules.tabulate_probes.output.csv] if plan.probed else [],

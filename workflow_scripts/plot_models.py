@@ -3,7 +3,7 @@ from headtypes.analyses.types.partitions import read_partition
 from headtypes.comparisons.models.descent import read_comparison
 from headtypes.core.files import read_each
 from headtypes.core.style import save_figure
-from headtypes.papers.guan2020.figure4 import models_figure
+from headtypes.papers.guan2020.figures.figure4 import models_figure
 from headtypes.papers.guan2020.published import read_guan2020
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

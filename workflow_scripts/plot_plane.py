@@ -3,7 +3,7 @@ from headtypes.analyses.divergence.results import read_plane, read_plane_fit
 from headtypes.analyses.surface.results import read_surface
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.style import save_figure
-from headtypes.papers.clark2019.figure6 import plane_figure
+from headtypes.papers.clark2019.figures.figure6 import plane_figure
 from headtypes.papers.clark2019.language.best import best_heads
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import behaviours_of, whole_statistics

@@ -1,8 +1,8 @@
 from headtypes.planning.job import job
 from headtypes.analyses.surface.results import read_surface
 from headtypes.core.style import save_figure
-from headtypes.papers.clark2019.figure2 import surface_figure
-from headtypes.papers.clark2019.figure4 import entropy_figure
+from headtypes.papers.clark2019.figures.figure2 import surface_figure
+from headtypes.papers.clark2019.figures.figure4 import entropy_figure
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
 

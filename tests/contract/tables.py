@@ -39,9 +39,9 @@ def with_leaf(config: dict, inputs: Path, path: str, value: Any) -> dict:
 
 
 def by_reason(jobs: Iterable[Job], named: bool = False) -> Row:
-    """The number of jobs of each rule for each reason; named: of each condition, where a rule has conditions."""
-    jobs = list(jobs)
-    counted = {why: Counter(job.name if named else job.rule for job in jobs if job.reason == why) for why in REASONS}
+    """The number of jobs of each rule, and paper, for each reason; named: of each condition, where a rule has some."""
+    names = [(job.reason, job.name if named or "paper" in job.rule else job.rule) for job in jobs]
+    counted = {why: Counter(name for reason, name in names if reason == why) for why in REASONS}
     return {why: dict(jobs) for why, jobs in counted.items() if jobs}
 
 

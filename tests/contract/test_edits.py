@@ -263,7 +263,7 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
                 "tabulate_stability": 1,
                 "tabulate_ablations": 1,
                 "tabulate_readings": 1,
-                "compare_with_guan": 1,
+                "compare_with_paper guan2020": 1,
                 "write_summary": 1,
             },
             # The order is that of the keys of their inputs.
@@ -295,7 +295,7 @@ READERS = {
         "inputs/model/config.json": {"fetch_model": 1},
     },
     "ours": {
-        # compare_with_guan reads it too, and follows the tables anyway.
+        # compare_with_paper guan2020 reads it too, and follows the tables anyway.
         "reference/guan2020.yaml": {
             "tabulate_stability": 1,
             "tabulate_ablations": 1,
@@ -311,7 +311,7 @@ READERS = {
 def test_changed_inputs_schedule_their_readers(place, finished, whose):
     reading = {
         name: {job.key for job in finished if place.folder / name in {place.folder / path for path in job.inputs}}
-        - {("compare_with_guan",)}
+        - {("compare_with_paper guan2020",)}
         for name in READERS[whose]
     }
     assert {name: Counter(rule for rule, *_ in jobs) for name, jobs in reading.items()} == READERS[whose]
@@ -375,7 +375,7 @@ SWAPS = {
         "evaluate_condition": 4,
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
-        "compare_with_guan": 1,
+        "compare_with_paper guan2020": 1,
         "write_atlas": 3,
         "join_types": 4,
         "plot_controls": 3,
@@ -385,7 +385,7 @@ SWAPS = {
         "evaluate_controls": 3,
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
-        "compare_with_guan": 1,
+        "compare_with_paper guan2020": 1,
         "write_atlas": 3,
         "plot_controls": 3,
     },
@@ -394,7 +394,7 @@ SWAPS = {
         "measure_intervals": 4,
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
-        "compare_with_guan": 1,
+        "compare_with_paper guan2020": 1,
         "write_atlas": 3,
     },
     ("controls/draws", "controls/questions"): {"evaluate_controls": 6, "tabulate_ablations": 1},

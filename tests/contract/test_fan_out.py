@@ -22,6 +22,7 @@ SINGLE_HEADS = dict.fromkeys(
     ),
     1,
 )
+GUAN, CLARK = "compare_with_paper guan2020", "compare_with_paper clark2019"
 # Of each partition that conditions are evaluated on: three of them, of which one has controls.
 EVALUATED = {
     "evaluate_condition": 3,
@@ -39,7 +40,7 @@ SUMMARIES = {
     "plot_controls": 1,
     "tabulate_stability": 1,
     "tabulate_ablations": 1,
-    "compare_with_guan": 1,
+    GUAN: 1,
     "tabulate_models": 1,
     "plot_models": 1,
     "join_types": 1,
@@ -48,7 +49,7 @@ SUMMARIES = {
     "write_atlas": 1,
 }
 # What a model on a further task changes.
-TABULATED = ("tabulate_stability", "tabulate_models", "plot_models", "compare_with_guan")
+TABULATED = ("tabulate_stability", "tabulate_models", "plot_models", GUAN)
 
 CONFIG = {
     "tasks": {
@@ -88,7 +89,7 @@ ADDED = {
                 "tabulate_ablations",
                 "tabulate_models",
                 "plot_models",
-                "compare_with_guan",
+                GUAN,
                 "write_summary",
             ),
         },
@@ -110,7 +111,7 @@ ADDED = {
                 "tabulate_ablations",
                 "tabulate_models",
                 "plot_models",
-                "compare_with_guan",
+                GUAN,
                 "write_summary",
             ),
         },
@@ -131,7 +132,7 @@ ADDED = {
                 "tabulate_stability",
                 "tabulate_models",
                 "plot_models",
-                "compare_with_guan",
+                GUAN,
                 "write_summary",
                 "write_atlas",
             ),
@@ -156,7 +157,7 @@ ADDED = {
                 "tabulate_probes": 1,
                 "map_sentences": 1,
                 "plot_sentences": 1,
-                "compare_with_clark": 1,
+                CLARK: 1,
                 **JOINED,
             },
             "own": of("write_summary", "write_atlas"),
@@ -175,7 +176,7 @@ ADDED = {
                 "tabulate_coreference": 1,
                 "map_sentences": 1,
                 "plot_sentences": 1,
-                "compare_with_clark": 1,
+                CLARK: 1,
                 **JOINED,
             },
             "own": of("write_summary", "write_atlas"),
@@ -189,14 +190,14 @@ ADDED = {
                 "sample_inputs": 1,
                 **READ,
                 **SINGLE_HEADS,
-                "compare_with_clark": 1,
+                CLARK: 1,
                 **times(2, JOINED),
             },
             "own": of(
                 "tabulate_stability",
                 "tabulate_models",
                 "plot_models",
-                "compare_with_guan",
+                GUAN,
                 "write_summary",
                 "write_atlas",
             ),
@@ -214,7 +215,7 @@ ADDED = {
                 "sample_inputs": 1,
                 "sample_questions": 1,
                 "write_atlas": 1,
-                "compare_with_clark": 1,
+                CLARK: 1,
                 **READ,
                 **SINGLE_HEADS,
                 **ANSWERED,
@@ -226,7 +227,7 @@ ADDED = {
                 "tabulate_ablations",
                 "tabulate_models",
                 "plot_models",
-                "compare_with_guan",
+                GUAN,
                 "write_summary",
             ),
         },
@@ -253,7 +254,7 @@ ADDED = {
                 "tabulate_ablations",
                 "tabulate_models",
                 "plot_models",
-                "compare_with_guan",
+                GUAN,
                 "write_summary",
             ),
         },
@@ -266,7 +267,7 @@ ADDED = {
                 "measure_intervals",
                 "plot_controls",
                 "tabulate_ablations",
-                "compare_with_guan",
+                GUAN,
                 "join_types",
                 "write_atlas",
             ),
@@ -277,7 +278,7 @@ ADDED = {
         {"conditions/drop-diagonal": {"diagonal": "drop_inter"}},
         {
             "new": {"evaluate_condition": 1},
-            "own": of("measure_intervals", "tabulate_ablations", "compare_with_guan", "write_atlas"),
+            "own": of("measure_intervals", "tabulate_ablations", GUAN, "write_atlas"),
             "follow": {"write_summary": 1},
         },
     ),
@@ -285,7 +286,7 @@ ADDED = {
         {"conditions/mean-head": {"1-2": "mean"}},
         {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
-            "own": of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan", "write_atlas"),
+            "own": of("measure_intervals", "plot_controls", "tabulate_ablations", GUAN, "write_atlas"),
             "follow": {"write_summary": 1},
         },
     ),
@@ -294,7 +295,7 @@ ADDED = {
         {
             "new": {"evaluate_condition": 1, "tabulate_readings": 1},
             "own": of("measure_intervals"),
-            "follow": of("tabulate_ablations", "compare_with_guan", "write_summary", "write_atlas"),
+            "follow": of("tabulate_ablations", GUAN, "write_summary", "write_atlas"),
         },
     ),
     "a reading that no condition depends on": (
@@ -305,7 +306,7 @@ ADDED = {
         {"clustering": {"k": [4, 5]}},
         {
             "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models"), **times(2, JOINED)},
-            "own": {**of("tabulate_stability", "compare_with_guan", "write_summary"), "write_atlas": 2},
+            "own": {**of("tabulate_stability", GUAN, "write_summary"), "write_atlas": 2},
         },
     ),
     "a method": (
@@ -313,7 +314,7 @@ ADDED = {
         {
             "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models"), **times(2, JOINED)},
             "own": {
-                **of("tabulate_stability", "tabulate_ablations", "compare_with_guan", "write_summary"),
+                **of("tabulate_stability", "tabulate_ablations", GUAN, "write_summary"),
                 "write_atlas": 2,
             },
         },
@@ -322,12 +323,15 @@ ADDED = {
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
             "new": {"import_partition": 1, **EVALUATED, **FIGURES, **JOINED},
-            "own": of("tabulate_ablations", "compare_with_guan", "write_summary", "write_atlas"),
+            "own": of("tabulate_ablations", GUAN, "write_summary", "write_atlas"),
         },
     ),
     "an imported partition without types that a condition names": (
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
-        {"new": {"import_partition": 1, **FIGURES}, "own": of("compare_with_guan", "write_summary", "write_atlas")},
+        {
+            "new": {"import_partition": 1, **FIGURES},
+            "own": of(GUAN, "write_summary", "write_atlas"),
+        },
     ),
     "a decoder whose cache is to be shortened": (
         {"export": {"full_attention": ["one"]}},
@@ -355,7 +359,7 @@ CHANGED = {
                         "plot_choice": 1,
                     },
                 ),
-                **of("compare_with_guan"),
+                **of(GUAN),
                 "write_atlas": 2,
             },
             "follow": {
@@ -389,7 +393,7 @@ CHANGED = {
                 "evaluate_controls": 1,
                 "evaluate_curves": 1,
                 "measure_gradients": 1,
-                **of("measure_intervals", "plot_controls", "tabulate_ablations", "compare_with_guan"),
+                **of("measure_intervals", "plot_controls", "tabulate_ablations", GUAN),
                 "join_types": 2,
                 "write_summary": 1,
             },
@@ -421,14 +425,18 @@ CHANGED = {
         {"controls": {"draws": 11}},
         {
             "own": {"evaluate_controls": 1},
-            "follow": {**of("plot_controls", "tabulate_ablations", "compare_with_guan"), **JOINED, "write_summary": 1},
+            "follow": {
+                **of("plot_controls", "tabulate_ablations", GUAN),
+                **JOINED,
+                "write_summary": 1,
+            },
         },
     ),
     "controls that are taken away": (
         {"controls": {"draws": 0}},
         {
             "own": of("tabulate_ablations", "join_types", "write_summary"),
-            "follow": of("compare_with_guan", "plot_joined"),
+            "follow": of(GUAN, "plot_joined"),
         },
     ),
     "the orders of the curves": (
@@ -454,7 +462,7 @@ CHANGED = {
         {"conditions": {"baseline": {}}},
         {
             "own": of(
-                *("measure_intervals", "tabulate_ablations", "compare_with_guan", "join_types"),
+                *("measure_intervals", "tabulate_ablations", GUAN, "join_types"),
                 *("write_summary", "write_atlas"),
             ),
             "follow": {"plot_joined": 1},

@@ -41,8 +41,8 @@ _FORKS.set_forkserver_preload(
         "yaml",
     ]
 )
-# Rules whose last wildcard is a condition.
-OF_A_CONDITION = {"evaluate_condition", "evaluate_controls"}
+# Rules whose jobs are told apart by their last wildcard: a condition, or a paper.
+NAMED_BY_LAST = {"evaluate_condition", "evaluate_controls", "compare_with_paper"}
 
 
 class PlanningError(Exception):
@@ -66,8 +66,8 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The rule; of an evaluation and its controls, with the condition."""
-        return f"{self.rule} {self.wildcards[-1]}" if self.rule in OF_A_CONDITION else self.rule
+        """The rule; of an evaluation and its controls, with the condition; of a comparison, with the paper."""
+        return f"{self.rule} {self.wildcards[-1]}" if self.rule in NAMED_BY_LAST else self.rule
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     absent |= {"measure_detectors", "tabulate_detectors"}
     # There are no tasks of text, treebanks or coreference.
     absent |= {"measure_surface", "measure_divergence", "measure_divergence_shard", "project_heads", "map_examples"}
-    absent |= {"plot_examples", "plot_surface", "plot_plane", "compare_with_clark"}
+    absent |= {"plot_examples", "plot_surface", "plot_plane"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
     absent |= {"probe_types", "extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
     absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
@@ -312,8 +312,9 @@ def test_the_second_papers_experiment_is_planned_without_network(workdir):
     workdir.configure(yaml.safe_load((ROOT / "experiments/clark.yaml").read_text()))
     planned = workdir.planned()
     measured = ("measure_surface", "measure_divergence", "measure_gradients", "project_heads", "map_examples")
-    figures = ("plot_surface", "plot_gradients", "plot_plane", "plot_examples", "compare_with_clark")
+    figures = ("plot_surface", "plot_gradients", "plot_plane", "plot_examples")
     assert {rule: planned[rule] for rule in (*measured, *figures)} == dict.fromkeys((*measured, *figures), 1)
+    assert planned["compare_with_paper"] == 2
     assert planned["fetch_model"] == planned["fetch_task"] == planned["extract_features"] == 1
     # Nothing is answered, and nothing is fetched in a dry run.
     assert not [rule for rule in planned if rule.startswith(("evaluate_", "fetch_training", "finetune"))]

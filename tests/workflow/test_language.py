@@ -77,6 +77,6 @@ def test_the_experiment_with_files_of_ones_own_is_planned(tmp_path, monkeypatch)
         }
     )
     planned = workdir.planned("--", "language", "clark2019")
-    asked = ("tabulate_relations", "tabulate_coreference", "tabulate_probes", "compare_with_clark", "measure_surface")
+    asked = ("tabulate_relations", "tabulate_coreference", "tabulate_probes", "compare_with_paper", "measure_surface")
     assert {rule: planned.get(rule) for rule in asked} == dict.fromkeys(asked, 1)
     assert planned["map_sentences"] == planned["plot_sentences"] == 2

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from headtypes.core.style import save_figure
-from headtypes.papers.guan2020.figures_by_type import layers_figure
+from headtypes.papers.guan2020.figures.figures_by_type import layers_figure
 from tests.support.drawing import planted
 
 

@@ -181,7 +181,7 @@ def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path):
 
 def test_the_machinery_needs_nothing_of_the_first_paper():
     """In a process of its own, since other tests load the first paper."""
-    shared = ("claims", "comparison", "names", "published", "quantities")
+    shared = ("claims", "comparison", "paper", "published", "quantities")
     program = f"import sys\nfor name in {shared}: __import__(f'headtypes.papers.{{name}}')\n"
     program += "assert not [name for name in sys.modules if 'guan2020' in name]\n"
     subprocess.run([sys.executable, "-c", program], cwd=SCRIPTS, check=True)

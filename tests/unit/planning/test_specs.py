@@ -22,7 +22,7 @@ from tests.contract.tables import leaf_paths, leaf_rows, with_leaf
 from tests.support.configs import DELETE, edited, full_config, swapped, value_at
 from tests.support.job_specs import all_specs
 from tests.support.places import SCRIPTS
-from tests.support.planning import OF_A_CONDITION
+from tests.support.planning import NAMED_BY_LAST
 
 LEAVES = leaf_rows()
 
@@ -36,7 +36,7 @@ def changed(before, after) -> dict[str, int]:
     """The number of jobs, by name, that both plans have and whose specs differ."""
     old, new = all_specs(before), all_specs(after)
     jobs = [job for job in old.keys() & new.keys() if old[job] != new[job]]
-    return Counter(f"{job[0]} {job[3]}" if job[0] in OF_A_CONDITION else job[0] for job in jobs)
+    return Counter(f"{job[0]} {job[-1]}" if job[0] in NAMED_BY_LAST else job[0] for job in jobs)
 
 
 @pytest.mark.parametrize("path", LEAVES)
@@ -136,7 +136,7 @@ def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partitio
 def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
     spared = changed(full, edited(full, "conditions/zero-dense/1-1", "keep"))
     evaluated = {"evaluate_condition zero-dense": 3, "evaluate_controls zero-dense": 3}
-    shown = {"tabulate_ablations": 1, "tabulate_readings": 1, "compare_with_guan": 1, "write_atlas": 3}
+    shown = {"tabulate_ablations": 1, "tabulate_readings": 1, "write_atlas": 3}
     shown |= {"join_types": 3, "plot_controls": 3}
     assert spared == {**evaluated, **shown}
 

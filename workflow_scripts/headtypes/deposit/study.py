@@ -16,12 +16,11 @@ from headtypes.deposit.parts import Part, code_parts_of, left_out_text, made_by,
 from headtypes.deposit.sources import sources_of
 from headtypes.pages.summary.page import Summary
 from headtypes.pages.summary.results import collect_summary
+from headtypes.papers.registry import PAPERS
 from headtypes.planning.config.schema import Config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import recorded
 from headtypes.planning.tools.jobs import Job
-
-_PAPERS = ("guan2020", "clark2019")
 
 
 def collect(
@@ -86,4 +85,4 @@ def _doubtful(jobs: Iterable[Job]) -> dict[str, tuple[str, ...]]:
 
 
 def _models_of_papers(root: Path) -> list[str]:
-    return [yaml.safe_load((root / f"reference/{paper}.yaml").read_text("utf-8"))["model"] for paper in _PAPERS]
+    return [yaml.safe_load((root / f"reference/{paper}.yaml").read_text("utf-8"))["model"] for paper in PAPERS]

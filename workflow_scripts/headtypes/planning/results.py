@@ -4,16 +4,15 @@ from types import SimpleNamespace
 
 from headtypes.analyses.registry import ANALYSES
 from headtypes.core.results import Result
-from headtypes.papers.clark2019 import stage as clark2019
-from headtypes.papers.clark2019.language import stage as language
-from headtypes.papers.guan2020 import stage as guan2020
+from headtypes.papers import stage as papers
+from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import attention, models, tasks, training
 from headtypes.planning.stages.overview import atlas, joined, summary
 
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
-    *(result for module in (summary, atlas, guan2020, clark2019, language, joined) for result in module.RESULTS),
-    *(result for analysis in ANALYSES for result in analysis.results),
+    *(result for module in (summary, atlas, papers, joined) for result in module.RESULTS),
+    *(result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results),
     *(result for module in (attention, models, tasks, training) for result in module.RESULTS),
 )
 # The patterns of results that several rules use, by their names.

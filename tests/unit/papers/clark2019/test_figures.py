@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from headtypes.analyses.gradients.results import Gradients
 from headtypes.core.style import PALETTE, save_figure
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
-from headtypes.papers.clark2019.figure1 import examples_figure
-from headtypes.papers.clark2019.figure2 import surface_figure
-from headtypes.papers.clark2019.figure3 import gradient_figure
-from headtypes.papers.clark2019.figure4 import entropy_figure
-from headtypes.papers.clark2019.figure6 import _BEHAVIOURS, plane_figure
+from headtypes.papers.clark2019.figures.figure1 import examples_figure
+from headtypes.papers.clark2019.figures.figure2 import surface_figure
+from headtypes.papers.clark2019.figures.figure3 import gradient_figure
+from headtypes.papers.clark2019.figures.figure4 import entropy_figure
+from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, plane_figure
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
 from tests.support.clark_results import CLARK, HEADS, LAYERS, UNIFORM, gradients_of, head_values, layers_of, surface_of

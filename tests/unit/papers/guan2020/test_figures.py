@@ -22,10 +22,10 @@ from headtypes.analyses.types.embedding import embed_heads
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.descent import comparison_table
 from headtypes.core.style import save_figure
-from headtypes.papers.guan2020.figure1 import column_labels, heads_figure, typical_heads
-from headtypes.papers.guan2020.figure4 import models_figure
-from headtypes.papers.guan2020.figure5 import atlas_figure
-from headtypes.papers.guan2020.figures_by_type import layers_figure, projection_figure
+from headtypes.papers.guan2020.figures.figure1 import column_labels, heads_figure, typical_heads
+from headtypes.papers.guan2020.figures.figure4 import models_figure
+from headtypes.papers.guan2020.figures.figure5 import atlas_figure
+from headtypes.papers.guan2020.figures.figures_by_type import layers_figure, projection_figure
 from tests.support.drawing import (
     HEADS,
     LAYERS,

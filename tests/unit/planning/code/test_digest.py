@@ -433,7 +433,7 @@ def test_every_script_has_a_digest_of_its_own():
         ("cluster_heads", "name_types", True),
         ("cluster_heads", "fetch_model", False),
         ("measure_intervals", "evaluate_condition", False),
-        ("compare_with_guan", "claim", True),
+        ("compare_with_paper", "claim", True),
         ("plot_surface", "TEXT_CLAIMS", False),
         ("tabulate_ablations", "judge", False),
         ("sample_inputs", "open_attention", False),

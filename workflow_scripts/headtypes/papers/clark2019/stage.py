@@ -1,8 +1,7 @@
 """Tables and figures of Clark et al. (BlackboxNLP 2019)."""
 
-from headtypes.analyses.stage import Plan, encoding_of, given, stage
+from headtypes.analyses.stage import Plan, encoding_of, stage
 from headtypes.core.results import PICTURED, TEXT, Result
-from headtypes.core.seeds import derive_seed
 
 
 # Of all samples, it reads one.
@@ -37,51 +36,12 @@ def plot_plane(plan: Plan, model: str, task: str) -> dict:
     return {}
 
 
-@stage()
-def compare_with_clark(plan: Plan) -> dict:
-    """Which results stand beside the paper's."""
-    subjects = [(entry.model, entry.task) for entry in plan.texts]
-    gradients = [(entry.model, entry.task) for entry in plan.texts if entry in plan.gradients]
-    treebanks, documents = plan.inputs_of("treebank"), plan.inputs_of("coreference")
-    models = [entry.model for entry in (*plan.texts, *treebanks, *documents)]
-    return {
-        "subjects": subjects,
-        "gradients": gradients,
-        "treebanks": [(entry.model, entry.task) for entry in treebanks],
-        "tests": [task for task in plan.tasks_of("treebank") if plan.files.of_test(task)],
-        "probed": [(entry.model, entry.task) for entry in plan.probed],
-        "documents": [(entry.model, entry.task) for entry in documents],
-        "relations": given(plan.config.relations) if treebanks else {},
-        "beside": [model for model in dict.fromkeys(models) if is_beside(plan, model)],
-        "seed": derive_seed(plan.config.seed, "compare_with_clark"),
-    }
-
-
 def is_beside(plan: Plan, model: str) -> bool:
     """Whether the paper's values stand beside those of a model."""
     return "clark2019" in plan.config.models[model].published
 
 
 RESULTS = (
-    Result(
-        "results/clark2019/comparison.{csv,md,html}",
-        "compare_with_clark",
-        "the claims and values of Clark et al. (2019) beside those found",
-        of=lambda plan: [{}],
-        section="To read first",
-        content="the claims and values of the [second paper](../understand/clark.md) next to ours, for every text, "
-        "treebank and set of documents of every model, and for each layer the kind of token with the most "
-        "attention; rows without a task are claims about a kind of task that the model does not read",
-    ),
-    Result(
-        "results/clark2019/quantities.csv",
-        "compare_with_clark",
-        "the claims and values of Clark et al. (2019) beside those found",
-        of=lambda plan: [{}],
-        section="To read first",
-        content="the quantities that its claims are judged on: model, task, quantity, value, and the ends of its "
-        "interval",
-    ),
     Result(
         "results/clark2019/{model}/{task}/figure1.{pdf,png}",
         "plot_examples",

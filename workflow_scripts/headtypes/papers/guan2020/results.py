@@ -1,7 +1,7 @@
 """Results on disk, read in the shapes that the comparison with the paper takes."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -9,14 +9,40 @@ import pandas as pd
 from headtypes.analyses.ablation.intervals import weighted_sums
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.choice_files import read_agreement, read_ways
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
-from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL
+from headtypes.papers.comparison import tidy_table
+from headtypes.papers.guan2020.comparison import KEYS, compare_with_guan, comparison_page
+from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
+from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
 from headtypes.papers.keys import NAMED
+from headtypes.papers.paper import Compared, Found
 
 Key = tuple[str, str]
 # The methods whose results the paper calls similar.
 _COMPARED = ("kmeans", "gmm")
+
+
+def compare_files(found: Found, published: Guan2020, partitions: Sequence[dict], seed: int) -> Compared:
+    """Set the files that `paper.GUAN2020` names beside what was published, and judge its claims.
+
+    partitions: what each is, as `read_choices`, `parents_of` and `families_of` take it.
+    """
+    read = read_each(read_partition, found["partitions"])
+    stabilities = read_tables(found["stability"].values())
+    quantities = collect_quantities(
+        read,
+        read_tables(found["ablations"].values()),
+        stabilities,
+        published,
+        intervals=read_intervals_of(found["scores"], seed),
+        choices=read_choices(partitions, found["choices"], found["agreements"]),
+        parents=parents_of(partitions, read),
+        families=families_of(partitions, read),
+    )
+    table = compare_with_guan(quantities, published_stability(stabilities, list(read)), published)
+    return Compared(tidy_table(quantities, KEYS), table, comparison_page(table, published))
 
 
 def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:

@@ -48,26 +48,6 @@ def tabulate_readings(plan: Plan) -> dict:
 
 
 @stage()
-def compare_with_guan(plan: Plan) -> dict:
-    """Which results stand beside the paper's."""
-    partitions = [
-        {
-            "model": partition.model,
-            "partition": partition.name,
-            "task": partition.task,
-            "method": partition.method,
-            "k": partition.k,
-            "distance_bins": plan.config.clustering.distance_bins,
-            "published": plan.config.models[partition.model].published.get("guan2020"),
-            "parent": plan.parent(partition.model),
-        }
-        for partition in plan.partitions.values()
-    ]
-    seed = derive_seed(plan.config.seed, "compare_with_paper")
-    return {"partitions": partitions, "rows": _rows(plan, plan.tabulated), "choices": plan.features, "seed": seed}
-
-
-@stage()
 def plot_heads(plan: Plan, model: str, partition: str) -> dict:
     """The resolution of the features."""
     return plan.config.clustering.features(plan.partitions[model, partition].of)
@@ -129,25 +109,6 @@ def _clusterings(plan: Plan) -> list[dict[str, str]]:
 
 
 RESULTS = (
-    Result(
-        "results/guan2020/comparison.{csv,md,html}",
-        "compare_with_guan",
-        "the claims and values of Guan et al. (2020) beside those found",
-        of=lambda plan: [{}],
-        section="To read first",
-        content="the paper's values and claims next to ours, with intervals and verdicts; `basis` tells claims in "
-        "words (`stated`) from those that are `inferred` or `from_table`; `p`, `p_holm` and `verdict_holm`: "
-        "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number",
-    ),
-    Result(
-        "results/guan2020/quantities.csv",
-        "compare_with_guan",
-        "the claims and values of Guan et al. (2020) beside those found",
-        of=lambda plan: [{}],
-        section="To read first",
-        content="the quantities that the claims are judged on: model, partition, quantity, value, and the ends of its "
-        "interval",
-    ),
     Result(
         "results/guan2020/table1.{csv,md,html}",
         "tabulate_stability",

@@ -17,7 +17,7 @@ from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS, kinds_with
-from headtypes.papers.names import Paper
+from headtypes.papers.registry import PAPERS
 from headtypes.planning.config.messages import sentence
 from headtypes.planning.config.sources import (
     Columns,
@@ -79,9 +79,14 @@ class Model(Strict):
     evaluate: Name | None = None
     """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
     there."""
-    published: dict[Paper, Name] = {}
-    """Papers to compare this model with: for each, a row of the paper's tables (guan2020: a row of Table 1; clark2019:
-    base, the only one)."""
+    published: Annotated[
+        dict[Literal[*PAPERS], Name],
+        Field(
+            description="Papers to compare this model with: for each, a row of the paper's tables ("
+            + "; ".join(f"{paper.name}: {paper.row}" for paper in PAPERS.values())
+            + ")."
+        ),
+    ] = {}
 
 
 class Clustering(Strict):

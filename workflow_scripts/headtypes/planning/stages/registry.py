@@ -13,9 +13,9 @@ from headtypes.analyses.relations import stage as relations
 from headtypes.analyses.stage import Stage
 from headtypes.analyses.surface import stage as surface
 from headtypes.analyses.types import stage as types
-from headtypes.papers.clark2019 import stage as clark2019
-from headtypes.papers.clark2019.language import stage as language
-from headtypes.papers.guan2020 import stage as guan2020
+from headtypes.papers import stage as papers
+from headtypes.papers.paper import stages_in
+from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import attention, models, tasks, training
 from headtypes.planning.stages.overview import atlas, joined, summary
 
@@ -35,14 +35,12 @@ _MODULES = (
     relations,
     probes,
     coreference,
-    guan2020,
-    clark2019,
-    language,
+    papers,
     joined,
     summary,
     atlas,
 )
 STAGES: dict[str, Stage] = {
-    **{value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)},
-    **{stage.name: stage for analysis in ANALYSES for stage in analysis.stages},
+    **{stage.name: stage for stage in stages_in(*_MODULES)},
+    **{stage.name: stage for declared in (*ANALYSES, *PAPERS.values()) for stage in declared.stages},
 }

@@ -1,0 +1,47 @@
+# What each paper published beside what was found, and the verdicts on its claims.
+
+# Relative to the working directory: a folder that was moved has the same inputs.
+REFERENCE = {name: local(os.path.relpath(ROOT / "reference" / f"{name}.yaml")) for name in PAPERS}
+
+if workflow.is_main_process:
+    # The processes of jobs read the rules as well, and need not read the papers' data each time.
+    try:
+        for name, paper in PAPERS.items():
+            plan.check_published(name, paper.read(REFERENCE[name]).rows)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+use rule local_job as compare_with_paper with:
+    input:
+        **keyed("compare_with_paper", results=lambda wildcards: PAPERS[wildcards.paper].inputs(plan, paths)),
+        reference=lambda wildcards: REFERENCE[wildcards.paper],
+    output:
+        **table(
+            "results/{paper}/comparison",
+            "comparison",
+            "{paper}",
+            "ours beside the paper's, and its claims",
+            category="Comparison",
+        ),
+        quantities="results/{paper}/quantities.csv",
+    log:
+        "logs/compare_with_paper/{paper}.log",
+    benchmark:
+        "results/{paper}/comparison.benchmark.tsv"
+    wildcard_constraints:
+        paper=any_of(PAPERS),
+    localrule: True
+    params:
+        **identity("compare_with_paper"),
+
+
+def compared_with(*names):
+    """The comparisons with those of the papers that there is something to compare with."""
+    compared = [name for name in names if PAPERS[name].inputs(plan, paths)]
+    return expand(rules.compare_with_paper.output, paper=compared)
+
+
+rule papers:
+    input:
+        compared_with(*PAPERS),

@@ -1,0 +1,69 @@
+"""Guan et al., "How Far Does BERT Look At" (COLING 2020)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headtypes.core.seeds import derive_seed
+from headtypes.papers.guan2020 import stage
+from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in
+
+if TYPE_CHECKING:
+    from headtypes.papers.guan2020.published import Guan2020
+
+
+class _Guan2020(Paper):
+    """Its claims are about the types of a model's heads: every partition is judged."""
+
+    name = "guan2020"
+    authors = "Guan et al."
+    title = "2020: How Far Does BERT Look At"
+    subject = "partition"
+    row = "a row of Table 1"
+    judged = "partition of every model"
+    stages = stages_in(stage)
+    results = stage.RESULTS
+
+    def read(self, path: str | Path) -> "Guan2020":
+        """As `published.read_guan2020`."""
+        from headtypes.papers.guan2020.published import read_guan2020
+
+        return read_guan2020(path)
+
+    def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
+        """Partitions, the answers under each condition, how clusterings agree, and its tables."""
+        tables = [("stability", "table1", plan.clustered)]
+        tables += [("ablations", table, plan.ablations) for table in ("table2", "table3")]
+        return {
+            **files("partitions", paths.PARTITION, plan.partitions.values()),
+            **files("scores", paths.SCORES, plan.tabulated),
+            **files("choices", paths.CHOICE, plan.features),
+            **files("agreements", paths.CHOICE_AGREEMENT, plan.features),
+            **{(kind, table): f"results/{self.name}/{table}.csv" for kind, table, entries in tables if entries},
+        }
+
+    def spec(self, plan: Plan) -> dict:
+        """What each partition is, and the seed of its intervals."""
+        partitions = [
+            {
+                "model": partition.model,
+                "partition": partition.name,
+                "task": partition.task,
+                "method": partition.method,
+                "k": partition.k,
+                "distance_bins": plan.config.clustering.distance_bins,
+                "published": plan.config.models[partition.model].published.get(self.name),
+                "parent": plan.parent(partition.model),
+            }
+            for partition in plan.partitions.values()
+        ]
+        return {"partitions": partitions, "seed": derive_seed(plan.config.seed, "compare_with_paper")}
+
+    def compare(self, found: Found, published: "Guan2020", spec: Mapping[str, Any]) -> Compared:
+        """As `comparison.compare_with_guan`."""
+        from headtypes.papers.guan2020.results import compare_files
+
+        return compare_files(found, published, spec["partitions"], spec["seed"])
+
+
+GUAN2020 = _Guan2020()

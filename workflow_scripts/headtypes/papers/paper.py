@@ -1,0 +1,99 @@
+"""What a paper declares, once, in the `paper.py` of its folder: how its results are compared, and what is shown of it.
+
+A module with declarations loads little, since the configuration and whatever plans jobs read it; methods import what
+they need themselves.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from headtypes.analyses.stage import Stage
+from headtypes.core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from headtypes.papers.published import Published
+
+# `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.results.paths`, whose room stands above.
+Plan = Any
+Paths = Any
+# Files by their keys, of each kind.
+Found = Mapping[str, Mapping[Any, str]]
+
+
+class Compared(NamedTuple):
+    """What stands beside a paper.
+
+    quantities: those that its claims are judged on, as `comparison.tidy_table` has them; table: as
+    `comparison.comparison_table` has it; page: the same as Markdown.
+    """
+
+    quantities: "pd.DataFrame"
+    table: "pd.DataFrame"
+    page: str
+
+
+class Paper:
+    """A paper whose claims are judged on our results, and whose values stand beside ours.
+
+    name:    of its folder here, of its data in `reference/`, and of its folder under `results/`.
+    authors: as sentences name it; title: its year and its title.
+    subject: what its claims are judged on, beside the model: a partition, or a task.
+    row:     what a model in the config can stand beside, for the documentation.
+    judged:  the same in words, for the documentation.
+    stages, results: of its own rules.
+    """
+
+    name: str
+    authors: str
+    title: str
+    subject: Literal["partition", "task"]
+    row: str
+    judged: str
+    stages: tuple[Stage, ...] = ()
+    results: tuple[Result, ...] = ()
+
+    @property
+    def full_title(self) -> str:
+        """Authors, year and title."""
+        return f"{self.authors} {self.title}"
+
+    def read(self, path: str) -> "Published":
+        """What it published. Raises `InputError` that names the file and the key that is wrong."""
+        raise NotImplementedError
+
+    def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
+        """The files that are compared with it, by kind and key (`files`); none where there is nothing to compare."""
+        raise NotImplementedError
+
+    def spec(self, plan: Plan) -> dict:
+        """What the comparison depends on besides."""
+        raise NotImplementedError
+
+    def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
+        """Set our results beside what it published, and judge its claims.
+
+        found: the files of `inputs`; published: as `read` has it; spec: as `spec` has it.
+        """
+        raise NotImplementedError
+
+
+def files(kind: str, pattern: str, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
+    """The path of a result for each entry of a plan, by its kind and the entry's key."""
+    return {(kind, *entry.key): pattern.format(**entry.wildcards) for entry in entries}
+
+
+def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:
+    """Files by kind, and then by key: a tuple of strings, or the string alone; of a kind without files, none."""
+    kinds: dict[str, dict[Any, str]] = defaultdict(dict)
+    for (kind, *key), path in found.items():
+        kinds[kind][tuple(key) if len(key) > 1 else key[0]] = path
+    return kinds
+
+
+def stages_in(*modules: ModuleType) -> tuple[Stage, ...]:
+    """The stages that modules hold, in their order."""
+    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Stage))

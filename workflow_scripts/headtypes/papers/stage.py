@@ -1,0 +1,37 @@
+"""The comparison with each paper."""
+
+from headtypes.analyses.stage import Plan, stage
+from headtypes.core.results import Result
+from headtypes.papers.registry import PAPERS
+
+
+@stage()
+def compare_with_paper(plan: Plan, paper: str) -> dict:
+    """The paper, and what its comparison depends on besides the files that are compared."""
+    return {"paper": paper, **PAPERS[paper].spec(plan)}
+
+
+RESULTS = (
+    Result(
+        "results/{paper}/comparison.{csv,md,html}",
+        "compare_with_paper",
+        "the claims and values of a paper beside those found",
+        of=lambda plan: [{"paper": name} for name in PAPERS],
+        section="To read first",
+        content="the values and claims of a paper next to ours, for every "
+        + "; ".join(f"{paper.judged} (`{paper.name}`)" for paper in PAPERS.values())
+        + ", with intervals and verdicts; `basis` tells claims in words (`stated`) from those that are `inferred` or "
+        "`from_table`; `p`, `p_holm` and `verdict_holm`: "
+        "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number; in "
+        "`clark2019`, rows without a task are claims about a kind of task that the model does not read",
+    ),
+    Result(
+        "results/{paper}/quantities.csv",
+        "compare_with_paper",
+        "the claims and values of a paper beside those found",
+        of=lambda plan: [{"paper": name} for name in PAPERS],
+        section="To read first",
+        content="the quantities that its claims are judged on: what they are of, quantity, value, and the ends of its "
+        "interval",
+    ),
+)
