@@ -102,3 +102,9 @@ def texts_of_gradients(wildcards):
 def windows_of_gradients(wildcards):
     """The windows of a task that the model answers."""
     return [] if plan.is_text(wildcards.task) else paths.WINDOWS.format(**wildcards)
+
+
+def compared_with(*names):
+    """The comparisons with those of the papers that there is something to compare with."""
+    compared = [name for name in names if PAPERS[name].inputs(plan, paths)]
+    return expand(rules.compare_with_paper.output, paper=compared)

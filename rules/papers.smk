@@ -36,12 +36,6 @@ use rule local_job as compare_with_paper with:
         **identity("compare_with_paper"),
 
 
-def compared_with(*names):
-    """The comparisons with those of the papers that there is something to compare with."""
-    compared = [name for name in names if PAPERS[name].inputs(plan, paths)]
-    return expand(rules.compare_with_paper.output, paper=compared)
-
-
 rule papers:
     input:
         compared_with(*PAPERS),

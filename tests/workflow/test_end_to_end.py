@@ -252,7 +252,7 @@ def test_no_job_of_a_killed_run_writes_over_the_results_of_the_next(workdir):
     os.kill(job, signal.SIGCONT)
     workdir.snakemake(*types)
     record = json.loads((workdir.path / "results/provenance/partitions/tiny/animals-kmeans-k4.csv.json").read_text())
-    assert record["spec"]["distance_bins"] == 8
+    assert record["spec"]["features"]["distance_bins"] == 8
     assert not Path(f"/proc/{job}").exists()
 
 
