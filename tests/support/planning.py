@@ -113,6 +113,7 @@ def jobs_of_another_python(folder: Path, hash_seed: int) -> list[Job]:
 
 # A whole record, as `provenance.recorded` demands, of a result that one job made.
 _RECORD = {"rule": "", "wildcards": {}, "spec": {}, "code": "", "sources": {}, "inputs": {}, "sha256": "", "shards": 1}
+_RECORD |= {"packages": {}, "python": "", "threads": 1}
 
 
 def pretend(folder: Path) -> None:
