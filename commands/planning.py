@@ -20,6 +20,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.planning.config.schema import Config  # noqa: E402
+from headtypes.planning.keyed import by_key  # noqa: E402
 from headtypes.planning.plan import Plan  # noqa: E402
 from headtypes.planning.tools.jobs import Job  # noqa: E402
 
@@ -53,7 +54,8 @@ def planned(arguments: list[str]) -> Planned:
                 code=job.params.code,
                 script=script,
                 inputs=tuple(map(str, job.input)),
-                named={name: _files(files) for name, files in job.input.items()},
+                named={name: _files(files) for name, files in job.input.items()}
+                | by_key(job.input, getattr(job.params, "keyed", "{}")),
                 outputs=tuple(map(str, job.output)),
                 benchmark=None if job.benchmark is None else str(job.benchmark),
                 threads=job.threads,

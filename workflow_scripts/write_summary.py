@@ -4,7 +4,6 @@ from headtypes.pages.summary.page import summary_page
 from headtypes.pages.summary.results import collect_summary
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    files = {name: list(getattr(inputs, name)) for name in spec.pop("inputs")}
-    summary = collect_summary(files, inputs.captions, page=outputs.page, **spec, provenance=provenance)
+    summary = collect_summary(dict(inputs.items()), inputs.captions, page=outputs.page, **spec, provenance=provenance)
     sources = {"html": inputs.template, "css": inputs.style, "js": inputs.script}
     write_text(outputs.page, summary_page(summary, sources, provenance))

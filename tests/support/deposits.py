@@ -12,7 +12,7 @@ from headtypes.planning.config.schema import Config, read_config
 from headtypes.planning.provenance import RESULTS, provenance_of, record, verified
 from headtypes.planning.tools.jobs import Job
 from tests.support.places import ROOT
-from tests.support.summaries import MODEL, PARTITION, TASK, made_results
+from tests.support.summaries import MODEL, PARTITION, TASK, by_key, made_results
 
 # What stands in the planted text, and in no file that may be given away; in the planted weights; in a path.
 TEXT, WEIGHTS, PLACE = "Fernweh zinnober", "Gewicht zinnober", "/home/zinnober/models"
@@ -72,18 +72,14 @@ def planted_jobs() -> list[Job]:
     jobs += [_job(rule, {"task": TASK}, [path], inputs) for rule, path in of_text.items()]
     for name, paths in tables.items():
         jobs += [_job(_MAKERS.get(name, "plot_layers"), _named(name), [path], inputs) for path in paths]
-    wildcards = {"model": MODEL, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
-    figures = [name for name in tables if name not in list(_MAKERS)[:10]]
     spec = {
-        "inputs": list(tables),
         "models": ["bert", MODEL],
         "tasks": [TASK],
         "atlases": ["bert"],
         "partitions": 1,
-        "shown": {name: [wildcards] for name in ("compared", *figures)},
         "seed": 2020,
     }
-    named = {**{name: tuple(paths) for name, paths in tables.items()}, "captions": _captions()}
+    named = {**by_key(tables), "captions": _captions()}
     read = [path for paths in tables.values() for path in paths]
     jobs.append(_job("write_summary", {}, ["results/index.html"], read, spec, named))
     for job in jobs:

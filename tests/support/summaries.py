@@ -79,18 +79,27 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     return {name: [str(folder / path) for path in paths] for name, paths in files.items()}
 
 
+def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, list[str] | dict[tuple, str]]:
+    """The files of `made_results` as a job has them: those of which there may be many by what they are of."""
+    wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
+    of = {figure.name: figure.of for figure in (*GUAN, *CLARK, JOINED)}
+    of |= {"compared": ("clustering",), "partition": ("model", "partition"), "joined": ("model", "partition")}
+    keys = {name: tuple(wildcards[each] for each in names) for name, names in of.items()}
+    return {
+        name: dict(zip([keys[name]], paths, strict=False)) if name in keys else paths for name, paths in files.items()
+    }
+
+
 def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) -> Summary:
     """Collect the summary of `made_results`, whose main model may have got another name."""
-    wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
     return collect_summary(
-        files,
+        by_key(files, model),
         [str(path) for path in (ROOT / "report").glob("*.rst")],
         page=str(folder / "index.html"),
         models=["minilm", model],
         tasks=[TASK],
         atlases=["minilm", model],
         partitions=7,
-        shown={name: [wildcards] * len(files[name]) for name in ("compared", *FIGURES)},
         seed=2020,
         provenance=PROVENANCE,
     )

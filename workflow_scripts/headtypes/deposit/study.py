@@ -70,8 +70,7 @@ def _summary(jobs: Iterable[Job]) -> Summary:
     if job is None:
         raise InputError("A deposit is made of a whole experiment; leave out the targets.")
     spec, (page,) = json.loads(job.spec), job.outputs
-    files = {name: job.named.get(name, ()) for name in spec.pop("inputs")}
-    return collect_summary(files, job.named["captions"], page=page, **spec, provenance=recorded(page))
+    return collect_summary(job.named, job.named["captions"], page=page, **spec, provenance=recorded(page))
 
 
 def _doubtful(jobs: Iterable[Job]) -> dict[str, tuple[str, ...]]:

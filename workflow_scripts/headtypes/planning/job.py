@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, TextIO
 from headtypes.core.errors import InputError
 from headtypes.core.files import check_writable, checking, refusal
 from headtypes.planning.code.running import check_code
+from headtypes.planning.keyed import by_key
 from headtypes.planning.locks import work_for_run
 from headtypes.planning.provenance import (
     check_alone,
@@ -97,7 +98,8 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
             demands = getattr(snakemake.params, "demands", None)
             checked = {"demands": json.loads(demands)} if demands else {}
-            _name_by_key(snakemake.input, json.loads(getattr(snakemake.params, "keyed", "{}")))
+            for name, files in by_key(snakemake.input, getattr(snakemake.params, "keyed", "{}")).items():
+                setattr(snakemake.input, name, files)
             # A copy, since scripts take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
             record(provenance, read, outputs, snakemake.threads, states)
@@ -114,24 +116,6 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             else:
                 traceback.print_exc()
             sys.exit(1)
-
-
-def _name_by_key(inputs: Any, keyed: dict[str, list]) -> None:
-    """Make of inputs that are many files of a kind a mapping {key: path}; a key is a string or a tuple of strings.
-
-    keyed: the keys and paths that the rule declares, the latter without the prefix that another workflow may give.
-    """
-    for name, declared in keyed.items():
-        files, paths = set(getattr(inputs, name)), [path for _, path in declared]
-        prefix = next((file.removesuffix(path) for file in files for path in paths if _ends_with(file, path)), "")
-        if files != {prefix + path for path in paths}:
-            raise ValueError(f"the inputs {name} are {sorted(files)} where {paths} are declared")
-        named = {key if isinstance(key, str) else tuple(key): prefix + path for key, path in declared}
-        setattr(inputs, name, named)
-
-
-def _ends_with(file: str, path: str) -> bool:
-    return f"/{file}".endswith(f"/{path}")
 
 
 def _log(path: str) -> BinaryIO:

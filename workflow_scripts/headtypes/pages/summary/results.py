@@ -26,6 +26,8 @@ from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
 from headtypes.papers.keys import NAMED
 
 Paths = Sequence[str]
+# Files by what each is of: model and partition, model and task, or the way of clustering.
+Keyed = Mapping[tuple[str, ...], str]
 
 
 _CLARK_TABLES = {"relations": relation_tables, "coreference": coreference_tables, "probes": probe_tables}
@@ -33,7 +35,7 @@ _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm")]
 
 
 def collect_summary(
-    inputs: Mapping[str, Paths],
+    inputs: Mapping[str, Paths | Keyed],
     captions: Paths,
     *,
     page: str,
@@ -41,19 +43,17 @@ def collect_summary(
     tasks: Sequence[str],
     atlases: Sequence[str],
     partitions: int,
-    shown: Mapping[str, Sequence[Mapping[str, str]]],
     seed: int,
     provenance: dict,
 ) -> Summary:
     """Read what the summary shows.
 
-    inputs:  files by name: guan and clark (comparisons), types, ablations (Tables 2 and 3), compared (any two
-        models), relations, coreference and probes (Clark's Tables 1 to 3), partition, joined, and those of the
-        figures; each at most as many as there are.
+    inputs:  files by name: guan and clark (comparisons), types, ablations (Tables 2 and 3), relations, coreference and
+        probes (Clark's Tables 1 to 3); and by name and key: compared (any two models, by the way of clustering),
+        partition, joined, and the figures (`figures.Figure.of`).
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
     models, tasks, partitions: what was run; atlases: the models that have a page of every head.
-    shown:   wildcards of the figures and of the models compared, by their name among the inputs.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
@@ -64,11 +64,12 @@ def collect_summary(
             picture_of(
                 _titled(figure, wildcards),
                 png,
-                caption_of(by_stem[figure.caption], dict(wildcards)),
+                caption_of(by_stem[figure.caption], wildcards),
                 _relative(Path(png).with_suffix(".pdf"), folder),
             )
             for figure in of
-            for png, wildcards in zip(inputs[figure.name], shown[figure.name], strict=True)
+            for key, png in inputs[figure.name].items()
+            for wildcards in [dict(zip(figure.of, key, strict=True))]
         ]
 
     _, of_guan = _compared(inputs["guan"], "partition", folder)
@@ -78,8 +79,8 @@ def collect_summary(
         **{path: [stability_shown(_read(path, "partition"))] for path in inputs["types"]},
         **{path: ablation_shown(table, number) for number, (path, table) in enumerate(ablations.items(), start=2)},
         **{
-            path: [compared_table(pairs, wildcards["clustering"])] if len(pairs := read_pairs(path)) else []
-            for path, wildcards in zip(inputs["compared"], shown["compared"], strict=True)
+            path: [compared_table(pairs, clustering)] if len(pairs := read_pairs(path)) else []
+            for (clustering,), path in inputs["compared"].items()
         },
     }
     papers = [
@@ -108,7 +109,7 @@ def collect_summary(
     return Summary(
         title=_title(models),
         run=f"{join(models)} on {join(tasks)}; heads divided into types {_times(partitions)}.",
-        findings=list(_findings(inputs, shown, costs, of_guan, of_clark, clark)),
+        findings=list(_findings(inputs, costs, of_guan, of_clark, clark)),
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         both=pictures([figures.JOINED]),
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
@@ -146,9 +147,9 @@ def _in_brief(tables: Mapping[str, Iterable[Table]], folder: Path) -> list[Shown
     return [table.in_brief(_relative(path, folder)) for path, of_file in tables.items() for table in of_file]
 
 
-def _findings(inputs, shown, costs, of_guan, of_clark, clark) -> Iterable[str]:
-    for path, wildcards in zip(inputs["partition"], shown["heads"], strict=True):
-        model, name, partition = wildcards["model"], wildcards["partition"], read_partition(path)
+def _findings(inputs, costs, of_guan, of_clark, clark) -> Iterable[str]:
+    for (model, name), path in inputs["partition"].items():
+        partition = read_partition(path)
         if costs is not None and (sentence := findings.costs_sentence(costs, model, name, partition.types)):
             yield sentence
         yield findings.types_sentence(model, partition)
@@ -159,12 +160,12 @@ def _findings(inputs, shown, costs, of_guan, of_clark, clark) -> Iterable[str]:
             yield findings.verdict_sentence("Clark et al.", judged)
             if sentence := findings.sink_sentence(clark, judged):
                 yield sentence
-    for path, wildcards in zip(inputs["joined"], shown["joined_figures"], strict=True):
-        if sentence := findings.joined_sentence(read_joined(path), wildcards["model"]):
+    for (model, _), path in inputs["joined"].items():
+        if sentence := findings.joined_sentence(read_joined(path), model):
             yield sentence
 
 
-def _files(inputs: Mapping[str, Paths], folder: Path) -> Iterable[tuple[str, list[str]]]:
+def _files(inputs: Mapping[str, Paths | Keyed], folder: Path) -> Iterable[tuple[str, list[str]]]:
     named = {
         "Values and claims of the papers beside ours": ("guan", "clark"),
         "Guan's tables": ("types", "ablations"),
@@ -174,10 +175,14 @@ def _files(inputs: Mapping[str, Paths], folder: Path) -> Iterable[tuple[str, lis
         "Types beside random heads": ("joined",),
     }
     for about, names in named.items():
-        if files := [_relative(path, folder) for name in names for path in inputs[name]]:
+        if files := [_relative(path, folder) for name in names for path in _paths(inputs[name])]:
             yield about, files
     yield "All tables and figures (snakemake --report)", ["report.html"]
     yield "The configuration, and what made each result", ["provenance/config.json", "provenance/"]
+
+
+def _paths(files: Paths | Keyed) -> Iterable[str]:
+    return files.values() if isinstance(files, Mapping) else files
 
 
 def _relative(path: str | Path, folder: Path) -> str:

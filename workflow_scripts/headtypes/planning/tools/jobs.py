@@ -19,7 +19,8 @@ class Job:
 
     spec, code: its two parameters, as Snakemake has them.
     script:     file of its code.
-    inputs, outputs: paths as Snakemake has them; named: the inputs by the names that the rule gives them.
+    inputs, outputs: paths as Snakemake has them; named: the inputs by the names that the rule gives them, and by key
+        where there are many of a kind.
     benchmark: where its time is written, if anywhere; gpu: whether it takes a GPU; mem_mb: the memory that it asks for,
         where that is known.
     runs, reasons: whether Snakemake would run it now, and Snakemake's words for why.
@@ -37,7 +38,7 @@ class Job:
     threads: int = 1
     runs: bool = False
     reasons: tuple[str, ...] = ()
-    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    named: Mapping[str, tuple[str, ...] | Mapping[Any, str]] = field(default_factory=dict)
     gpu: bool = False
     mem_mb: int | None = None
     of: str | None = None

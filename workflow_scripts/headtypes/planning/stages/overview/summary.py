@@ -3,19 +3,24 @@
 from headtypes.analyses.stage import stage
 from headtypes.core.results import PICTURED, Result
 from headtypes.pages.summary.figures import CLARK, GUAN, JOINED
-from headtypes.planning.entries import FeaturePlan, PartitionPlan
+from headtypes.planning.entries import ClusteringPlan, FeaturePlan, PartitionPlan
 from headtypes.planning.plan import Plan
-
-# Each figure's name among the rule's inputs, by what it has wildcards of.
-_OF_PARTITION = ("heads", "projection", "layers", "maps")
-_OF_TEXT = ("examples", "surface_2", "surface_4", "plane")
-_OTHERS = ("guan", "clark", "relations", "coreference", "probes", "types", "ablations", "partition", "joined")
 
 
 def shown_partitions(plan: Plan) -> list[PartitionPlan]:
     """The partition whose figures stand in the summary: an evaluated one, of four types, where there is one."""
     partitions = plan.ablated or list(plan.partitions.values())
     return sorted(partitions, key=lambda it: len(it.types) != 4)[:1]
+
+
+def shown_choices(plan: Plan) -> list[FeaturePlan]:
+    """The model and task of that partition, on which ways of clustering are compared."""
+    return [FeaturePlan(it.model, it.task) for it in shown_partitions(plan)]
+
+
+def clusterings(plan: Plan) -> list[ClusteringPlan]:
+    """The ways of clustering by which models are compared."""
+    return list(map(ClusteringPlan, plan.clusterings))
 
 
 def shown_texts(plan: Plan) -> list[FeaturePlan]:
@@ -58,37 +63,14 @@ def captions() -> list[str]:
 
 @stage()
 def write_summary(plan: Plan) -> dict:
-    """What was run, and of which entries the figures are, in the order of the rule's inputs."""
-    partitions, texts = _partitions(shown_partitions(plan)), _inputs(shown_texts(plan))
-    shown = {
-        **dict.fromkeys(_OF_PARTITION, partitions),
-        **dict.fromkeys(_OF_TEXT, texts),
-        "curves": [it for it in partitions if plan.curved],
-        "choice": _inputs(shown_partitions(plan)),
-        "confidence": _partitions(shown_confidence(plan)),
-        "controls": _partitions(shown_controls(plan)),
-        "sentences": _inputs(shown_sentences(plan)),
-        **{key: [{"clustering": clustering} for clustering in plan.clusterings] for key in ("models", "compared")},
-        "gradients": _inputs(shown_gradients(plan)),
-        "joined_figures": _partitions(shown_joined(plan)),
-    }
+    """What was run, and the seed."""
     return {
-        "inputs": [*_OTHERS, *shown],
         "models": plan.models,
         "tasks": list(dict.fromkeys(entry.task for entry in plan.inputs)),
         "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
         "partitions": len(plan.partitions),
-        "shown": shown,
         "seed": plan.config.seed,
     }
-
-
-def _partitions(entries: list[PartitionPlan]) -> list[dict[str, str]]:
-    return [{"model": it.model, "partition": it.name} for it in entries]
-
-
-def _inputs(entries: list[FeaturePlan] | list[PartitionPlan]) -> list[dict[str, str]]:
-    return [{"model": it.model, "task": it.task} for it in entries]
 
 
 RESULTS = (
