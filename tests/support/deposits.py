@@ -19,8 +19,7 @@ TEXT, WEIGHTS, PLACE = "Fernweh zinnober", "Gewicht zinnober", "/home/zinnober/m
 HUB = {"hub": "some/questions", "revision": "ab" * 20, "split": "validation"}
 # The rules that make the planted tables and figures; other figures are of types by layer.
 _MAKERS = {
-    "guan": "compare_with_paper",
-    "clark": "compare_with_paper",
+    "comparisons": "compare_with_paper",
     "relations": "tabulate_relations",
     "coreference": "tabulate_coreference",
     "probes": "tabulate_probes",

@@ -8,15 +8,16 @@ from PIL import Image
 
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
-from headtypes.pages.summary.figures import CLARK, GUAN, JOINED
+from headtypes.pages.summary.figures import FIGURES as ALL_FIGURES
 from headtypes.pages.summary.page import Summary, summary_page
 from headtypes.pages.summary.results import collect_summary
+from headtypes.papers.registry import PAPERS
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
 PARTS = ROOT / "workflow_scripts/headtypes/pages/summary"
 MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
-FIGURES = [figure.name for figure in (*GUAN, *CLARK, JOINED)]
+FIGURES = [figure.name for figure in ALL_FIGURES]
 PROVENANCE = {
     "packages": {"torch": "2.13.0", "numpy": "2.4.6"},
     "python": "3.11.7",
@@ -62,8 +63,7 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     (folder / "models").mkdir()
     (folder / "models/minilm-qa.benchmark.tsv").write_text("s\th:m:s\tcpu_time\n100\t0:01:40\t90.50\n")
     files = {
-        "guan": ["guan2020/comparison.csv"],
-        "clark": ["clark2019/comparison.csv"],
+        "comparisons": ["guan2020/comparison.csv", "clark2019/comparison.csv"],
         "relations": ["clark2019/table1.csv"],
         "coreference": ["clark2019/table2.csv"],
         "probes": ["clark2019/table3.csv"],
@@ -79,15 +79,14 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     return {name: [str(folder / path) for path in paths] for name, paths in files.items()}
 
 
-def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, list[str] | dict[tuple, str]]:
-    """The files of `made_results` as a job has them: those of which there may be many by what they are of."""
+def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[str | tuple[str, ...], str]]:
+    """The files of `made_results` as a job has them: by what they are of."""
     wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
-    of = {figure.name: figure.of for figure in (*GUAN, *CLARK, JOINED)}
-    of |= {"compared": ("clustering",), "partition": ("model", "partition"), "joined": ("model", "partition")}
-    keys = {name: tuple(wildcards[each] for each in names) for name, names in of.items()}
-    return {
-        name: dict(zip([keys[name]], paths, strict=False)) if name in keys else paths for name, paths in files.items()
-    }
+    of = {figure.name: figure.of for figure in ALL_FIGURES}
+    of |= dict.fromkeys(("partition", "joined"), ("model", "partition"))
+    keys: dict[str, list] = {name: [tuple(wildcards[each] for each in names)] for name, names in of.items()}
+    keys |= {"comparisons": list(PAPERS), "ablations": [("2",), ("3",)], "compared": [("kmeans-k4",)]}
+    return {name: dict(zip(keys.get(name, [()]), paths, strict=False)) for name, paths in files.items()}
 
 
 def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) -> Summary:

@@ -10,7 +10,9 @@ from headtypes.deposit.parts import LeftOut, Made
 from headtypes.deposit.sources import Source
 from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.verdicts import Judged
+from headtypes.papers.claims import join
 from headtypes.papers.quantities import NO_VERDICT, VERDICTS
+from headtypes.papers.registry import PAPERS
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def _verdicts(papers: Sequence[Paper]) -> Iterator[str]:
                 yield from _table(("verdict", "claim"), in_order[["verdict", "quantity"]].itertuples(index=False))
     yield (
         "What decides each, and the claims without a verdict with the reason why, is in `comparison.md` of "
-        "`results/guan2020` and `results/clark2019`, where these are.\n"
+        + join(f"`results/{name}`" for name in PAPERS)
+        + ", where these are.\n"
     )
 
 

@@ -1,4 +1,8 @@
-"""Names of models, tasks and partitions in columns of tables."""
+"""Tables of ours whose columns name models, tasks and partitions."""
+
+import pandas as pd
+
+from headtypes.core.table_files import read_csv
 
 # Options of `table_files.read_csv`: a name may be a number, or what pandas takes for a missing value.
 NAMED = {
@@ -6,3 +10,8 @@ NAMED = {
     "keep_default_na": False,
     "na_values": [""],
 }
+
+
+def read_named(path: str, *columns: str) -> pd.DataFrame:
+    """A table of ours with a model and these columns. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "is no such table", ["model", *columns], rows=0, **NAMED)

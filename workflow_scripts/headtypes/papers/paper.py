@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from headtypes.analyses.stage import Stage
 from headtypes.core.results import Result
+from headtypes.papers.figures import Figure, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,8 @@ class Paper:
     subject: what its claims are judged on, beside the model: a partition, or a task.
     row:     what a model in the config can stand beside, for the documentation.
     judged:  the same in words, for the documentation.
-    stages, results: of its own rules.
+    stages, results: of its own rules; figures, tables: those that the page of results shows.
+    judges_tasks: whether its claims are about several tasks of one model, whose verdicts stand together.
     """
 
     name: str
@@ -55,6 +57,9 @@ class Paper:
     judged: str
     stages: tuple[Stage, ...] = ()
     results: tuple[Result, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Tables, ...] = ()
+    judges_tasks: bool = False
 
     @property
     def full_title(self) -> str:
@@ -79,6 +84,10 @@ class Paper:
         found: the files of `inputs`; published: as `read` has it; spec: as `spec` has it.
         """
         raise NotImplementedError
+
+    def finding(self, table: "pd.DataFrame", subject: tuple[str, str]) -> str:
+        """What the comparison says of a subject besides its verdicts, in a sentence; empty if nothing."""
+        return ""
 
 
 def files(kind: str, pattern: str, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:

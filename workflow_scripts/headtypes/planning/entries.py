@@ -82,22 +82,6 @@ class PartitionPlan:
         return {"model": self.model, "partition": self.name, "task": self.task}
 
 
-class ClusteringPlan(NamedTuple):
-    """One way of clustering, of all models that have it."""
-
-    clustering: str
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What identifies its files among those of one kind."""
-        return tuple(self)
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return self._asdict()
-
-
 @dataclass(frozen=True)
 class AblationPlan:
     """One condition evaluated on one model under one partition and one reading of the paper."""

@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 
 from headtypes.comparisons.models.compared import PAIRS
+from headtypes.comparisons.models.shown import compared_table
 from headtypes.core.errors import InputError
 from headtypes.pages.summary.findings import costs_sentence, joined_sentence, sink_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of, picture_of
-from headtypes.pages.summary.tables import compared_table
 from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
 from tests.support.places import ROOT

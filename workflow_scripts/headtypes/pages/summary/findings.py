@@ -88,22 +88,6 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     )
 
 
-def sink_sentence(comparison: pd.DataFrame, judged: Judged) -> str | None:
-    """The kind of token that gets the most attention in some layer; comparison: Clark's, as CSV."""
-    rows = comparison[(comparison["model"] == judged.model) & (comparison["task"] == judged.other)]
-    sinks = rows[rows["id"].astype(str).str.match(r"sink\.\d+$")]
-    if sinks.empty:
-        return None
-    row = sinks.loc[sinks["ours"].idxmax()]
-    token = row["quantity"].removeprefix("attention to ").partition(", in layer")[0]
-    layer = row["id"].partition(".")[2]
-    layers = int((sinks["quantity"].str.startswith(f"attention to {token},")).sum())
-    return (
-        f"The token that heads of {judged.model} fall back on is {token}: it gets {row['ours']:.0%} of the attention "
-        f"in layer {layer}, and in {layers} of {len(sinks)} layers more than any other special token, period or comma."
-    )
-
-
 def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
     """What sets a type apart most from random heads, and how often types differ from them.
 

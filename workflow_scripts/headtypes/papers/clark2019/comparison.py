@@ -95,6 +95,22 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     return comparison.comparison_page(title, introduction, table, KEYS, CLAIMS, published, _section)
 
 
+def sink_sentence(comparison: pd.DataFrame, model: str, task: str) -> str:
+    """The kind of token that gets the most attention in some layer; comparison: as `compare_with_clark` returns it."""
+    rows = comparison[(comparison["model"] == model) & (comparison["task"] == task)]
+    sinks = rows[rows["id"].astype(str).str.match(r"sink\.\d+$")]
+    if sinks.empty:
+        return ""
+    row = sinks.loc[sinks["ours"].idxmax()]
+    token = row["quantity"].removeprefix("attention to ").partition(", in layer")[0]
+    layer = row["id"].partition(".")[2]
+    layers = int((sinks["quantity"].str.startswith(f"attention to {token},")).sum())
+    return (
+        f"The token that heads of {model} fall back on is {token}: it gets {row['ours']:.0%} of the attention "
+        f"in layer {layer}, and in {layers} of {len(sinks)} layers more than any other special token, period or comma."
+    )
+
+
 def _section(model: str, task: str, rows: pd.DataFrame) -> Iterator[str]:
     start = rows["id"].str.partition(".")[0]
     by_layer = rows[start.isin(["layer", "third"]) & (rows["kind"] == "figure")]

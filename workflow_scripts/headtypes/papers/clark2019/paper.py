@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from headtypes.analyses.stage import given
 from headtypes.core.seeds import derive_seed
-from headtypes.papers.clark2019 import stage
+from headtypes.papers.clark2019 import page, stage
 from headtypes.papers.clark2019.language import stage as language
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from headtypes.papers.clark2019.published import Clark2019
 
 
@@ -25,6 +27,8 @@ class _Clark2019(Paper):
     judged = "text, treebank and set of documents of every model, with the kind of token that each layer looks at most"
     stages = stages_in(stage, language)
     results = (*stage.RESULTS, *language.RESULTS)
+    figures, tables = page.FIGURES, page.TABLES
+    judges_tasks = True
 
     def read(self, path: str | Path) -> "Clark2019":
         """As `published.read_clark2019`."""
@@ -61,6 +65,12 @@ class _Clark2019(Paper):
         from headtypes.papers.clark2019.results import compare_files
 
         return compare_files(found, published, **spec)
+
+    def finding(self, table: "pd.DataFrame", subject: tuple[str, str]) -> str:
+        """The kind of token that gets the most attention in some layer."""
+        from headtypes.papers.clark2019.comparison import sink_sentence
+
+        return sink_sentence(table, *subject)
 
 
 CLARK2019 = _Clark2019()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headtypes.core.seeds import derive_seed
-from headtypes.papers.guan2020 import stage
+from headtypes.papers.guan2020 import page, stage
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class _Guan2020(Paper):
     judged = "partition of every model"
     stages = stages_in(stage)
     results = stage.RESULTS
+    figures, tables = page.FIGURES, page.TABLES
 
     def read(self, path: str | Path) -> "Guan2020":
         """As `published.read_guan2020`."""
