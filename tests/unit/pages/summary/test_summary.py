@@ -15,10 +15,11 @@ from PIL import Image
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.models.shown import compared_table
 from headtypes.core.errors import InputError
-from headtypes.pages.summary.findings import costs_sentence, joined_sentence, sink_sentence, verdict_sentence
+from headtypes.pages.summary.findings import costs_sentence, joined_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of, picture_of
 from headtypes.pages.summary.verdicts import counted, judged_subjects
+from headtypes.papers.clark2019.paper import CLARK2019
 from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
 from tests.support.places import ROOT
 from tests.support.summaries import MODEL, PARTITION, PROVENANCE, RESULTS, made_page, made_results, made_summary
@@ -125,9 +126,10 @@ def test_a_model_may_have_any_name(summary, name, tmp_path):
 def test_findings_name_the_token_that_heads_fall_back_on():
     comparison = pd.read_csv(RESULTS / "clark/comparison.csv")
     judged, *_ = judged_subjects(comparison, "task", "file.csv")
-    assert "fall back on is [CLS]: it gets 38% of the attention" in sink_sentence(comparison, judged)
+    subject = judged.model, judged.other
+    assert "fall back on is [CLS]: it gets 38% of the attention" in CLARK2019.finding(comparison, subject)
     without = comparison[~comparison["id"].str.startswith("sink.")]
-    assert sink_sentence(without, judged) is None
+    assert CLARK2019.finding(without, subject) == ""
 
 
 def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
