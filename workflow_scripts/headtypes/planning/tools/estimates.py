@@ -6,7 +6,7 @@ jobs is the typical time of their rule. docs/extend/measurements.md compares est
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -134,7 +134,8 @@ def _downloaded(sizes: ExpectedSizes, job: Job) -> int:
     return sizes.model(job.outputs[0]).parameters
 
 
-def _one(files: tuple[str, ...]) -> str | tuple[str, ...]:
+def _one(files: tuple[str, ...] | Mapping[tuple, str]) -> str | tuple[str, ...]:
+    files = tuple(files.values()) if isinstance(files, Mapping) else files
     return files[0] if len(files) == 1 else files
 
 
