@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> None:
         Sample(NAME, asked.text, asked.second),
         _found(plan, asked.model),
         precision=plan.config.compute.precision,
-        **plan.config.clustering.features,
+        **plan.config.clustering.features(),
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     write_page(output, data, {"model": asked.model, "text": [asked.text, asked.second]})
@@ -83,12 +83,13 @@ def _record(plan: Plan, model: str) -> ModelRecord:
 
 def _found(plan: Plan, model: str) -> dict[str, list[tuple[str, Path]]]:
     """The results of the model that are there."""
-    names, found = STAGES["write_atlas"](plan, model)["found"], {}
-    for kind, entries in atlas.results_of(plan, model).items():
+    found = {}
+    for kind, result in atlas.SHOWN.items():
         # The distance features shown are those of the text, and conditions are about other texts.
         if kind not in ("features", "intervals"):
-            files = (Path(atlas.SHOWN[kind].path.format(**entry.wildcards)) for entry in entries)
-            found[kind] = [(name, file) for name, file in zip(names[kind], files, strict=True) if file.exists()]
+            entries = atlas.results_of(plan, kind, model)
+            files = {name: Path(result.path.format(**entry.wildcards)) for name, entry in entries.items()}
+            found[kind] = [(name, file) for name, file in files.items() if file.exists()]
     return found
 
 
