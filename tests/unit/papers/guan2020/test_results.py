@@ -7,6 +7,7 @@ import pytest
 from headtypes.analyses.types.choice_files import AGREEMENT, STABILITY, TABLE
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
+from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.guan2020.results import (
     families_of,
     parents_of,
@@ -14,6 +15,9 @@ from headtypes.papers.guan2020.results import (
     read_intervals_of,
     read_tables,
 )
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from headtypes.planning.results import paths
 
 
 def test_tables_stand_one_below_the_other(tmp_path):
@@ -158,3 +162,18 @@ def test_a_family_is_of_one_way_and_of_the_same_task_where_there_is_one():
     }
     without = families_of([it for it in partitions if it["model"] != "late"], {name: "/".join(name) for name in names})
     assert without["fine", "qa-kmeans-k4"]["mrpc"] == "mrpc/pairs-kmeans-k4"
+
+
+def test_claims_are_judged_on_partitions_by_weights_alone():
+    model = {"source": {"hub": "some/model"}, "tasks": ["squad"], "evaluate": "squad"}
+    config = {"tasks": {"squad": {"source": {"hub": "some/questions"}}}, "models": {"one": model}}
+    config["conditions"] = {"baseline": {}, "zero-dense": {"dense": "zero"}}
+
+    def plan(*of):
+        return Plan(read_config({**config, "clustering": {"of": list(of)}}))
+
+    both, weights = plan("weights", "norms"), plan("weights")
+    assert [partition.name for partition in both.ablated] == ["squad-kmeans-k4", "squad-norms-kmeans-k4"]
+    assert GUAN2020.inputs(both, paths) == GUAN2020.inputs(weights, paths) != {}
+    assert GUAN2020.spec(both) == GUAN2020.spec(weights)
+    assert GUAN2020.inputs(plan("norms"), paths) == {}

@@ -33,11 +33,14 @@ class _Guan2020(Paper):
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
         """Partitions, the answers under each condition, how clusterings agree, and its tables."""
+        judged = _judged(plan)
+        if not judged:
+            return {}
         tables = [("stability", "table1", plan.clustered)]
         tables += [("ablations", table, plan.ablations) for table in ("table2", "table3")]
         return {
-            **files("partitions", paths.PARTITION, plan.partitions.values()),
-            **files("scores", paths.SCORES, plan.tabulated),
+            **files("partitions", paths.PARTITION, judged.values()),
+            **files("scores", paths.SCORES, [it for it in plan.tabulated if (it.model, it.partition) in judged]),
             **files("choices", paths.CHOICE, plan.features),
             **files("agreements", paths.CHOICE_AGREEMENT, plan.features),
             **{(kind, table): f"results/{self.name}/{table}.csv" for kind, table, entries in tables if entries},
@@ -56,7 +59,7 @@ class _Guan2020(Paper):
                 "published": plan.config.models[partition.model].published.get(self.name),
                 "parent": plan.parent(partition.model),
             }
-            for partition in plan.partitions.values()
+            for partition in _judged(plan).values()
         ]
         return {"partitions": partitions, "seed": derive_seed(plan.config.seed, "compare_with_paper")}
 
@@ -65,6 +68,11 @@ class _Guan2020(Paper):
         from headtypes.papers.guan2020.results import compare_files
 
         return compare_files(found, published, spec["partitions"], spec["seed"])
+
+
+def _judged(plan: Plan) -> dict[tuple[str, str], Any]:
+    """The partitions that its claims are about: of heads divided by the weights of their attention."""
+    return {key: partition for key, partition in plan.partitions.items() if partition.of == "weights"}
 
 
 GUAN2020 = _Guan2020()
