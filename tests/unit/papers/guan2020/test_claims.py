@@ -494,3 +494,8 @@ def test_models_are_alike_as_their_layouts_correlate():
     flat = {name: [2] * 12 for name in TYPES}
     unrelated = judge(CLAIMS["models-alike"], replace(satisfied(), family=FAMILY | {"mnli": flat}))
     assert (unrelated.verdict, unrelated.findings[0].measured.value) == (FAILS, 0)
+
+
+def test_where_no_head_changed_its_cluster_nothing_is_said_of_where_they_change():
+    verdict = judge(CLAIMS["changes-in-last-layers"], changed(changed=(0,) * 12))
+    assert (verdict.verdict, verdict.reason) == (NO_VERDICT, "no head changed its cluster")
