@@ -70,6 +70,8 @@ MALFORMED = {
     "a negative head": ([replaced(A, 6, "-1"), B], 1, "the head '-1' is not a whole number"),
     "no head": ([replaced(A, 6, "_"), B], 1, "the head '_' is not a whole number"),
     "no relation": ([replaced(A, 7, "_"), B], 1, "no relation"),
+    "a relation with a space": ([replaced(A, 7, "nsubj pass"), B], 1, "the relation 'nsubj pass' holds white space"),
+    "a carriage return in a relation": ([A, B, replaced(C, 7, "pu\rnct")], 3, "holds white space"),
     "ids from 0": ([replaced(A, 0, "0"), B], 1, "the id is 0 where 1 is expected"),
     "a gap in the ids": ([A, replaced(B, 0, "3")], 2, "the id is 3 where 2 is expected"),
     "an id twice": ([A, B, replaced(C, 0, "2")], 3, "the id is 2 where 3 is expected"),

@@ -89,6 +89,12 @@ def test_choices_with_names_and_data_of_the_hub_are_read(tmp_path):
         ({"answer": ""}, "row 2 has the answer ''; it must be one of 0, 1, 2."),
         ({"answer": None}, "row 2 has the answer"),
         ({"choices": {"text": ["a", "b"], "label": ["A", "B"]}, "answer": 0}, "it must be one of A, B."),
+        (
+            {"choices": {"text": ["a", "b"], "label": ["A", "A"]}, "answer": "A"},
+            "row 2 needs a name of its own for each",
+        ),
+        ({"choices": {"text": ["a", "b"], "label": [1, "1 "]}, "answer": 1}, "row 2 needs a name of its own"),
+        ({"choices": {"text": ["a", "b"], "label": [None, "B"]}, "answer": None}, "row 2 needs a name of its own"),
         ({"id": None}, "row 2 has no id in the column of the ids."),
         ({"answer": True}, "row 2 has the answer True"),
         ({"choices": {"text": ["a", "b"]}, "answer": 0}, "row 2 needs a list of at least two texts"),

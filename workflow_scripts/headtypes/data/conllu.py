@@ -102,7 +102,7 @@ def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Heads (from 1, 0 for the root) and relations of the words of a block.
 
     Raises `InputError` with file and line if a head is not in the sentence, there is not exactly one root, heads form
-    a cycle, or a relation is missing.
+    a cycle, or a relation is missing or holds white space.
     """
     heads, root = [], None
     for number, columns in block.words:
@@ -113,6 +113,8 @@ def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
             raise malformed(path, number, f"the head {head} is outside of the sentence of {len(block.words)} words")
         if columns[DEPREL] in ("", "_"):
             raise malformed(path, number, "the word has no relation to its head")
+        if any(map(str.isspace, columns[DEPREL])):
+            raise malformed(path, number, f"the relation {columns[DEPREL]!r} holds white space, which CoNLL-U forbids")
         if int(head) == 0:
             if root is not None:
                 raise malformed(path, number, f"a second root; the word on line {root} is one already")

@@ -1,5 +1,8 @@
 """Planted heads are found for what they are, and nothing that cannot be guessed is right or wrong."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +10,10 @@ import pytest
 from headtypes.analyses.relations.accuracy import HALVES, measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs, write_arcs
 from headtypes.analyses.relations.measure import Guesses
+from headtypes.analyses.relations.pairs import universal_pairs
+from headtypes.analyses.relations.results import read_best_heads, read_relations
 from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
 from tests.support.word_maps import read_planted, sentence, tokens_of
 
 FORWARD, BACKWARD = DIRECTIONS
@@ -198,6 +204,24 @@ def test_what_a_causal_model_cannot_guess_is_empty(arcs):
     assert row["direction"] == BACKWARD
     assert np.isnan(row["other_accuracy"])
     assert np.isnan(row["forward_above_backward_low"])
+
+
+@pytest.mark.parametrize("name", ["nan", "NA", "null", "None", "1", "01", "1e5", "True", '"', "a,b"])
+def test_relations_of_any_name_survive_the_disk(tables, tmp_path, name):
+    """A relation that is called like a missing value or a number is neither lost nor another one."""
+    for table, read in ((tables.heads, read_relations), (tables.best, read_best_heads)):
+        renamed = table[table["relation"] == "det"].assign(relation=name)
+        write_csv(tmp_path / "table.csv", renamed)
+        found = read(tmp_path / "table.csv")
+        assert found["relation"].tolist() == [name] * len(renamed)
+        assert found["direction"].tolist() == renamed["direction"].tolist()
+
+
+@pytest.mark.parametrize("name", ["all", "without punctuation", "nsubj:*"])
+def test_a_relation_with_the_name_of_several_together_is_refused(name):
+    bank = [replace(sentence("the cat sat", (2, 3, 0), "det nsubj root"), relations=("det", name, "root"))]
+    with pytest.raises(InputError, match=re.escape(f"has the relation {name!r}")):
+        universal_pairs(bank)
 
 
 def test_guesses_survive_the_disk_and_those_of_other_sentences_are_refused(arcs, tmp_path):

@@ -440,3 +440,14 @@ def test_a_partition_has_the_name_of_no_clustering_in_any_case(full):
     entry = next(iter(full["partitions"].values()))
     name = f"{entry['task']}-kmeans-k4".upper()
     assert refusal(edited(full, f"partitions/{name}", entry)).startswith(f"config: partitions.{name} has the name of")
+
+
+def test_no_two_tasks_give_a_partition_one_name(full):
+    """`qa` by norms and `qa-norms` by weights have partitions of one name, of which one overwrote the other."""
+    task = full["tasks"]["made"]
+    config = edited(edited(full, "tasks/made-norms", task), "clustering/of", ["weights", "norms"])
+    config = edited(config, "models/taught/tasks", ["made", "made-norms"])
+    assert refusal(config) == (
+        "config: tasks.made-norms: its partition made-norms-kmeans-k3 has the name of one of made, by norms or by "
+        "weights; rename one of the two tasks."
+    )

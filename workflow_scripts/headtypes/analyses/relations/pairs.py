@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headtypes.analyses.relations.stanford import derived
+from headtypes.core.errors import InputError
 from headtypes.data.kinds.treebank import Sentence
 
 # Totals, since the paper does not say which of them its first row is.
@@ -55,9 +56,15 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
     """The rows of the treebank's own labels, by name, the totals first.
 
     Each label as it stands (`nsubj`, `nsubj:pass`), each universal relation that has subtypes (`nsubj:*`, with `nsubj`
-    among them), and `TOTALS`.
+    among them), and `TOTALS`. Raises `InputError` where a label has the name of another row.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
+    for label in labels:
+        if label in TOTALS or label.endswith(":*"):
+            raise InputError(
+                f"The treebank has the relation {label!r}, by which the table names several relations together; rename "
+                "it."
+            )
     divided = {_universal(label) for label in labels if ":" in label}
     rows = _collected(sentences, lambda sentence: _universal_rows(sentence, divided))
     names = [*TOTALS, *sorted([*labels, *(f"{name}:*" for name in divided)])]

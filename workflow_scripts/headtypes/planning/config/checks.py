@@ -92,6 +92,13 @@ def check_partitions(config: Config) -> None:
     """
     read = [(name, task) for name, model in config.models.items() for task in model.tasks]
     made = [(*it, name) for it in read if _has_features(config, it[1]) for name in clusterings(config, it[1])]
+    task_of: dict[str, str] = {}
+    for _, task, name in made:
+        if (other := task_of.setdefault(name.lower(), task)) != task:
+            raise InputError(
+                f"config: tasks.{task}: its partition {name} has the name of one of {other}, by norms or by weights; "
+                "rename one of the two tasks."
+            )
     clustered = {name for _, _, name in made}
     for name, entry in config.partitions.items():
         if name.lower() in map(str.lower, clustered):
