@@ -1,5 +1,6 @@
 """Every family that docs/lookup/models.md lists as supported is read and ablated rightly; all others are refused."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from headtypes.data.records import Sample
 from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
+from headtypes.models.model_config import padding_token
 from tests.support.dense import dense_output, head_outputs_for
 from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
 from tests.support.places import ROOT
@@ -368,6 +370,31 @@ def test_a_classification_head_finds_the_end_of_a_causal_models_text_in_a_padded
         found = run(opened(model), inputs, lambda number, layer: layer.head_outputs()).logits
         expected = [model(input_ids=torch.tensor([text])).logits[0] for text in texts]
     torch.testing.assert_close(found, torch.stack(expected), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bert"])
+@pytest.mark.parametrize("values", [{"return_dict": False}, {"pad_token_id": 10**9}], ids=str)
+def test_a_config_json_that_asks_for_other_outputs_or_padding_changes_nothing(name, values, tmp_path):
+    """Tuples have no names, and a padding token beyond the vocabulary no vector."""
+    model, tokenizer = tiny_family(name)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+
+    def logits() -> np.ndarray:
+        loaded = load_model(fetch_model("tiny", {"folder": str(tmp_path)}), "float32", "question_answering")
+        inputs = model_inputs([[5, 6, 7, 8], [9, 10]], None, padding_token(loaded.config) or 0, torch.device("cpu"))
+        with torch.inference_mode():
+            return run(opened(loaded), inputs, lambda number, layer: layer.head_outputs()).start_logits.numpy()
+
+    expected = logits()
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, **values}))
+    if "pad_token_id" in values and name != "gpt2":
+        # Their embeddings are made with it.
+        with pytest.raises(InputError, match="does not load"):
+            logits()
+    else:
+        np.testing.assert_array_equal(logits(), expected)
 
 
 @pytest.mark.parametrize("name", ["gpt2", CAUSAL_WITH_SHARED_KEYS, LOCAL])

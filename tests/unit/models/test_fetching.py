@@ -27,6 +27,7 @@ from headtypes.attention.hook import run
 from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
 from headtypes.models.fetching import fetch_model, load_tokenizer
+from headtypes.models.files import model_files
 from headtypes.models.hub import snapshots
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
@@ -230,6 +231,12 @@ CONFIGS = [
     ({"hidden_size": "wide"}, "hidden_size"),
     *(({key: True}, f"'{key}' expected int, got bool") for key in ("num_hidden_layers", "max_position_embeddings")),
     ({"max_position_embeddings": -1}, "has max_position_embeddings -1 in its config.json"),
+    # GPT-2's config takes any value, and asking one with other numbers in each layer for its number of heads fails.
+    *(
+        ({"model_type": "gpt2", "max_position_embeddings": value}, f"max_position_embeddings {value!r} in its config")
+        for value in ("64", 2.5, True)
+    ),
+    ({"per_layer_config": {"1": {"num_attention_heads": 1}}}, "has no config.json that loads"),
     ({"num_labels": 10**12}, "says in its config.json that its num_labels is 1000000000000"),
     # Of the types of its layers, Transformers makes a list.
     ({"model_type": "qwen2", "num_hidden_layers": 10**12}, "says in its config.json that its num_hidden_layers is 10"),
@@ -423,6 +430,19 @@ class TestFilesThatAreNotAModel:
         assert str(caught.value) == (
             f"{folder / name} is a link to /nowhere/blob, which is not there; fetch the model again."
         )
+
+    @pytest.mark.parametrize("name", ["tokenizer.json", "model.safetensors", "generation_config.json", "any.jinja"])
+    def test_a_pipe_or_a_device_is_not_waited_for(self, folder, name):
+        record = fetch(folder)
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to("/dev/null")
+        for action in (lambda: fetch(folder), lambda: load_tokenizer(record)):
+            with pytest.raises(InputError, match=r"but a pipe or a device|no longer there|files of its weights are"):
+                action()
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+        with pytest.raises(InputError, match=f"{name} is no file, but a pipe or a device"):
+            model_files(folder)
 
     def test_a_model_that_was_not_fine_tuned_for_the_task(self, tmp_path):
         record = fetch(save(tmp_path, MODEL.bert))

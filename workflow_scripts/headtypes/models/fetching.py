@@ -227,12 +227,13 @@ def _numbers_of_pickle(file: Path) -> int:
 def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
     """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
     where = f"{key}: {Path(folder, gguf or '')}"
+    needed = ("vocab_size", "num_hidden_layers", "num_attention_heads")
     try:
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
+        lacking = [key for key in needed if not hasattr(config, key)]
     except Exception as error:  # Each configuration class checks in its own way.
         what = "config.json" if gguf is None else "architecture"
         raise InputError(f"{where} has no {what} that loads ({one_line(error)}).") from error
-    lacking = [key for key in ("vocab_size", "num_hidden_layers", "num_attention_heads") if not hasattr(config, key)]
     if lacking:
         raise InputError(f"{where} is not a Transformer that reads text: its config.json lacks {', '.join(lacking)}.")
     counts = (config.num_hidden_layers, config.num_attention_heads)
@@ -242,7 +243,7 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
             f"{shortened(str(config.num_attention_heads))} heads; take the config.json that belongs to the weights."
         )
     positions = getattr(config, "max_position_embeddings", None)
-    if isinstance(positions, int) and positions < 0:
+    if positions is not None and (type(positions) is not int or positions < 0):
         raise InputError(
             f"{where} has max_position_embeddings {shortened(repr(positions))} in its config.json, which is not a "
             "number of tokens; correct it."

@@ -41,17 +41,25 @@ _SHARD = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors$")
 def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
     """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one.
 
-    Raises `InputError` where one of them is a folder, or a link that leads nowhere.
+    Raises `InputError` where one of them is a folder, or a link that leads nowhere, or anything there is a pipe.
     """
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
-    files = Path(folder).iterdir() if Path(folder).is_dir() else ()
+    files = list(Path(folder).iterdir()) if Path(folder).is_dir() else []
     found = sorted(file for file in files if any(fnmatchcase(file.name, pattern) for pattern in patterns))
     for file in found:
         if not file.exists():
             raise InputError(f"{file} is a link to {os.readlink(file)}, which is not there; fetch the model again.")
         if file.is_dir():
             raise InputError(f"{file} is a folder and has the name of a model's file; rename it, or fetch it again.")
+    _check_ordinary(files)
     return found
+
+
+def _check_ordinary(files: Iterable[Path]) -> None:
+    """Refuse pipes and devices, for whose end who reads them would wait: Transformers opens more than `MODEL_FILES`."""
+    for file in files:
+        if file.exists() and not file.is_file() and not file.is_dir():
+            raise InputError(f"{file} is no file, but a pipe or a device; remove it, or fetch the model again.")
 
 
 def weight_files(folder: str | Path, pickle: bool = False, gguf: str | None = None) -> list[Path]:
@@ -142,7 +150,9 @@ def check_beside(key: str, folder: str | Path) -> None:
             f"{key}: {folder} holds {_ADAPTER}, with which Transformers loads another model once the package peft is "
             "installed; merge the adapter into the weights (merge_and_unload) and save these, or remove the file."
         )
-    shards = [file.name for file in Path(folder).iterdir() if _SHARD.match(file.name)]
+    files = list(Path(folder).iterdir())
+    _check_ordinary(files)
+    shards = [file.name for file in files if _SHARD.match(file.name)]
     if shards:
         raise InputError(
             f"{key}: {folder} holds {min(shards)}, of a checkpoint in shards, which Transformers loads instead of the "

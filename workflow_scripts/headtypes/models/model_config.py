@@ -28,6 +28,8 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
     config._attn_implementation = config._experts_implementation = None
+    # Outputs are read by their names, and not all models can do without these themselves.
+    config.return_dict = True
     if hasattr(config, "chunk_size_feed_forward"):
         # Texts whose length it does not divide could not be computed.
         config.chunk_size_feed_forward = 0
@@ -35,9 +37,9 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:
-    """The id of the padding token; None where config.json has none, for which some have -1."""
+    """The id of the padding token; None where config.json has none, for which some have -1, or one without a vector."""
     token = config.pad_token_id
-    return None if token is None or token < 0 else token
+    return token if token is not None and 0 <= token < config.vocab_size else None
 
 
 def check_padding(config: PreTrainedConfig, where: str) -> None:

@@ -13,7 +13,7 @@ from headtypes.data.answering import Answers
 from headtypes.data.encoding import encode_samples, prepare_windows
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.sentence_pair import Pair, build_pairs, label_numbers
+from headtypes.data.kinds.sentence_pair import Pair, build_pairs, label_numbers, labels_of
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, questions, recorded, types_like, without_heads
@@ -194,6 +194,33 @@ def labelled(*labels):
 )
 def test_labels_are_found_among_the_models(names, labels, expected):
     assert label_numbers(labelled(*labels), names, "models.m").tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "expected"),
+    [
+        ([10, 9, -1], ["-1", "9", "10"], [2, 1, 0]),
+        ([True, False], ["False", "True"], [1, 0]),
+        ([1, "1", "no"], ["1", "no"], [0, 0, 1]),
+    ],
+)
+def test_labels_that_are_learned_are_told_apart_as_text(labels, names, expected):
+    """JSON may mix numbers and text, which cannot be sorted."""
+    targets, learned = KINDS["sentence_pair"].training_targets(labelled(*labels), None)
+    assert learned == names
+    assert targets[:, 0].tolist() == expected
+
+
+def test_labels_that_are_one_to_a_model_are_refused(tmp_path):
+    """They are told apart in whatever case: one of two would never be right."""
+    with pytest.raises(InputError, match="The training data have the labels 'Yes' and 'yes', which are taken for one"):
+        KINDS["sentence_pair"].training_targets(labelled("Yes", "no", "yes"), None)
+    model, tokenizer = classifier(tiny_bert, 2)
+    for names in (["Same", "same"], ["same", "same"]):
+        model.config.id2label = dict(enumerate(names))
+        record = recorded(model, tokenizer, tmp_path)
+        with pytest.raises(InputError, match=f"config.json in .* has the labels '{names[0]}' and 'same', which are"):
+            labels_of(record)
 
 
 @pytest.mark.parametrize(

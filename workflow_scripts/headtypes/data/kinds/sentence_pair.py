@@ -108,12 +108,17 @@ class SentencePair(Kind):
         return _numbers_for(rows, record)[:, None]
 
     def training_targets(self, rows: Sequence[Pair], windows: Windows) -> tuple[np.ndarray, list[str]]:
-        """The index of each pair's label among those of all rows, [pair, 1] int64, and the sorted labels as names."""
+        """The index of each pair's label among those of all rows, [pair, 1] int64, and the sorted labels as names.
+
+        A label is what it is as text: JSON may have 1 and "1". Raises `InputError` where two would be one to a model.
+        """
         import numpy as np
 
-        labels = sorted({row.label for row in rows})
+        given = {str(row.label): row.label for row in rows}
+        labels = sorted(given, key=given.get if all(isinstance(label, int) for label in given.values()) else str)
+        _check_labels(labels, "The training data have")
         indices = {label: index for index, label in enumerate(labels)}
-        return np.array([[indices[row.label]] for row in rows]), [str(label) for label in labels]
+        return np.array([[indices[str(row.label)]] for row in rows]), labels
 
     def check_answerable(self, rows: Sequence[Pair], windows: Windows, record: ModelRecord) -> None:
         """Raise `InputError` also where a pair has no label, or one that the model does not know."""
@@ -253,7 +258,19 @@ def labels_of(record: ModelRecord) -> list[str]:
             f"models.{record.name}: {record.folder} does not number its labels (id2label in its config.json) from 0 "
             "without gaps; correct it."
         )
-    return [str(config.id2label[index]) for index in range(config.num_labels)]
+    labels = [str(config.id2label[index]) for index in range(config.num_labels)]
+    _check_labels(labels, f"models.{record.name}: the config.json in {record.folder} has")
+    return labels
+
+
+def _check_labels(labels: Sequence[str], whose: str) -> None:
+    """Raise `InputError` where two labels are one to `known_labels`; whose: the subject of the sentence."""
+    known: dict[str, str] = {}
+    for label in labels:
+        if (other := known.setdefault(label.casefold(), label)) is not label:
+            raise InputError(
+                f"{whose} the labels {other!r} and {label!r}, which are taken for one; rename one of them."
+            )
 
 
 def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
