@@ -136,6 +136,15 @@ CASES = {
         f"digits in {kind} of {name}": (kind, name, f'{{"id": {DIGITS}, "paragraphs": []}}\n', "too many digits")
         for kind, name in JSON
     },
+    **{
+        f"a key twice in {kind} of {name}": (
+            kind,
+            name,
+            '{"a": {"id": 1, "text": "x", "text": ""}}\n',
+            "key 'text' more",
+        )
+        for kind, name in JSON
+    },
     "digits in the head of a word": ("treebank", "x.conllu", tree("1", DIGITS), "line 2: the head '999"),
     "digits in the number of a part": ("coreference", "x.conll", conll("a", DIGITS), "line 1: a document begins with"),
     "digits in the start of an answer": (

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -64,6 +65,12 @@ def test_the_first_token_takes_the_place_of_cls_where_there_is_none():
         ("the cat sat", "text", "a list of at least one"),
         ([], "text", "a list of at least one"),
         (["the cat sat", ("a dog ran", "the cat sat")], "text", "two sorts in two calls"),
+        ({"text": ["the cat sat"]}, "text", "a list of at least one"),
+        ([("the cat sat", None), ("the cat sat", "a dog ran")], "text", r"Text 0 \(from 0\) is neither a text nor two"),
+        (["the cat sat", {"first": "the cat", "second": "a dog"}], "text", r"Text 1 \(from 0\) is neither"),
+        ([("the", "cat", "sat")], "text", r"neither a text nor two of them, but \('the', 'cat', 'sat'\)"),
+        ([b"the cat sat"], "text", "neither a text nor two of them, but b'the cat sat'"),
+        (["the cat", "half a \ud83d"], "text", r"Text 1 \(from 0\) is not valid Unicode text"),
         (["the cat sat"], "sentence pair", 'no kind of task "sentence pair"; kinds are question_answering'),
     ],
 )
@@ -85,6 +92,14 @@ def test_the_longest_text_is_what_the_workflow_takes_for_longest(tmp_path):
     tokenizer.model_max_length = 10**30
     features = read_heads(model, tokenizer, ["the cat sat by the river " * 40])
     assert features.length.tolist() == [recorded(model, tokenizer, tmp_path / "model").max_length]
+
+
+@pytest.mark.parametrize("max_length", [0, -1])
+def test_a_longest_input_without_tokens_is_refused(max_length):
+    model, tokenizer = tiny_bert(layers=1)
+    for read in (partial(read_heads, texts=["the cat"]), detect_heads):
+        with pytest.raises(InputError, match=f"max_length is {max_length}; it must be at least 1"):
+            read(model, tokenizer, max_length=max_length)
 
 
 def test_a_text_without_tokens_is_refused():

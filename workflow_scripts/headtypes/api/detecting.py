@@ -6,8 +6,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from headtypes.analyses.detectors.measure import read_detectors
 from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
-from headtypes.api.reading import check_evaluating
-from headtypes.models.model_config import longest_input
+from headtypes.api.reading import check_evaluating, longest_of
 
 
 def detect_heads(
@@ -38,7 +37,7 @@ def detect_heads(
         tokenizer,
         sequences=sequences,
         length=length,
-        max_length=max_length or longest_input(model.config, tokenizer),
+        max_length=longest_of(model, tokenizer, max_length),
         seed=seed,
         model=name,
     )

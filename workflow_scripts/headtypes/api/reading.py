@@ -1,6 +1,6 @@
 """Heads of a loaded model read on texts, and their types."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -12,7 +12,8 @@ from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.settings import Of
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, shortened
+from headtypes.core.texts import check_text
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
@@ -44,7 +45,7 @@ def read_heads(
     if kind not in KINDS:
         raise InputError(f'There is no kind of task "{kind}"; kinds are {", ".join(KINDS)}.')
     samples = _samples(texts)
-    encoded = encode_samples(samples, tokenizer, kind, max_length or longest_input(model.config, tokenizer))
+    encoded = encode_samples(samples, tokenizer, kind, longest_of(model, tokenizer, max_length))
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
     # The body alone: a language model's logits of every token would be computed for nothing.
@@ -96,9 +97,27 @@ def check_evaluating(model: PreTrainedModel) -> None:
         raise InputError("Heads are read in evaluation mode alone; call model.eval() first.")
 
 
+def longest_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> int:
+    """The tokens of the longest input: `max_length` or, where it is None, what model and tokenizer take.
+
+    Raises `InputError` where it is less than 1.
+    """
+    if max_length is not None and max_length < 1:
+        raise InputError(f"max_length is {max_length}; it must be at least 1, or None for what the model takes.")
+    return longest_input(model.config, tokenizer) if max_length is None else max_length
+
+
 def _samples(texts: Sequence[str | tuple[str, str]]) -> list[Sample]:
-    if isinstance(texts, str) or not len(texts):
+    # Of a mapping, such as rows of a data set, the names of columns would be read.
+    texts = [] if isinstance(texts, str | bytes | Mapping) else list(texts)
+    if not texts:
         raise InputError("The texts to read are a list of at least one.")
+    for number, text in enumerate(texts):
+        parts = text if isinstance(text, list | tuple) else [text, ""]
+        if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+            raise InputError(f"Text {number} (from 0) is neither a text nor two of them, but {shortened(repr(text))}.")
+        for part in parts:
+            check_text(part, f"Text {number} (from 0)")
     if len({isinstance(text, str) for text in texts}) > 1:
         raise InputError("Some texts are single and some are pairs; read the two sorts in two calls.")
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]

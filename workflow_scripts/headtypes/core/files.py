@@ -5,13 +5,14 @@ import glob
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from headtypes.core.errors import InputError, one_line
+from headtypes.core.errors import InputError, one_line, shortened
 
 # Errors that the user can fix: no space, no permission, a broken disk.
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
@@ -135,17 +136,32 @@ def write_json(path: str | Path, data: Any) -> None:
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_json(path: str | Path) -> Any:
-    """Read a JSON file. Raises `InputError` that names the file and the line where it is broken."""
+def read_json(path: str | Path, unique: bool = False) -> Any:
+    """Read a JSON file. Raises `InputError` that names the file and the line where it is broken.
+
+    unique: whether an object that has a key twice is refused, too: readers differ in which of the two they take.
+    """
     try:
         # Some editors write a byte-order mark, which is not part of the data.
-        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        text = Path(path).read_text(encoding="utf-8-sig")
+        return json.loads(text, object_pairs_hook=_once if unique else None)
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start}).") from error
+    except InputError as error:
+        raise InputError(f"{path} {error}") from None
     except (RecursionError, ValueError) as error:
         raise InputError(f"{path} {_beyond_reading(error)}.") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; raises `InputError`, without the file's name, where it has a key twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (name, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise InputError(f"has the key {shortened(repr(name))} more than once in one object; leave one of them.")
+    return found
 
 
 def _beyond_reading(error: RecursionError | ValueError) -> str:
@@ -163,7 +179,7 @@ def write_json_lines(path: str | Path, rows: Iterable[dict]) -> None:
 def read_json_lines(path: str | Path) -> list[dict]:
     """Read one JSON object per line, blank lines left out.
 
-    Raises `InputError` that names a broken line, or a file without rows.
+    Raises `InputError` that names a broken line, one with a key twice, or a file without rows.
     """
     return [row for _, row in numbered_objects(path)]
 
@@ -172,7 +188,9 @@ def numbered_objects(path: str | Path) -> Iterator[tuple[int, dict]]:
     """The objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
     for number, line in numbered_rows(path):
         try:
-            row = json.loads(line)
+            row = json.loads(line, object_pairs_hook=_once)
+        except InputError as error:
+            raise InputError(f"{path}, line {number} {error}") from None
         except json.JSONDecodeError as error:
             raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
         except UnicodeDecodeError as error:

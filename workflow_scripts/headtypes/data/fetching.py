@@ -76,7 +76,8 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     if not Path(path).is_file():
         raise InputError(f"{key}: there is no file {path}.")
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
-    return {"json": read_json, "table": _read_table, "files": lambda path: [path]}[form](path), origin
+    readers = {"json": lambda path: read_json(path, unique=True), "table": _read_table, "files": lambda path: [path]}
+    return readers[form](path), origin
 
 
 def find_files(folder: str, key: str) -> tuple[list[str], dict]:

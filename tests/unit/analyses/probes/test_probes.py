@@ -245,7 +245,8 @@ def test_a_file_that_knows_no_word_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("", "holds no"), ("the\n", "line 1"), ("the 1 2\ncat 1\n", "line 2"), ("the 1 x\n", "line 1"),
-     ("the 1 nan\n", "not finite"), ("2 3\nthe 1 2 3\ncat 1 2 3\n", "'2 3' is a header"),
+     ("the 1 1_0\n", "line 1: a number has no underscore"), ("the 1 nan\n", "not finite"),
+     ("2 3\nthe 1 2 3\ncat 1 2 3\n", "'2 3' is a header"),
      ("2 3 \nthe 1 2 3 \n", "'2 3' is a header"),
      ("dog 1 2\nthe 1 2 3\n", "line 2: a word and 2 numbers are needed"),
      ("dog 1\nat home 1 2e-1\n", "line 2: a word and 1 numbers are needed, as many as on line 1"),

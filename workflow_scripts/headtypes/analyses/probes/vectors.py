@@ -102,6 +102,9 @@ def vectors_of_model(
 
 
 def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
+    # Python reads more as a number: 1_0 is ten.
+    if any("_" in number for number in numbers):
+        raise InputError(f"{path}, line {line}: a number has no underscore.")
     try:
         vector = np.array(numbers, dtype=np.float32)
     except ValueError as error:

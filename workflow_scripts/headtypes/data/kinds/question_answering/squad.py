@@ -31,7 +31,7 @@ def read_squad(path: str | Path) -> list[Question]:
     Raises `InputError` that names the file, the question and what to do; see `questions_from_rows`.
     Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text".
     """
-    return questions_of(read_json(path), path)
+    return questions_of(read_json(path, unique=True), path)
 
 
 def questions_of(data: Any, source: str | Path) -> list[Question]:

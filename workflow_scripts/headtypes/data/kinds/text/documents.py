@@ -74,7 +74,7 @@ def _gives_tokens(paragraph: str) -> bool:
 
 
 def _read_squad(file: str) -> Iterator[tuple[str, Document]]:
-    data = read_json(file)
+    data = read_json(file, unique=True)
     try:
         rows = [
             {"title": article["title"], "context": paragraph["context"]}
