@@ -137,8 +137,12 @@ def test_files_of_the_users_are_known_by_what_they_hold(folder, monkeypatch):
     assert before == {"mine.json": sha256_path("mine.json")}
     assert replaced("two", (4, 4)) == {"mine.json": sha256_path("mine.json")} != before
     assert replaced("one", (9, 9)) == before
+    assert replaced("two", (5, 5)) != before, "another file of the same size and time, as archives give it, is seen"
+    record(made, verified(["mine.json"]), ["results/samples/mine.jsonl"], 1, state_of(["mine.json"]))
+    unchanged = {"mine.json": sha256_path("mine.json")}
     monkeypatch.setattr(provenance, "sha256_path", lambda path: 1 / 0)
-    assert replaced("one", (5, 5)) == before, "a file of the recorded size and time is not read again"
+    found = contents_of(["mine.json"], "results/samples/mine.jsonl")
+    assert found == unchanged, "a file of the recorded size and times is not read again"
 
 
 def test_a_folder_is_recorded_by_what_is_in_it(folder):

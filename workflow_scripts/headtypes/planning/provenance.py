@@ -135,7 +135,7 @@ def check_shards(spec: dict, read: dict[str, str], code: str) -> None:
 
 
 def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
-    """Size in bytes and time in nanoseconds of each input that is a file of the user's, by its path.
+    """Size in bytes and times in nanoseconds of each input that is a file of the user's, by its path.
 
     To be taken before the files are read, so that what is recorded of a file is never older than its state.
     """
@@ -145,7 +145,7 @@ def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[i
 def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
     """The SHA-256 of each of the user's files from which a result is made, by its path.
 
-    Where size and time are those that the record of the result has, the record is believed; else the file is read. A
+    Where size and times are those that the record of the result has, the record is believed; else the file is read. A
     file that is not there is left out: Snakemake says so.
     """
     try:
@@ -162,7 +162,8 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
 
 def _state(path: str) -> list[int]:
     found = Path(path).stat()
-    return [found.st_size, found.st_mtime_ns]
+    # All files of some archives and images have one time of change (1970); that of the inode nobody can set.
+    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
 
 def record(
