@@ -14,7 +14,8 @@ import yaml
 from planning import SCRIPTS
 from snakemake.utils import update_config
 
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.texts import check_text
 from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord, read_model_record
@@ -40,6 +41,10 @@ def main(arguments: list[str]) -> None:
     if asked.model not in plan.models:
         raise InputError(f"--model: there is no {asked.model}; the configuration has {', '.join(plan.models)}.")
     output = asked.output or Path("results", "look", f"{asked.model}.html")
+    if output.is_dir():
+        raise InputError(f"--output: {output} is a folder; name a file in it.")
+    for text in filter(None, (asked.text, asked.second)):
+        check_text(text, "the text")
     data = look_at(
         _record(plan, asked.model),
         Sample(NAME, asked.text, asked.second),
@@ -67,7 +72,13 @@ def _merged(files: list[Path]) -> dict:
     """The configuration, laid over one another as Snakemake does it."""
     config: dict = {}
     for file in files:
-        update_config(config, yaml.safe_load(file.read_text(encoding="utf-8")) or {})
+        try:
+            values = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise InputError(f"--configfile: {file} cannot be read as YAML ({one_line(error)}); correct it.") from error
+        if not isinstance(values, dict):
+            raise InputError(f"--configfile: {file} holds no keys, but {shortened(repr(values))}; name another file.")
+        update_config(config, values)
     return config
 
 

@@ -101,6 +101,35 @@ def test_a_model_that_is_not_there_is_named_in_one_line(place, model, why):
     assert len(run.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        (b"models: [", "cannot be read as YAML"),
+        (b"layer,head,type", "holds no keys, but 'layer,head,type'"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_named_in_one_line(tmp_path, config, why):
+    (tmp_path / "mine.yaml").write_bytes(config)
+    run = look(tmp_path, "--model", "tiny", "the cat")
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"--configfile: {tmp_path / 'mine.yaml'} {why}")
+    assert len(run.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["the cat", "half \udcff"], "the text is not valid Unicode text"),
+        (["--output", "results", "the cat"], "--output: results is a folder; name a file in it."),
+    ],
+)
+def test_a_text_or_an_output_that_cannot_be_is_told_in_one_line(place, arguments, why):
+    run = look(place, "--model", "tiny", *arguments)
+    assert run.returncode == 1
+    assert run.stderr.startswith(why)
+    assert len(run.stderr.splitlines()) == 1
+
+
 def test_weights_that_the_configuration_does_not_expect_are_refused(place, tmp_path):
     other = {"models": {"tiny": {"source": {"folder": str(place / "model"), "sha256": "0" * 64}, "tasks": ["qa"]}}}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(other))

@@ -1,6 +1,7 @@
 """The configuration: every mistake is told in one line that names the key and says what is allowed there."""
 
 import copy
+import os
 import re
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -451,3 +452,11 @@ def test_no_two_tasks_give_a_partition_one_name(full):
         "config: tasks.made-norms: its partition made-norms-kmeans-k3 has the name of one of made, by norms or by "
         "weights; rename one of the two tasks."
     )
+
+
+def test_a_path_that_is_not_utf_8_is_told(full, monkeypatch):
+    """Linux allows it, and the records of a result cannot hold it."""
+    monkeypatch.setenv("HEADTYPES_DATA", os.fsdecode(b"/data/caf\xe9"))
+    config = edited(full, "models/tuned+1.0/source/folder", "$HEADTYPES_DATA/model")
+    assert "models.tuned+1.0.source.folder" in refusal(config)
+    assert "a path is UTF-8 text; rename the file or folder" in refusal(config)
