@@ -405,8 +405,24 @@ class TestFilesThatAreNotAModel:
         assert fetch(folder).layers == 2
         save_file({**weights, **quantised}, folder / "model.safetensors", metadata={"format": "pt"})
         message = refusal(lambda: fetch(folder))
-        assert ".weight as " in message
+        assert re.search(r"\.(weight|bias) as ", message)
         assert "which are not the numbers that a model computes with" in message
+
+    @pytest.mark.parametrize(
+        "name", ["encoder.layer.1.attention.self.query.bias", "encoder.layer.0.output.LayerNorm.beta"]
+    )
+    def test_biases_that_are_no_ordinary_numbers(self, folder, name):
+        weights = load_file(folder / "model.safetensors")
+        # As GPT-2 has its causal mask, which is not loaded.
+        mask = {"h.0.attn.bias": torch.ones((1, 1, 4, 4), dtype=torch.uint8)}
+        save_file({**weights, **mask}, folder / "model.safetensors", metadata={"format": "pt"})
+        assert fetch(folder).layers == 2
+        bias = weights.pop(f"bert.{name}".replace("beta", "bias"))
+        save_file({**weights, f"bert.{name}": bias.int()}, folder / "model.safetensors", metadata={"format": "pt"})
+        assert f"holds bert.{name} as I32, which are not the numbers" in refusal(lambda: fetch(folder))
+        torch.save({**weights, f"bert.{name}": bias.int()}, folder / "pytorch_model.bin")
+        (folder / "model.safetensors").unlink()
+        assert f"holds bert.{name} as torch.int32" in refusal(lambda: fetch(folder, pickle=True))
 
     def test_a_pickle_of_integers(self, folder):
         weights = {name: value.to(torch.int8) for name, value in load_file(folder / "model.safetensors").items()}

@@ -15,7 +15,7 @@ from headtypes.models.files import MODEL_FILES, PICKLES, check_beside, model_fil
 from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import longest_input
-from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, outline_of
+from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
 from headtypes.models.records import ModelRecord
 
 # Far more than any model has; with 10**30, Transformers would begin to make them.
@@ -219,7 +219,7 @@ def _numbers_of_pickle(file: Path) -> int:
 
     tensors = load_state_dict(file, weights_only=True)
     for name, tensor in tensors.items():
-        if name.endswith(".weight") and not tensor.is_floating_point():
+        if computes(name) and not tensor.is_floating_point():
             raise InputError(f"{file} holds {name} as {tensor.dtype}; name weights that are floating-point numbers.")
     return sum(tensor.numel() for tensor in tensors.values())
 

@@ -36,6 +36,7 @@ _OTHERWISE = ("big_bird", "lxmert", "modernbert", "splinter")
 _IN_LAYER = re.compile(r"(.*?(?:^|\.))(\d+)(?=\.)")
 # Of safetensors: numbers that a model computes with as they are.
 _NUMBERS = ("F64", "F32", "F16", "BF16")
+_MASKS = (".attn.bias", ".attention.bias")
 # Far more than any classifier has.
 MOST_LABELS = 1_000_000
 _LONGEST_HEADER = 100_000_000
@@ -142,7 +143,7 @@ def check_outline(key: str, outline: Outline) -> None:
     """
     where = f"{key}: {outline.folder}"
     for name, kind in outline.tensors.items():
-        if name.endswith(".weight") and kind not in _NUMBERS:
+        if computes(name) and kind not in _NUMBERS:
             raise InputError(
                 f"{where} holds {name} as {kind}, which are not the numbers that a model computes with; name weights "
                 f"that are {', '.join(_NUMBERS)}."
@@ -192,6 +193,12 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
                     f"{where} has {shape}, and conditions.{condition} names the head {layer + 1}-{head + 1}; name "
                     "another, or leave the condition out with select.conditions."
                 )
+
+
+def computes(tensor: str) -> bool:
+    """Whether a tensor holds numbers that a model computes with, by its name; others are positions and masks."""
+    # Old checkpoints of GPT-2 and its kin call the causal mask so.
+    return tensor.endswith((".weight", ".bias", ".gamma", ".beta")) and not tensor.endswith(_MASKS)
 
 
 def known_labels(names: Iterable[str]) -> dict[str, int]:
