@@ -124,6 +124,13 @@ def test_a_tokenizer_in_mistrals_format_is_hashed(folder):
     assert folder / "tekken.json" in model_files(folder)
 
 
+@pytest.mark.parametrize("named", ["MistralCommonBackend", "MistralCommonTokenizer"])
+def test_a_tokenizer_of_the_package_mistral_common_is_not_read_by_it(folder, named):
+    """Transformers imports the package for the first of these, where it is installed, whatever else it is told."""
+    change(folder, "tokenizer_config.json", tokenizer_class=named)
+    assert "has a tokenizer that the package mistral-common reads" in refusal(lambda: fetch(folder))
+
+
 def test_a_checkpoint_in_shards_is_not_loaded_instead_of_the_weights(folder):
     record = fetch(folder)
     save_file({"bert.embeddings.word_embeddings.weight": torch.zeros(3)}, folder / SHARD)

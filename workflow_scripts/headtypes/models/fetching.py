@@ -120,6 +120,11 @@ def _check_pointers(key: str, folder: Path) -> None:
                     f"{key}: {folder} has the key {pointer} in its {name}, by which {shortened(file)} may be read; "
                     "remove the key, and put the file into the model's folder."
                 )
+        if isinstance(contents, dict) and str(contents.get("tokenizer_class")).startswith("MistralCommon"):
+            raise InputError(
+                f"{key}: {folder} has a tokenizer that the package mistral-common reads (tokenizer_class in its "
+                f"{name}); save it as a fast tokenizer of Transformers, with a tokenizer.json."
+            )
         if isinstance(contents, dict) and (contents.get("quantization_config") or contents.get("compression_config")):
             raise InputError(
                 f"{key}: {folder} has weights that are quantised (quantization_config in its {name}), whose numbers "
