@@ -81,6 +81,15 @@ def test_findings_name_the_costliest_type_beside_random_heads(table_2):
     assert costs_sentence(table_2[columns], MODEL, PARTITION, TYPES).endswith("the smallest.")
 
 
+def test_findings_name_no_costliest_type_where_all_cost_the_same(table_2):
+    same = table_2.assign(drop_exact_match=0.0)
+    told = "the exact match of minilm-qa changes by the same: no type costs more than another."
+    assert costs_sentence(same, MODEL, PARTITION, TYPES) == f"Whichever type is left out, {told}"
+    odd = costs_sentence(same, MODEL, PARTITION, [*TYPES, "odd"])
+    assert odd.startswith("Whichever of dense, ")
+    assert odd.endswith(told)
+
+
 def test_findings_do_not_credit_a_type_with_what_is_done_to_other_heads(table_2):
     condition = table_2["condition"]
     mixed = table_2.assign(**{"operation_1-1": condition.map({"zero-dense": "mean"})})

@@ -62,6 +62,11 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     is_every_type = set(of) == set(types)
     drops = alone[f"drop_{metric}"]
     most, least = drops.idxmax(), drops.idxmin()
+    if drops[most] == drops[least]:
+        # As of a model that answers nothing: no type is the costliest.
+        which, title = "type" if is_every_type else f"of {join(of)}", MAIN_METRICS[metric].title
+        told = f"the {title} of {model} changes by the same: no type costs more than another."
+        return f"Whichever {which} is left out, {told}"
     low, high = alone.loc[most, [f"drop_{metric}_low", f"drop_{metric}_high"]]
     digits = MAIN_METRICS[metric].decimals - 1
     within = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f})"
