@@ -26,6 +26,12 @@ def fetch_snapshot(
     """
     with errors_in_words(key, repository, revision, "model", "a local folder instead"):
         folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(patterns)))
+        if folder.parent.name != "snapshots":
+            # Without the Hub, what a file in the cache calls the commit is taken for the name of a folder.
+            raise InputError(
+                f"{key}.hub: {repository}: the local cache is damaged, since its refs lead to {folder}; delete this "
+                "repository from the cache and run again."
+            )
         if otherwise and not any(folder.glob("*.safetensors")):
             # From the same commit, into the same folder.
             snapshot_download(repository, revision=folder.name, allow_patterns=list(otherwise))
@@ -36,18 +42,22 @@ def fetch_snapshot(
 def check_contents(where: str, folder: Path) -> None:
     """Compare each file of a snapshot with the digest that the Hub gave with it, by which the cache names its content.
 
-    The Hub's client compares lengths alone. A file that is another is removed, so that it is downloaded anew. Where the
-    cache does not name contents (without symbolic links, or by a mirror's other names), nothing is compared.
+    The Hub's client compares lengths alone. A file that is another is removed, so that it is downloaded anew, but none
+    outside of the cache. Where the cache does not name contents (without symbolic links, or by a mirror's other names),
+    nothing is compared.
     where: the repository, for the message.
     Raises `InputError` if a file is not what the Hub says.
     """
-    for file in sorted(path for path in folder.rglob("*") if path.is_symlink() and path.exists()):
+    cache = folder.parents[2].resolve()
+    for file in sorted(path for path in folder.rglob("*") if path.is_symlink() and path.is_file()):
         name = os.path.basename(os.readlink(file))
         if name in _digests(file, name):
             continue
         for path in (file.resolve(), file.parent / os.readlink(file), file):
-            with suppress(OSError):
-                path.unlink()
+            # A link may lead anywhere.
+            if path.parent.resolve().is_relative_to(cache):
+                with suppress(OSError):
+                    path.unlink()
         removed = f"delete {file} and run again" if os.path.lexists(file) else "it is removed from the cache; run again"
         raise InputError(f"{where}: {file.name} came damaged: its content is not what the Hub says; {removed}.")
 
