@@ -235,6 +235,17 @@ def test_a_mark_of_bytes_is_no_part_of_the_first_word_and_equal_lines_count_once
     assert {word: vector.tolist() for word, vector in read.items()} == {"the": [1, 2], "cat": [3, 4]}
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_probe_whose_numbers_overflow_guesses_nothing(number):
+    """Of scores that are no numbers, the first was taken for the largest."""
+    sentence, *_ = random_sentence(5)
+    trainer = Trainer(Attention(2 * HEADS, generators_of(0, "attention", STARTS), True), 0.1, "first")
+    trainer.guess(sentence)
+    trainer.probe.weights.data[0, 0] = number
+    with pytest.raises(InputError, match=r"not finite; lower probes\.learning_rate"):
+        trainer.guess(sentence)
+
+
 def test_a_file_that_knows_no_word_is_refused(tmp_path):
     file = tmp_path / "vectors.txt"
     file.write_text("le 1 2\nThe 1 2\n", encoding="utf-8")

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from headtypes.analyses.words.settings import Root
+from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 
 HIDDEN_UNITS = 256
@@ -161,9 +162,16 @@ class Trainer:
         self._optimiser.step()
 
     def guess(self, sentence: ProbedSentence) -> Tensor:
-        """The likeliest head of each word, [start, word] int64."""
+        """The likeliest head of each word, [start, word] int64. Raises `InputError` where scores are not finite."""
         with torch.no_grad():
-            return self.scores(sentence).argmax(1)
+            scores = self.scores(sentence)
+        # Of numbers that are none, the first would be the largest.
+        if not (scores < torch.inf).all():
+            raise InputError(
+                "The scores of a probe are not finite; lower probes.learning_rate, or check the numbers of the word "
+                "vectors (probes.vectors)."
+            )
+        return scores.argmax(1)
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
         """The scores of all candidates; that of a word as its own head is minus infinity."""
