@@ -13,6 +13,7 @@ report: "report/workflow.rst"
 
 
 include: "rules/common.smk"  # the validated plan, wildcards, and the parameters of every rule
+include: "rules/runs.smk"  # which runs work in a directory, and what Snakemake keeps of it
 include: "rules/inputs.smk"  # what rules read, of which files there are many and which are whose
 include: "rules/job.smk"  # what every rule that computes inherits
 include: "rules/models.smk"  # models, found once and recorded

@@ -1,18 +1,30 @@
 """Are results lost or stale after kills at random moments? A small workflow is killed again and again.
 
-    python benchmarks/kills.py [--kills 100] [--every 25] [--seed 1] [--longest 6]
+    python benchmarks/kills.py [WAY...] [--kills 25] [--every 25] [--seed 1] [--longest 6]
 
 Runs from anywhere, without network: a random BERT and six questions, with a model that is fine-tuned, types,
-stability and ablation. Half of the kills end the whole process group of a run (as a terminal that closes, or a batch
-system), half end Snakemake alone and leave its jobs; of these, some are stopped beforehand and go on only once the next
-run has begun, and the config is edited in between. After every 25 kills of one kind, the run goes on to its end, and
+stability and ablation. The ways, each with as many kills:
+
+- group: the whole process group of a run is killed, as when a terminal is closed, or by a batch system;
+- snakemake: Snakemake alone is killed and its jobs are left; some are stopped beforehand and go on only once the next
+  run has begun, and the config is edited in between;
+- process: one job is killed, as where memory runs out, and Snakemake goes on to its end;
+- machine: the power is cut: what had not reached the disk is gone, and the next run begins after another start of the
+  machine, sometimes with an edited config;
+- disk: the disk becomes full until the run has ended, and has room again for the next one;
+- node: the host of a run is gone, and the next run is on another one: it deletes what it is told to delete;
+- beside: a second run is started on another host beside a run, then the one that is left is killed as for `node`. On
+  every other round the hosts do not see each other's file locks, as on NFS with locks of its own (by bindfs).
+
+`machine`, `disk`, `node` and `beside` need root, and `beside` the program bindfs. After the kills of a round, the run
+goes on to its end, and
 
 - every result is compared with that of a run that nobody killed, in HDF5 by its data, else byte by byte;
 - the audit finds nothing missing, damaged or stale, and Snakemake nothing to do;
 - no temporary file is left.
 
-After each kill of a group it also looks whether the next run has made anything again that was finished. Printed is a
-row for each round, with its seed; the exit status is 1 if anything was found.
+After each kill, but in the way `snakemake`, it also looks whether anything that was finished at the kill before is gone
+or was made again. Printed is a row for each round, with its seed; the exit status is 1 if anything was found.
 """
 
 import argparse
@@ -20,33 +32,45 @@ import contextlib
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from base64 import urlsafe_b64decode
+from dataclasses import replace
 from pathlib import Path
-
-import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow_scripts")]
 
+from benchmarks.kill_places import (  # noqa: E402
+    IN_USE,
+    STILL_ALIVE,
+    Host,
+    Place,
+    cut_power,
+    disk,
+    empty,
+    fill,
+    other_host,
+    power_again,
+    seen_again,
+    signal_to,
+)
 from tests.support.models import tiny_bert  # noqa: E402
+from tests.support.warm import python  # noqa: E402
 from tests.workflow.conftest import squad_file  # noqa: E402
-from tests.workflow.replay import differences  # noqa: E402
 
 TARGETS = (
     "results/stability/made/animals-kmeans-k4.json",
     "results/ablation/made/animals-kmeans-k4/intervals.csv",
 )
-WAYS = ("group", "snakemake")
-# How often a job is stopped before Snakemake is killed, and how often the config is edited after that.
-STOPPED, EDITED = 0.3, 0.2
-ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-STILL_ALIVE = "A job of a killed run is still alive in this directory"
+WAYS = ("group", "snakemake", "process", "machine", "disk", "node", "beside")
+DISKS = {"machine": "ext4", "disk": "tmpfs"}
+# How often a job is stopped before Snakemake is killed, and how often the config is edited after a kill.
+STOPPED, EDITED = 0.3, {"snakemake": 0.2, "machine": 0.2}
+# How long a run may take to end by itself, in seconds.
+PATIENCE_S = 300
 
 
 def configs(folder: Path) -> list[dict]:
@@ -80,92 +104,6 @@ def configs(folder: Path) -> list[dict]:
     return found
 
 
-class Place:
-    """A working directory."""
-
-    def __init__(self, folder: Path, config: dict, targets: tuple[str, ...] = TARGETS, python: str = sys.executable):
-        """Make it, with a config; targets: the results that a run makes; python: what runs jobs and our commands."""
-        self.folder, self.targets, self.python = folder, targets, python
-        folder.mkdir()
-        self.configure(config)
-
-    def configure(self, config: dict) -> None:
-        """Give it another config."""
-        (self.folder / "kills.yaml").write_text(yaml.safe_dump(config))
-
-    def arguments(self, *further: str) -> list[str]:
-        """Those of Snakemake and of our commands."""
-        place = ["--directory", str(self.folder), "--configfile", str(self.folder / "kills.yaml")]
-        return ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *place, *further, "--", *self.targets]
-
-    def started(self) -> subprocess.Popen:
-        """A run, in a process group of its own; what it prints goes to a file."""
-        program = f"import sys; sys.executable = {self.python!r}; from snakemake.cli import main; main()"
-        with open(self.folder / "printed", "w") as printed:
-            return subprocess.Popen(
-                [sys.executable, "-c", program, *self.arguments()],
-                cwd=ROOT,
-                env=ENVIRONMENT,
-                stdout=printed,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-
-    def printed(self) -> str:
-        """What the last run has printed."""
-        return (self.folder / "printed").read_text()
-
-    def finish(self) -> None:
-        """Run to the end; a job of a killed run may hold this back for a while."""
-        for _ in range(20):
-            if self.started().wait() == 0:
-                return
-            if STILL_ALIVE not in self.printed():
-                break
-        sys.exit(f"A run fails:\n{self.printed()[-3000:]}")
-
-    def jobs(self) -> list[int]:
-        """The processes of jobs that are alive."""
-        marks = (self.folder / ".snakemake/alive").glob("job.*")
-        return [process for process in (int(mark.name.split(".")[-2]) for mark in marks) if alive(process)]
-
-    def finished(self) -> dict[str, int]:
-        """The time of each result that has a record and that Snakemake does not take for unfinished."""
-        folder = self.folder / "results/provenance"
-        unfinished = set()
-        for mark in (self.folder / ".snakemake/incomplete").glob("*"):
-            with contextlib.suppress(ValueError):
-                unfinished.add(urlsafe_b64decode(mark.name).decode())
-        results = [file.relative_to(folder).as_posix().removesuffix(".json") for file in folder.rglob("*.json")]
-        paths = [f"results/{name}" for name in results if not name.startswith(("code/", "config"))]
-        return {
-            path: (self.folder / path).stat().st_mtime_ns
-            for path in paths
-            if path not in unfinished and (self.folder / path).is_file()
-        }
-
-    def findings(self, reference: Path) -> list[str]:
-        """What is not as in a run that nobody has killed."""
-        found = [f"{file} differs" for file in differences(reference / "results", self.folder / "results")]
-        left = [file for file in (self.folder / "results").rglob(".*") if file.name != ".snakemake_timestamp"]
-        found += [f"{file} is left" for file in left]
-        options = {"cwd": ROOT, "env": ENVIRONMENT, "capture_output": True, "text": True}
-        audit = subprocess.run([self.python, "commands/audit.py", *self.arguments()], **options)
-        found += audit.stdout.splitlines() if audit.returncode else []
-        planned = subprocess.run([self.python, "-m", "snakemake", *self.arguments("--dry-run")], **options)
-        if "Nothing to be done" not in planned.stdout + planned.stderr:
-            found.append("Snakemake would run jobs")
-        return found
-
-
-def alive(process: int) -> bool:
-    """Whether a process is there and not a zombie."""
-    try:
-        return not re.search(r"\) Z ", Path(f"/proc/{process}/stat").read_text())
-    except OSError:
-        return False
-
-
 def wait(place: Place, run: subprocess.Popen, rng: random.Random, longest: float) -> None:
     """Let a run go on until some number of jobs, or none, have begun to work, and then for a while.
 
@@ -181,99 +119,191 @@ def wait(place: Place, run: subprocess.Popen, rng: random.Random, longest: float
         time.sleep(0.02)
 
 
-def play(
-    place: Place, way: str, kills: int, seed: int, longest: float, choices: list[dict], references: list[Path]
-) -> dict:
-    """Kill the runs of a working directory some times, let the last run to its end, and say what came of it.
+class Round:
+    """Some kills in a working directory, and what came of them."""
 
-    way: one of `WAYS`; choices: the configs, of which the place has the first; references: folders in which a run made
-    everything undisturbed, in their order.
-    """
-    rng, which, found = random.Random(f"{way} {seed}"), 0, []
-    done = interrupted = held = edits = 0
-    before: dict[str, int] = {}
-    stopped: list[int] = []
-    while done < kills:
-        run = place.started()
-        wait(place, run, rng, longest)
-        if run.poll() is not None:
-            go_on(stopped)
-            if run.returncode == 0:
+    def __init__(self, place: Place, way: str, seed: int, longest: float, hosts: tuple[Host, ...] = ()):
+        """way: one of `WAYS`; longest: seconds after the start of a job; hosts: for `node` and `beside`, two."""
+        self.place, self.way, self.longest = place, way, longest
+        self.hosts = hosts or (place.here,)
+        self.rng = random.Random(f"{way} {seed}")
+        self.found: list[str] = []
+        self.counts = dict.fromkeys(("kills", "jobs killed or left", "edits", "held back", "refused"), 0)
+        self._stopped: list[int] = []
+        # What was finished at the last kill, and at the last edit, after which it may be made again.
+        self._before: dict[str, int] = {}
+        self._old: dict[str, int] = {}
+
+    def play(self, kills: int, choices: list[dict], references: list[Path]) -> None:
+        """Kill runs, and let the last one go to its end.
+
+        choices: the configs, of which the place has the first; references: folders in which a run made everything
+        undisturbed, in their order.
+        """
+        which = 0
+        while self.counts["kills"] < kills:
+            run = self.place.started(self._host())
+            wait(self.place, run, self.rng, self.longest)
+            if run.poll() is None:
+                self._kill(run)
+                if self.way != "snakemake":
+                    self._compare()
+                if self.rng.random() < EDITED.get(self.way, 0) and len(choices) > 1:
+                    which, self._before, self._old = 1 - which, {}, self.place.finished()
+                    self.counts["edits"] += 1
+                    self.place.configure(choices[which])
+            elif run.returncode == 0:
                 # Everything was made before the kill, so it begins anew.
-                found += place.findings(references[which])
-                shutil.rmtree(place.folder / "results")
-                before = {}
-            elif STILL_ALIVE in place.printed():
-                held += 1
-            else:
-                found.append(f"a run failed: {place.printed()[-1500:]}")
-                break
-            continue
-        working, done = place.jobs(), done + 1
-        interrupted += len(working)
-        if way == "group":
-            os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
-            while place.jobs():  # Until they are gone.
-                time.sleep(0.01)
-            now = place.finished()
-            found += [f"{path} was lost" for path in before if not (place.folder / path).exists()]
-            found += [f"{path} was made again" for path, at in before.items() if now.get(path, at) != at]
-            before = now
+                self._go_on()
+                self.found += self.place.findings(references[which])
+                self.place.begin_anew()
+                self._before = {}
+            elif not self._is_told_why():
+                return
+        self._go_on()
+        self.place.finish()
+        self.found += self.place.findings(references[which])
+
+    def _host(self, other: bool = False) -> Host:
+        """The host of the next run: by turns, so that whatever a run finds is another host's."""
+        return self.hosts[(self.counts["kills"] + other) % len(self.hosts)]
+
+    def _is_told_why(self) -> bool:
+        """Whether a run that has ended by itself said what to do, which is then done."""
+        self._go_on()
+        if self.place.delete_as_told():
+            self.counts["refused"] += 1
+        elif STILL_ALIVE in self.place.printed():
+            self.counts["held back"] += 1
         else:
-            if working and rng.random() < STOPPED:
-                stopped.append(rng.choice(working))
-                signal_to(stopped[-1], signal.SIGSTOP)
+            self._tell("a run failed")
+            return False
+        return True
+
+    def _kill(self, run: subprocess.Popen) -> None:
+        while not (working := self.place.jobs()) and self.way == "process":
+            if run.poll() is not None:
+                return
+            time.sleep(0.02)
+        self.counts["kills"] += 1
+        self.counts["jobs killed or left"] += len(working)
+        if self.way == "snakemake":
+            if working and self.rng.random() < STOPPED:
+                self._stopped.append(self.rng.choice(working))
+                signal_to(self._stopped[-1], signal.SIGSTOP)
             run.kill()
             run.wait()
-            if rng.random() < EDITED and len(choices) > 1:
-                which, edits = 1 - which, edits + 1
-                place.configure(choices[which])
-    go_on(stopped)
-    place.finish()
-    found += place.findings(references[which])
-    counts = {"kills": done, "jobs killed or left": interrupted, "edits": edits, "held back": held}
-    return {"way": way, "seed": seed, **counts, "found": found}
+        elif self.way == "process":
+            signal_to(self.rng.choice(working), signal.SIGKILL)
+            self._ends(run)
+        elif self.way == "machine":
+            cut_power(self.place.folder)
+            self._all_killed(run)
+            power_again(self.place.folder)
+        elif self.way == "disk":
+            fill(self.place.folder, self.rng)
+            self._ends(run)
+            empty(self.place.folder)
+        else:
+            if self.way == "beside":
+                run = self._beside(run)
+            self._all_killed(run)
 
+    def _all_killed(self, run: subprocess.Popen) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        while self.place.jobs():  # Until they are gone.
+            time.sleep(0.01)
 
-def go_on(stopped: list[int]) -> None:
-    """Let stopped processes go on, and forget them."""
-    while stopped:
-        signal_to(stopped.pop(), signal.SIGCONT)
+    def _ends(self, run: subprocess.Popen) -> None:
+        """Wait for a run that has to end by itself, and with sentences of ours."""
+        try:
+            run.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._tell("a run does not end")
+        self._all_killed(run)
+        if re.search(r'File ".*/headtypes/', self.place.printed()):
+            self._tell("a traceback")
 
+    def _beside(self, first: subprocess.Popen) -> subprocess.Popen:
+        """Start a second run on the other host; return the one that is left once one of them was refused."""
+        second = self.place.started(self._host(), second=True)
+        end = time.monotonic() + PATIENCE_S
+        while first.poll() is None and second.poll() is None and time.monotonic() < end:
+            if len(hosts := self.place.hosts()) > 1:
+                self.found.append(f"jobs of {' and '.join(sorted(hosts))} work side by side")
+                break
+            time.sleep(0.02)
+        for run, is_second in ((first, False), (second, True)):
+            if run.poll() not in (None, 0):
+                self.counts["refused"] += 1
+                if IN_USE not in self.place.printed(is_second):
+                    self._tell("a run beside another failed", is_second)
+        left = first if first.poll() is None else second
+        wait(self.place, left, self.rng, self.longest)
+        self._all_killed(first if left is second else second)
+        return left
 
-def signal_to(process: int, which: signal.Signals) -> None:
-    """Send a signal to a process that may have ended."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process, which)
+    def _compare(self) -> None:
+        """Look whether what was finished at the kill before is as it was."""
+        now = self.place.finished()
+        self.found += [f"{path} was lost" for path in self._before if not (self.place.folder / path).exists()]
+        self.found += [f"{path} was made again" for path, at in self._before.items() if now.get(path, at) != at]
+        self._before = {path: at for path, at in now.items() if self._old.get(path) != at}
+
+    def _tell(self, what: str, second: bool = False) -> None:
+        """Keep a finding with the end of what a run has printed."""
+        self.found.append(f"{what}: {' '.join(self.place.printed(second)[-2500:].split())}")
+
+    def _go_on(self) -> None:
+        """Let stopped processes go on, and forget them."""
+        while self._stopped:
+            signal_to(self._stopped.pop(), signal.SIGCONT)
 
 
 def main() -> int:
     """Play the rounds and print a row for each; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("ways", nargs="*", metavar="WAY", help=f"of {', '.join(WAYS)}; all of them if none is given")
+    parser.add_argument("--kills", type=int, default=25, help="of each way")
     parser.add_argument("--every", type=int, default=25, help="kills of one round")
     parser.add_argument("--seed", type=int, default=1, help="of the first round; the others count on from it")
     parser.add_argument("--longest", type=float, default=6, help="seconds after the start of a job, at most")
     asked = parser.parse_args()
+    asked.ways = asked.ways or list(WAYS)
+    if strange := set(asked.ways) - set(WAYS):
+        parser.error(f"{', '.join(strange)}: the ways are {', '.join(WAYS)}")
     bad = 0
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        choices = configs(folder / "inputs")
-        references = []
+    with contextlib.ExitStack() as opened:
+        base = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        folder, choices, references = base / "places", configs(base / "inputs"), []
+        folder.mkdir()
+        warm = python()
+        within = other_host("node7", base)
+        if "beside" in asked.ways:
+            opened.enter_context(seen_again(folder, base / "seen"))
+        # It sees only what is mounted when it starts.
+        other = Host(python(*within), within) if {"node", "beside"} & set(asked.ways) else None
         for number, config in enumerate(choices):
-            reference = Place(folder / f"reference-{number}", config)
+            reference = Place(base / f"reference-{number}", config, TARGETS, warm)
             reference.finish()
             references.append(reference.folder)
-        print("| killed | seed | kills | jobs killed or left | edits | runs held back by a job | found |")
-        print("| --- | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
-        for number, start in enumerate(range(0, asked.kills, asked.every)):
-            way, seed = WAYS[number % 2], asked.seed + number
-            place, kills = Place(folder / f"round-{number}", choices[0]), min(asked.every, asked.kills - start)
-            came = play(place, way, kills, seed, asked.longest, choices, references)
-            *values, found = came.values()
-            print(f"| {' | '.join(map(str, values))} | {'; '.join(found) or 'nothing'} |", flush=True)
-            bad += len(found)
+        print("| killed | seed | kills | jobs killed or left | edits | runs held back | refused | found |")
+        print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
+        rounds = [(way, start) for start in range(0, asked.kills, asked.every) for way in asked.ways]
+        for number, (way, start) in enumerate(rounds):
+            place = folder / f"round-{number}"
+            with disk(DISKS[way], place) if way in DISKS else contextlib.nullcontext():
+                hosts = (Host(warm), other) if way in ("node", "beside") else ()
+                if way == "beside" and start // asked.every % 2:
+                    hosts = (Host(warm), replace(other, seen=base / "seen"))
+                seed = asked.seed + number
+                played = Round(Place(place, choices[0], TARGETS, warm), way, seed, asked.longest, hosts)
+                played.play(min(asked.every, asked.kills - start), choices, references)
+            values = [way, seed, *played.counts.values(), "; ".join(played.found) or "nothing"]
+            print(f"| {' | '.join(map(str, values))} |", flush=True)
+            bad += len(played.found)
     return int(bad > 0)
 
 

@@ -5,7 +5,6 @@ from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
-from snakemake.persistence.file import FilePersistence
 from snakemake.resources import Resources
 
 # The root of this workflow, even if another one uses it as a module.
@@ -197,43 +196,6 @@ def remember_planned_shards():
     if workflow.is_main_process:
         differing = {path: number for path, number in planned_shards().items() if number != plan.shards}
         remember_shards(folder_of_results(), differing)
-
-
-def is_run():
-    """Whether jobs are going to run; it is not known yet while the rules are read."""
-    return workflow.executor_plugin is not None and not workflow.dryrun
-
-
-def prepare_dag(prepare=workflow._prepare_dag, keeping=FilePersistence, **settings):
-    """Have Snakemake read what it keeps in the directory, which only a run needs to write."""
-    try:
-        kept = locks.check_writable() if is_run() else locks.only_to_read(workflow.snakemake_tmp_dir)
-    except InputError as error:
-        raise WorkflowError(str(error)) from None
-    if kept is not None:
-        sys.modules["snakemake.workflow"].FilePersistence = lambda **given: keeping(**{**given, "path": kept})
-    prepare(**settings)
-
-
-def build_dag(build=workflow._build_dag):
-    """Build the DAG and, if this is a run, join those of the directory before Snakemake looks for locks in it."""
-    build()
-    if is_run():
-        locks.join_run()
-
-
-# Before Snakemake locks the directory, nothing else tells a run from a dry run or from --lint.
-if workflow.is_main_process:
-    workflow._prepare_dag = prepare_dag
-    workflow._build_dag = build_dag
-
-
-def refuse_orphans():
-    """End the run where a job of a killed one is still alive."""
-    try:
-        locks.refuse_orphans()
-    except InputError as error:
-        raise WorkflowError(str(error)) from None
 
 
 def remember_code_of(stages):

@@ -88,13 +88,13 @@ os._exit(status)
 
 
 @cache
-def python() -> str:
-    """The program; the first call starts the server of this process."""
+def python(*within: str) -> str:
+    """The program; the first call starts the server of this process; within: a command that starts it elsewhere."""
     # A socket's path is limited to some 100 characters, which those of pytest can exceed.
     folder = Path(tempfile.mkdtemp(prefix="warm-"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
     server = subprocess.Popen(
-        [sys.executable, __file__, str(folder)],
+        [*within, sys.executable, __file__, str(folder)],
         env={**environment, **OFFLINE, "OMP_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -158,7 +158,8 @@ def _answer(connection: socket.socket) -> None:
         os._exit(_run(files, **asked))
     for file in files:
         os.close(file)
-    connection.sendall(f"{process}\n".encode())
+    with contextlib.suppress(BrokenPipeError):  # Nobody waits any more, which the loop notices.
+        connection.sendall(f"{process}\n".encode())
     while True:
         ready, _, _ = select.select([connection, ended], [], [])
         found, status = os.waitpid(process, os.WNOHANG)

@@ -104,6 +104,18 @@ def test_a_job_ends_with_the_run_that_started_it(folder):
         assert "cluster_heads a b: the run that started this job has ended" in job.stderr.read()
 
 
+def test_a_full_disk_keeps_no_job_from_marking_itself(folder):
+    """Nothing can be written into its marker, which is locked all the same."""
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))"
+    with python(RUN) as run, python(f"{full}\n{JOB}", file_of_run(run)) as job:
+        (marker,) = Path(".snakemake/alive").glob(f"job.*.{job.pid}.*")
+        assert marker.read_text() == ""
+        assert f"a job (process {job.pid} on {socket.gethostname()}" in str(locks._others()[1])
+        run.kill()
+        assert job.wait(timeout=10) == 1
+        assert "Traceback" not in job.stderr.read()
+
+
 def test_a_job_of_a_run_that_is_gone_ends_at_once(folder):
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -144,6 +156,26 @@ def test_what_another_machine_marked_keeps_the_locks_and_is_named(folder, what, 
     assert f"process {os.getpid()} on {host}, since 2026-01-02 03:04:05" in sentence
     assert f"delete {marker}" in sentence
     locks.refuse_orphans()
+
+
+def test_all_that_a_lost_machine_has_left_is_named_at_once(folder):
+    """Else each of its jobs would hold back a run of its own."""
+    run, job = mark_elsewhere("run"), mark_elsewhere("job")
+    another = mark_elsewhere("run", "node9")
+    sentence = locks.join_run()
+    assert f"delete {job} {run}." in sentence or f"delete {run} {job}." in sentence
+    assert str(another) not in sentence
+
+
+def test_a_run_on_another_machine_that_is_seen_to_live_is_not_to_be_deleted(folder):
+    """Where the file system shares its locks, the other machine's are seen."""
+    mark_elsewhere("run", "node1")
+    with open(mark_elsewhere()) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        sentence = locks.join_run()
+    assert f"process {os.getpid()} on node7" in sentence
+    assert "delete" not in sentence
+    assert LOCK.exists()
 
 
 def test_what_this_machine_marked_before_it_was_started_again_is_dead(folder):

@@ -60,8 +60,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             yield temporary
-            with open(temporary, "rb") as written:
-                os.fsync(written.fileno())
+            reach_disk(temporary)
             _check.get()(path, temporary)
             os.replace(temporary, path)
     finally:
@@ -70,10 +69,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def reach_disk(folder: str | Path) -> None:
-    """Wait until the files in a folder are on disk."""
-    for path in Path(folder).iterdir():
-        with open(path, "rb") as written:
+def reach_disk(path: str | Path) -> None:
+    """Wait until a file, or each file in a folder, is on disk."""
+    path = Path(path)
+    for file in path.iterdir() if path.is_dir() else [path]:
+        with open(file, "rb") as written:
             os.fsync(written.fileno())
 
 

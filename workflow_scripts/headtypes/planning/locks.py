@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,6 +45,7 @@ class Alive:
     title: of a job, its rule and wildcards.
     boot:  the start of the machine's kernel.
     file:  its marker.
+    is_held: whether the lock of its marker is seen to be held: it lives, wherever it is.
     """
 
     what: Literal["run", "job"]
@@ -54,6 +55,7 @@ class Alive:
     started: str
     boot: str
     file: Path
+    is_held: bool
 
     @property
     def is_here(self) -> bool:
@@ -92,6 +94,15 @@ def join_run() -> str | None:
     return _in_use(others)
 
 
+@contextmanager
+def turn(folder: Path) -> Iterator[None]:
+    """Let the others of a folder wait until the block ends; where the file system has no file locks, they do not."""
+    with open(folder / "turn", "a") as file:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def run_beside() -> str | None:
     """The sentence about another live run; changes nothing."""
     return _in_use(_others())
@@ -120,13 +131,17 @@ def _in_use(others: list[Alive]) -> str | None:
     runs = [other for other in others if other.what == "run" or not other.is_here]
     if not runs:
         return None
+    # Of one that is seen to live there is nothing to find out.
+    named = next((run for run in runs if run.is_held), runs[0])
     sentence = (
-        f"This directory is in use by {runs[0]}. If Snakemake says that it cannot be locked, wait until that run has "
+        f"This directory is in use by {named}. If Snakemake says that it cannot be locked, wait until that run has "
         "ended: with --unlock, both would write the same files."
     )
-    if runs[0].is_here:
+    if named.is_held:
         return sentence
-    return f"{sentence} Whether it lives cannot be seen from here; if it does not, delete {runs[0].file}."
+    # Its jobs have markers of their own, and have ended with it.
+    markers = [str(run.file) for run in runs if (run.host, run.boot) == (named.host, named.boot)]
+    return f"{sentence} Whether it lives cannot be seen from here; if it does not, delete {' '.join(markers)}."
 
 
 def refuse_orphans() -> None:
@@ -201,8 +216,10 @@ def _mark(what: Literal["run", "job"], title: str) -> Path | None:
         file = _locked(path)
     except OSError:
         return None
-    json.dump([what, title, os.getpid(), socket.gethostname(), time.strftime("%Y-%m-%d %H:%M:%S"), _boot()], file)
-    file.flush()
+    told = [what, title, os.getpid(), socket.gethostname(), time.strftime("%Y-%m-%d %H:%M:%S"), _boot()]
+    # On a full disk, the lock and the name are there all the same. Unbuffered: nothing is left to fail at the end.
+    with suppress(OSError):
+        os.write(file.fileno(), json.dumps(told).encode())
     _held.append(file)
     atexit.register(path.unlink, missing_ok=True)
     return path
@@ -236,24 +253,24 @@ def _living(tidy: bool) -> Iterator[Alive]:
         try:
             with open(path) as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                if not (other := _read(path)).is_here:
+                if not (other := _read(path, is_held=False)).is_here:
                     yield other
                 elif tidy:
                     path.unlink(missing_ok=True)
         except BlockingIOError:
-            yield _read(path)
+            yield _read(path, is_held=True)
         except OSError:
             continue
 
 
-def _read(path: Path) -> Alive:
+def _read(path: Path, is_held: bool) -> Alive:
     try:
-        return Alive(*json.loads(path.read_text()), path)
+        return Alive(*json.loads(path.read_text()), path, is_held)
     except (ValueError, TypeError, OSError):
         # It is being written, or it is an earlier version's, which has no suffix.
         what, host, process = _NAME.fullmatch(path.name).groups()
         boot = _boot() if host == socket.gethostname() else "unknown"
-        return Alive(what, f"a {what}", int(process), host, "now", boot, path)
+        return Alive(what, f"a {what}", int(process), host, "now", boot, path, is_held)
 
 
 @cache

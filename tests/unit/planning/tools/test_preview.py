@@ -155,6 +155,14 @@ def test_times_are_those_of_the_job_itself_else_of_its_rule(config):
     assert "Not measured, so not counted: cluster_heads." in text
 
 
+@pytest.mark.parametrize("left", ["", "s\th:m:s\n", "s\tmax_rss\n", "h:m:s\n0:00:01\n"])
+def test_of_a_time_that_a_power_cut_has_taken_nothing_is_known(config, left):
+    """Snakemake does not wait until the file is on the disk."""
+    job = replace(planned(config)[1], benchmark="results/cut.tsv", runs=True)
+    write_text(job.benchmark, left)
+    assert math.isnan(preview([job], {RESULTS: read_config(config)})["extract_features"].seconds)
+
+
 def test_the_text_has_a_line_per_rule_and_the_commonest_reason_first():
     work = Work(jobs=1200, seconds=3600.0)
     work.why.update(["new"] * 1000 + ["after sample_inputs"] * 200)

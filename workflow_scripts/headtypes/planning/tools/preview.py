@@ -5,6 +5,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -227,5 +228,7 @@ def _measured(jobs: list[Job], estimates: Mapping[tuple[str, ...], Estimate]) ->
 def _benchmark(job: Job) -> float | None:
     if job.benchmark is None or not Path(job.benchmark).is_file():
         return None
-    with open(job.benchmark, encoding="utf-8", newline="") as file:
+    # Snakemake does not wait until it is on the disk, so that a power cut can leave it empty or cut off.
+    with suppress(KeyError, TypeError, ValueError), open(job.benchmark, encoding="utf-8", newline="") as file:
         return mean(float(row["s"]) for row in csv.DictReader(file, delimiter="\t"))
+    return None

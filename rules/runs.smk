@@ -1,0 +1,76 @@
+# Which runs work in a directory, and what Snakemake keeps of it for the next one.
+
+from contextlib import ExitStack, contextmanager
+
+from snakemake.exceptions import LockException
+from snakemake.persistence.file import FilePersistence
+
+from headtypes.core.files import reach_disk
+
+
+def is_run():
+    """Whether jobs are going to run; it is not known yet while the rules are read."""
+    return workflow.executor_plugin is not None and not workflow.dryrun
+
+
+class Keeping(FilePersistence):
+    """What Snakemake keeps of a directory, so that it outlasts a power cut and the end of a run beside."""
+
+    def _write_record(self, key, record):
+        """On the disk before the result counts as finished: without it, an edit would not make the result again."""
+        super()._write_record(key, record)
+        reach_disk(self._record_path(self._metadata_path, key))
+
+    @contextmanager
+    def lock(self):
+        """Look for locks and write one's own while no other run does, since each would find none."""
+        with ExitStack() as held:
+            with locks.turn(self.path):
+                try:
+                    held.enter_context(super().lock())
+                except LockException:
+                    # It has begun since the rules were read. Snakemake would name nobody and advise --unlock.
+                    if not in_use and (sentence := locks.run_beside()):
+                        logger.warning(sentence)
+                    raise
+            yield
+
+    def _delete_locks(self):
+        """Those of this run, if it has any: Snakemake would delete all, also those of a run beside."""
+        if not self._lockfile:
+            super()._delete_locks()
+        while self._lockfile:
+            Path(self._lockfile.popitem()[1]).unlink(missing_ok=True)
+
+
+def prepare_dag(prepare=workflow._prepare_dag, **settings):
+    """Have Snakemake read what it keeps in the directory, which only a run needs to write."""
+    try:
+        kept = locks.check_writable() if is_run() else locks.only_to_read(workflow.snakemake_tmp_dir)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    sys.modules["snakemake.workflow"].FilePersistence = lambda **given: Keeping(
+        **(given if kept is None else {**given, "path": kept})
+    )
+    prepare(**settings)
+
+
+def build_dag(build=workflow._build_dag):
+    """Build the DAG and, if this is a run, join those of the directory before Snakemake looks for locks in it."""
+    build()
+    if is_run():
+        locks.join_run()
+
+
+# Before Snakemake locks the directory, nothing else tells a run from a dry run or from --lint.
+if workflow.is_main_process:
+    workflow._prepare_dag = prepare_dag
+    workflow._build_dag = build_dag
+
+
+def refuse_orphans():
+    """End the run where a job of a killed one is still alive."""
+    try:
+        locks.refuse_orphans()
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
