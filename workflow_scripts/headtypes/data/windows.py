@@ -61,7 +61,7 @@ class Windows:
         return len(self.question)
 
     def of_questions(self, questions: np.ndarray) -> "Windows":
-        """The windows of some questions, given by their places in `question_ids`, [question] in rising order."""
+        """The windows of some questions, given by their indices in `question_ids`, [question] in rising order."""
         chosen = np.flatnonzero(np.isin(self.question, questions))
         ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
         tokens = np.concatenate([np.empty(0, np.int64), *ranges])
@@ -70,7 +70,7 @@ class Windows:
             **{name: None if array is None else array[tokens] for name, array in arrays.items()},
             offsets=np.concatenate([[0], np.cumsum(np.diff(self.offsets)[chosen])]),
             question=np.searchsorted(questions, self.question[chosen]).astype(np.int32),
-            question_ids=[self.question_ids[place] for place in questions],
+            question_ids=[self.question_ids[index] for index in questions],
         )
 
 
@@ -90,7 +90,7 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
-    return [rows[place] for place in drawn], windows.of_questions(drawn)
+    return [rows[index] for index in drawn], windows.of_questions(drawn)
 
 
 def check_same(rows: Sequence, windows: Windows) -> None:

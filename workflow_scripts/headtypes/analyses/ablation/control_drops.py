@@ -66,16 +66,16 @@ def control_drops(
     }
     excess = own_lost - lost.mean(axis=1)
     ends = _ends(excess, articles, sizes, seed)
-    for place, metric in enumerate(each.name for each in metrics):
-        drops, own_drop = mean_over(lost[place], sizes), mean_over(own_lost[place], sizes)
+    for index, metric in enumerate(each.name for each in metrics):
+        drops, own_drop = mean_over(lost[index], sizes), mean_over(own_lost[index], sizes)
         rank = _rank(own_drop, drops)
         drops_of |= {
             f"control_drop_{metric}": float(drops.mean()),
             f"control_drop_{metric}_low": float(drops.min()),
             f"control_drop_{metric}_high": float(drops.max()),
             f"own_drop_{metric}": float(own_drop),
-            f"own_excess_{metric}": float(mean_over(excess[place], sizes)),
-            **{f"own_excess_{metric}_{end}": float(values[place]) for end, values in ends.items()},
+            f"own_excess_{metric}": float(mean_over(excess[index], sizes)),
+            **{f"own_excess_{metric}_{end}": float(values[index]) for end, values in ends.items()},
             f"own_rank_{metric}": rank,
             f"own_rank_p_{metric}": rank / (1 + len(drops)),
         }

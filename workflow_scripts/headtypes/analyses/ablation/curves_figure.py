@@ -53,8 +53,8 @@ def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
     _draw(together, curves, ALL, metric, _ANY)
     counts = {name: len(partition.heads_of(name)) for name in labels}
 
-    for place, (name, label) in enumerate(labels.items()):
-        axes = figure.add_subplot(grid[divmod(place, columns)], sharey=together)
+    for index, (name, label) in enumerate(labels.items()):
+        axes = figure.add_subplot(grid[divmod(index, columns)], sharey=together)
         _draw(axes, curves, ALL, metric, _ANY)
         _draw(axes, curves, name, metric, styles[name])
         _draw_importance(together, curves, name, metric, styles[name])
@@ -62,10 +62,10 @@ def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
         axes.set_title(fill(label, _LETTERS // columns), pad=14)
         size = f"{counts[name]} head{'s' * (counts[name] != 1)}"
         axes.annotate(size, (0.5, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", ha="center")
-        axes.tick_params(labelleft=place % columns == 0)
-        if place % columns == 0:
+        axes.tick_params(labelleft=index % columns == 0)
+        if index % columns == 0:
             axes.set_ylabel(scale)
-        if place + columns >= len(labels):
+        if index + columns >= len(labels):
             axes.set_xlabel("heads removed")
     size = partition.type_of.size
     _set_scale(together, size)

@@ -42,10 +42,10 @@ def condition_intervals(
     returns one row per condition, in their order: condition, and the columns of `statistics.score_intervals`. (The F1
         of sentence pairs is not a mean over pairs, so it has no interval.)
     """
-    place = None if baseline is None else list(conditions).index(baseline)
+    index = None if baseline is None else list(conditions).index(baseline)
     rising = [metric.name for metric in METRICS.values() if not metric.higher_is_better]
     of = {"articles": _articles(scores[0]), "sizes": sizes_in(scores[0]), "rising": rising}
-    table = score_intervals(_by_metric(scores), baseline=place, **of, seed=seed)
+    table = score_intervals(_by_metric(scores), baseline=index, **of, seed=seed)
     table.insert(0, "condition", conditions)
     return table
 
@@ -60,7 +60,7 @@ def weighted_sums(
         means. All sums use the same drawn articles, since questions of one article are not independent; or the same
         drawn questions, if there are no articles.
     """
-    place, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
+    index, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
     articles, of_rows, means, resampled = _articles(tables[0]), sizes_in(tables[0]), {}, {}
     for metric, values in _by_metric(tables).items():
         sums, sizes = sums_by_unit(values.T, articles, of_rows)
@@ -69,9 +69,9 @@ def weighted_sums(
         resampled[metric] = resampled_means(sums, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
 
     def interval(weights: Mapping[str, float], metric: str) -> WeightedSum:
-        vector = np.zeros(len(place))
+        vector = np.zeros(len(index))
         for condition, weight in weights.items():
-            vector[place[condition]] = weight
+            vector[index[condition]] = weight
         value = float(means[metric] @ vector)
         if resampled[metric] is None:
             return WeightedSum(value, np.nan, np.nan, None)

@@ -146,8 +146,8 @@ def _baselines(
 def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarray) -> Iterator[_Row]:
     flat = right.reshape(len(right), -1, len(CANDIDATES))
     places = [divmod(number, right.shape[2]) for number in range(flat.shape[1])]
-    for place, candidates in enumerate(CANDIDATES):
-        of_heads = flat[..., place]
+    for index, candidates in enumerate(CANDIDATES):
+        of_heads = flat[..., index]
         for number, head in enumerate(places):
             for type_, chosen in is_of.items():
                 scores = np.where(chosen, of_heads[:, number], np.nan)
@@ -182,8 +182,8 @@ def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndar
         {
             **{name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")},
             **{
-                name: pd.array([row.head[place] for row in rows], "Int64")
-                for place, name in enumerate(("layer", "head"))
+                name: pd.array([row.head[index] for row in rows], "Int64")
+                for index, name in enumerate(("layer", "head"))
             },
             "mentions": counted.sum(0),
             "documents": is_in,

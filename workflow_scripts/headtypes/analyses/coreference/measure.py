@@ -120,5 +120,5 @@ def extract_antecedents(
 
 def _candidates(anaphor: Anaphor, words: int) -> torch.Tensor:
     """Which words are candidates, [candidates, word] bool."""
-    place, head = torch.arange(words), anaphor.mention.head
-    return torch.stack([place != head, place < head, torch.isin(place, torch.tensor(anaphor.candidate_heads))])
+    index, head = torch.arange(words), anaphor.mention.head
+    return torch.stack([index != head, index < head, torch.isin(index, torch.tensor(anaphor.candidate_heads))])

@@ -57,12 +57,12 @@ class Targets(PerSample):
         repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
         found = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
-        for name, values, place in (
+        for name, values, index in (
             ("previous", offsets, self._farthest - 1),
             ("next", offsets, self._farthest + 1),
             ("first", keys, 0),
         ):
-            found[name] = values[..., place], np.delete(values, place, axis=-1).max(-1)
+            found[name] = values[..., index], np.delete(values, index, axis=-1).max(-1)
         # Where no token may look ahead, its weight is exactly zero.
         return {name: found[name] for name in DETECTORS if name != "next" or found[name][0].any()}
 
@@ -74,8 +74,8 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
     """
     (found,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in found.values()]) for side in (0, 1))
-    places = [range(size) for size in score.shape[1:]]
-    index = pd.MultiIndex.from_product([list(found), *places], names=["detector", "sequence", "layer", "head"])
+    indices = [range(size) for size in score.shape[1:]]
+    index = pd.MultiIndex.from_product([list(found), *indices], names=["detector", "sequence", "layer", "head"])
     return pd.DataFrame({"score": score.ravel(), "null": null.ravel()}, index).reset_index()
 
 

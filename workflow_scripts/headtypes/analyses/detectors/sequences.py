@@ -71,9 +71,9 @@ def draw_sequences(
 
 def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:
     """A random order of all places, of which none has itself or the next place in it."""
-    place = np.arange(length)
+    index = np.arange(length)
     # About one order in seven is such a one.
     while True:
         order = generator.permutation(length)
-        if not np.isin(order - place, (0, 1)).any():
+        if not np.isin(order - index, (0, 1)).any():
             return order

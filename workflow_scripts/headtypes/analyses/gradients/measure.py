@@ -97,7 +97,7 @@ def gradients_by_kind(
 
     def begin(batch: Batch) -> AttentionGradients:
         loss.start(batch)
-        return AttentionGradients(batch, [members[place] for place in batch.samples], found.shape[1:3])
+        return AttentionGradients(batch, [members[index] for index in batch.samples], found.shape[1:3])
 
     def add_gradients(batch: Batch, gradients: AttentionGradients, output: Any) -> None:
         # A sample's attention affects no other sample's loss, so one backward pass gives the gradients of every sample.
@@ -139,7 +139,7 @@ def _nothing(record: ModelRecord, why: str) -> Gradients:
 
 def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
     """Which kinds of `ATTENDED` each token is of."""
-    number = {name: place for place, name in enumerate(SPECIAL_KINDS, start=1)}
+    number = {name: index for index, name in enumerate(SPECIAL_KINDS, start=1)}
     of_kind = {
         "sep": kinds == number["sep"],
         "cls": kinds == number["cls"],

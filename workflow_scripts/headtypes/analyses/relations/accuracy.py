@@ -46,9 +46,9 @@ class Choice(NamedTuple):
         count = len(QUANTITIES)
         sums, sizes = np.zeros((2, self.units, len(self.scores) * count))
         for number, (scores, sentence) in enumerate(zip(self.scores, self.sentences, strict=True)):
-            for place in range(count):
-                sums[:, number * count + place] = np.bincount(sentence, np.nan_to_num(scores[place]), self.units)
-                sizes[:, number * count + place] = np.bincount(sentence, minlength=self.units)
+            for index in range(count):
+                sums[:, number * count + index] = np.bincount(sentence, np.nan_to_num(scores[index]), self.units)
+                sizes[:, number * count + index] = np.bincount(sentence, minlength=self.units)
         return sums, sizes
 
 
@@ -235,11 +235,11 @@ def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:
     values, count = choice.scores, len(QUANTITIES)
     low, high = (100 * bound.reshape(-1, count) for bound in ratio_intervals(*choice.sums(), seed=seed))
     table = pd.DataFrame(choice.rows).assign(words=[scores.shape[1] for scores in values])
-    for place, name in enumerate(QUANTITIES):
-        means = np.array([100 * scores[place].mean() for scores in values])
+    for index, name in enumerate(QUANTITIES):
+        means = np.array([100 * scores[index].mean() for scores in values])
         table[name] = means
-        table[f"{name}_low"] = np.where(np.isnan(means), np.nan, low[:, place])
-        table[f"{name}_high"] = np.where(np.isnan(means), np.nan, high[:, place])
+        table[f"{name}_low"] = np.where(np.isnan(means), np.nan, low[:, index])
+        table[f"{name}_high"] = np.where(np.isnan(means), np.nan, high[:, index])
     table["visible"] = [int(scores[-1].sum()) for scores in values]
     table["visible_accuracy"] = [_percent((scores[0] * scores[-1]).sum(), scores[-1].sum()) for scores in values]
     whole = ["layer", "head", "other_layer", "other_head", "offset"]

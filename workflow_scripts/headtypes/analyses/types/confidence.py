@@ -112,8 +112,8 @@ def group_intervals(
     means = values.mean(axis=1)
     return pd.DataFrame(
         {
-            name: values_of_heads[place]
-            for place, group in enumerate(GROUPS)
+            name: values_of_heads[index]
+            for index, group in enumerate(GROUPS)
             for name, values_of_heads in ((group, means), (f"{group}_low", low), (f"{group}_high", high))
         }
     )

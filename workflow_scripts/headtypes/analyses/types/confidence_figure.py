@@ -39,8 +39,8 @@ def confidence_figure(confidence: pd.DataFrame, partition: Partition) -> Figure:
     figure = Figure(figsize=(PAGE, legend + rows * (around + tall)))
     height = figure.get_figheight()
     colours = np.array([to_rgb(styles[name].colour) for name in partition.type_of.reshape(-1)])
-    for place, column in enumerate(shown):
-        row, beside = divmod(place, columns)
+    for index, column in enumerate(shown):
+        row, beside = divmod(index, columns)
         left, bottom = _NUMBERS + beside * (wide + _NUMBERS), height - legend - (row + 1) * (around + tall) + _BELOW
         axes = figure.add_axes((left / PAGE, bottom / height, wide / PAGE, tall / height))
         percent = confidence[column].to_numpy().reshape(layers, heads)

@@ -66,7 +66,7 @@ def order_types(names: Iterable[str]) -> tuple[str, ...]:
     def rank(name: str) -> tuple:
         known = TYPES.index(name) if name in TYPES else len(TYPES)
         parts = re.split(r"([0-9]+)", name)  # text, digits, text, digits, ...
-        return known, [int(part) if place % 2 else part for place, part in enumerate(parts)], name
+        return known, [int(part) if index % 2 else part for index, part in enumerate(parts)], name
 
     return tuple(sorted(set(names), key=rank))
 

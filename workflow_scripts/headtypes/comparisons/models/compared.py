@@ -83,7 +83,7 @@ def types_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
         both = _both(pair, partitions)
         names = order_types([name for partition in both for name in partition.types])
         ours, theirs = (_by_depth(partition, names, _cells(*both)) for partition in both)
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             row = {"model": pair.model, "other": pair.other, "type": name}
             for prefix, partition in zip(("", "other_"), both, strict=True):
                 heads = partition.table[partition.table["type"] == name]
@@ -92,7 +92,7 @@ def types_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
                 row[f"{prefix}doubtful"] = name in partition.doubtful
             row["difference"] = row["share"] - row["other_share"]
             there = row["heads"] and row["other_heads"]
-            one, other = ours[place], theirs[place]
+            one, other = ours[index], theirs[index]
             row["same_layers"] = _overlap(one / one.sum(), other / other.sum()) if there else np.nan
             rows.append(row)
     return pd.DataFrame(rows, columns=list(TYPES))

@@ -56,10 +56,10 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
         np.array([names.index(name) for name in it.type_of.reshape(-1)]) for it in (partition, parent_partition)
     )
     rng, kept = np.random.default_rng(seed), np.empty(permutations)
-    for place in range(permutations):
+    for index in range(permutations):
         together = np.bincount(len(names) * rng.permutation(ours) + theirs, minlength=len(names) ** 2)
         together = together.reshape(len(names), -1)
-        kept[place] = together[linear_sum_assignment(together, maximize=True)].sum()
+        kept[index] = together[linear_sum_assignment(together, maximize=True)].sum()
     return 100 * kept / len(ours)
 
 

@@ -88,8 +88,8 @@ def joined_figure(table: pd.DataFrame, partition: Partition, planes: Mapping[str
             axes = figure.add_axes((left / PAGE, 1 - size / height, width / PAGE, size / height))
             _draw_column(axes, column, partition, width, size)
     left = below * (width + _GAP) + 0.03
-    for place, (task, places) in enumerate(planes.items()):
-        bottom = height - tall[below] - (place + 1) * (_PLANE + _TITLE)
+    for index, (task, places) in enumerate(planes.items()):
+        bottom = height - tall[below] - (index + 1) * (_PLANE + _TITLE)
         axes = figure.add_axes((left / PAGE, bottom / height, _PLANE / PAGE, _PLANE / height))
         _mark_types(axes, places, partition, f"Clark's plane, {task}")
     _add_legend(figure.add_axes((0, 0, 1, _LEGEND / height)))
@@ -119,7 +119,7 @@ def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, wid
     # The last of the names, at an angle, needs room at the right.
     cell = min(0.5, (width - _NAMES - 0.4) / max(len(partition.types), 1))
     styles, labels = type_styles(partition.types), type_labels(partition)
-    centre = {name: _NAMES + (place + 0.5) * cell for place, name in enumerate(partition.types)}
+    centre = {name: _NAMES + (index + 0.5) * cell for index, name in enumerate(partition.types)}
     for name, x in centre.items():
         axes.plot([x], [_HEAD - 0.08], styles[name].marker, color=styles[name].colour, ms=4)
         axes.text(x, _HEAD - 0.15, _short(labels[name]), rotation=30, ha="left", va="bottom")

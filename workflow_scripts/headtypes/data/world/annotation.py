@@ -70,7 +70,7 @@ def _told(seed: int, split: str) -> Iterator[list[Sentence]]:
 
 def _columns(sentence: Sentence) -> dict[str, tuple]:
     words = sentence.words
-    tags = tuple(_tag(sentence, place) for place in range(len(words)))
+    tags = tuple(_tag(sentence, index) for index in range(len(words)))
     return {
         "words": tuple(word.form for word in words),
         "heads": tuple(word.head + 1 for word in words),
@@ -81,9 +81,9 @@ def _columns(sentence: Sentence) -> dict[str, tuple]:
     }
 
 
-def _tag(sentence: Sentence, place: int) -> str:
+def _tag(sentence: Sentence, index: int) -> str:
     """The part of speech of a word by the tags of the Penn Treebank."""
-    word = sentence.words[place]
+    word = sentence.words[index]
     form = word.form.lower()
     match word.upos:
         case "NOUN":
@@ -93,7 +93,7 @@ def _tag(sentence: Sentence, place: int) -> str:
         case "AUX":
             return "VBZ" if form in ("is", "does") else "VBD"
         case "VERB":
-            dependents = {other.relation for other in sentence.words if other.head == place}
+            dependents = {other.relation for other in sentence.words if other.head == index}
             if "aux:pass" in dependents:
                 return "VBN"
             if "aux" in dependents:

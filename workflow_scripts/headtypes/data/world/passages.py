@@ -115,12 +115,12 @@ class _Teller:
             own[-1] = self._end[0]
         relations_of = {self._topic: own}
         used = {relation.name for relation, _ in own}
-        for place, count in enumerate(counts[1:]):
+        for index, count in enumerate(counts[1:]):
             other = self._names.draw(
                 self._topic.kind, self._taken, self._topic.sort if self._topic.kind == "work" else None
             )
             relations = self._shuffled(other)
-            relations_of[other] = [choice(rng, own)] if tier != "plain" and place == 0 else []
+            relations_of[other] = [choice(rng, own)] if tier != "plain" and index == 0 else []
             relations_of[other] += self._take(relations, count - len(relations_of[other]), used)
             used |= {relation.name for relation, _ in relations_of[other]}
         subjects = list(relations_of)

@@ -102,8 +102,8 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
     tasks = [task for task, _ in maps]
     kept.sort(key=lambda entry: tasks.index(entry[0]))
     about = [
-        {"task": task, "id": sample.sample_id, "tokens": sample.tokens, "cut": sample.truncated, "packed": place}
-        for place, (task, sample, _) in enumerate(kept)
+        {"task": task, "id": sample.sample_id, "tokens": sample.tokens, "cut": sample.truncated, "packed": index}
+        for index, (task, sample, _) in enumerate(kept)
     ]
     return about, [text for _, _, text in kept]
 

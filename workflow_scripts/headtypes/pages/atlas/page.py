@@ -28,7 +28,7 @@ def page_of(data: Mapping, provenance: Mapping) -> str:
     script = f'(() => {{\n"use strict";\n{"".join(_asset(f"{name}.js") for name in _SCRIPTS)}}})();\n'
     shown = {name: value for name, value in data.items() if name != "packed"}
     packed = "\n".join(
-        f'<script type="text/plain" id="packed-{place}">{text}</script>' for place, text in enumerate(data["packed"])
+        f'<script type="text/plain" id="packed-{index}">{text}</script>' for index, text in enumerate(data["packed"])
     )
     parts = {
         "style-digest": _digest(style),

@@ -8,7 +8,7 @@ def shown_joined(plan: Plan) -> list:
     """The partitions whose types stand beside random heads in the summary: the shown one, and one of the text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     wanted = [*shown_partitions(plan), *(it for it in of_texts if it is not None)]
-    return [it for place, it in enumerate(wanted) if it in plan.joined and it not in wanted[:place]]
+    return [it for index, it in enumerate(wanted) if it in plan.joined and it not in wanted[:index]]
 
 
 JOINED = Figure(

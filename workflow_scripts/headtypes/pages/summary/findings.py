@@ -38,8 +38,8 @@ def types_sentence(model: str, partition: Partition) -> str:
     """How many heads of a model are of which type, the most frequent first."""
     counts = partition.table["type"].value_counts(sort=True)
     named = [
-        f"{count} {'are ' if place == 0 else ''}{name}{' (a doubtful name)' if name in partition.doubtful else ''}"
-        for place, (name, count) in enumerate(counts.items())
+        f"{count} {'are ' if index == 0 else ''}{name}{' (a doubtful name)' if name in partition.doubtful else ''}"
+        for index, (name, count) in enumerate(counts.items())
     ]
     return f"Of the {len(partition.table)} heads of {model}, {join(named)}."
 

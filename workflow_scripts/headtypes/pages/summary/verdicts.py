@@ -12,8 +12,8 @@ from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS
 _SIGNS = dict(zip(VERDICTS, ("✓", "✕", "≈", "–"), strict=True))  # noqa: RUF001
 
 
-def _signed(place: int) -> str:
-    return f"{sign_of(VERDICTS[place])} {VERDICTS[place]}"
+def _signed(index: int) -> str:
+    return f"{sign_of(VERDICTS[index])} {VERDICTS[index]}"
 
 
 _COLUMNS = [

@@ -47,10 +47,10 @@ def draw_heads(
     published: the paper's layer means, drawn as thick pale lines where it has them; None beside another model.
     means: whether means are drawn.
     """
-    for place, one in enumerate(series):
+    for index, one in enumerate(series):
         heads = statistics.heads[one.statistic]
         layers = np.arange(1, len(heads) + 1)
-        shift = _SPREAD * ((place + 0.5) / len(series) - 0.5)
+        shift = _SPREAD * ((index + 0.5) / len(series) - 0.5)
         if published is not None and one.statistic in published.layers:
             axes.plot(
                 layers,

@@ -49,8 +49,8 @@ def map_examples(
     settings:  of `ModelOnTask`.
     """
     run = ModelOnTask(record, **settings)
-    place = choose_segment(run.encode(samples, kind, segment_ids), tokens)
-    encoded = run.encode([samples[place]], kind, segment_ids)
+    chosen = choose_segment(run.encode(samples, kind, segment_ids), tokens)
+    encoded = run.encode([samples[chosen]], kind, segment_ids)
     ((attention,),) = run.read(encoded, LastTokens(tokens))
     (ids,) = encoded.input_ids
     labels = [readable(run.tokenizer, token) for token in ids[-tokens:]]
@@ -63,13 +63,13 @@ def map_examples(
             sums = shown.sum(axis=-1, keepdims=True)
             shown = np.divide(shown, sums, out=np.zeros_like(shown), where=sums > 0)
             examples.append(Example(pattern, layer, head, float(values[layer, head]), shown))
-    return Examples(examples, labels, len(ids) <= tokens, samples[place].id)
+    return Examples(examples, labels, len(ids) <= tokens, samples[chosen].id)
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:
-    """The place of the first segment that has a [SEP] among its last tokens but one; without such a one, of the first.
+    """The index of the first segment that has a [SEP] among its last tokens but one; without such a one, of the first.
 
     So that where there is one, the figure shows the end of one paragraph and the whole of a short one.
     """
-    has_one = (place for place, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == _SEP).any())
+    has_one = (index for index, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == _SEP).any())
     return next(has_one, 0)

@@ -176,7 +176,7 @@ def _resampled(surface: Surface, whole: Statistics, published: Clark2019, seed: 
             # Where no drawn segment has the pattern, what it has on all segments stands in.
             means = sums / segments if counted is None else sums / np.maximum(drawn @ counted, 1)
             by_head = means.reshape(-1, layers, heads, len(names))
-            of_heads = {name: by_head[..., place] for place, name in enumerate(names)}
+            of_heads = {name: by_head[..., index] for index, name in enumerate(names)}
             yield Statistics(of_heads, by_layer(of_heads, published), drawn @ uniform / segments, {}, segments, whole)
 
 

@@ -125,12 +125,12 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
     missing = _missing(heads)
     heads = {name: values for name, values in heads.items() if name not in missing}
     layers = by_layer(heads, published)
-    for place, kind in enumerate(ATTENDED):
+    for index, kind in enumerate(ATTENDED):
         name = f"gradient.{kind}"
-        if gradients is None or np.isnan(gradients.values[..., place]).any():
+        if gradients is None or np.isnan(gradients.values[..., index]).any():
             missing[name] = _why_no_gradients(gradients, kind)
         else:
-            layers[name] = gradients.values[..., place].mean(axis=-1)
+            layers[name] = gradients.values[..., index].mean(axis=-1)
     if "gradient.all" in layers:
         kinds = [kind for kind in ATTENDED if kind != "all" and f"gradient.{kind}" in layers]
         layers |= {f"gradient_ratio.{kind}": layers[f"gradient.{kind}"] / layers["gradient.all"] for kind in kinds}

@@ -43,7 +43,7 @@ def readings_table(
     judged = []
     for reading in (None, *readings):
         chosen = _under(rows, reading)
-        of_reading = [rows[place] for place in chosen], partitions, [metrics[place] for place in chosen], published
+        of_reading = [rows[index] for index in chosen], partitions, [metrics[index] for index in chosen], published
         answers = ablation_table(*of_reading, intervals={}, controls={})
         quantities = collect_quantities(
             partitions, answers, None, published, intervals=intervals, choices={}, parents={}, families={}
@@ -86,10 +86,10 @@ def _line(claim: pd.DataFrame) -> dict[str, str]:
 
 
 def _under(rows: list[dict], reading: str | None) -> list[int]:
-    """Places of the evaluations that count under a reading: its own where there is one, else the config's own."""
-    places: dict[tuple, int] = {}
+    """Indices of the evaluations that count under a reading: its own where there is one, else the config's own."""
+    indices: dict[tuple, int] = {}
     for wanted in (None, reading):
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if row["reading"] == wanted:
-                places[row["model"], row["partition"], row["base"]] = place
-    return list(places.values())
+                indices[row["model"], row["partition"], row["base"]] = index
+    return list(indices.values())

@@ -66,9 +66,9 @@ def _columns(text: str, path: str, number: int) -> Line:
 
 
 def _end_sentence(builder: DocumentBuilder, lines: list[Line], path: str) -> None:
-    for place, (number, columns) in enumerate(lines):
+    for index, (number, columns) in enumerate(lines):
         for mark in columns[-1].split("|") if columns[-1] not in _NONE else ():
-            builder.mark(mark, number, place, place)
+            builder.mark(mark, number, index, index)
     words = tuple(columns[_WORD] for _, columns in lines)
     xpos, speakers = (
         tuple("" if columns[column] in _NONE else columns[column] for _, columns in lines)

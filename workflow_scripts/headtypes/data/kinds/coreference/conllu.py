@@ -27,7 +27,7 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument]:
             line, name = begins or (block.words[0].number, None)
             builder = DocumentBuilder(name or _name(path, number), path, line)
         _check_fields(block, path)
-        nodes = [(line, place, place) for place, line in enumerate(block.words)]
+        nodes = [(line, index, index) for index, line in enumerate(block.words)]
         nodes += [(line, before, before - 1) for before, line in block.empty]
         for line, start, end in sorted(nodes):
             _mark(builder, line, start, end)

@@ -100,8 +100,8 @@ def _read_json_lines(file: str) -> Iterator[tuple[str, Document]]:
             raise InputError(f"{where}: the id is {shortened(name)}; text or a whole number is needed.")
         if not isinstance(paragraphs, list) or not paragraphs:
             raise InputError(f"{where}: paragraphs must be a list of texts, and not empty.")
-        for place, paragraph in enumerate(paragraphs, start=1):
-            _check_text(paragraph, f"{where}: paragraph {place}")
+        for index, paragraph in enumerate(paragraphs, start=1):
+            _check_text(paragraph, f"{where}: paragraph {index}")
         yield where, Document(_check_text(str(name), f"{where}: the id"), tuple(paragraphs))
 
 

@@ -49,9 +49,9 @@ def _draw_lines(axes: Axes, example: Example, examples: Examples) -> None:
     )
     # As in the paper, dots stand for the tokens before those shown.
     labels = [token if len(token) <= _LETTERS else f"{token[: _LETTERS - 1]}…" for token in examples.tokens]
-    for place, label in enumerate(labels):
-        axes.text(-0.06, place, label, ha="right", va="center", fontsize=_SIZE)
-        axes.text(1.06, place, label, ha="left", va="center", fontsize=_SIZE)
+    for index, label in enumerate(labels):
+        axes.text(-0.06, index, label, ha="right", va="center", fontsize=_SIZE)
+        axes.text(1.06, index, label, ha="left", va="center", fontsize=_SIZE)
     if not examples.begins:
         for side in (-0.06, 1.06):
             axes.text(side, -1, "⋯", ha="right" if side < 0 else "left", va="center", fontsize=_SIZE)

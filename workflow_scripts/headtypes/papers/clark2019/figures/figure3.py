@@ -36,7 +36,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
         say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
         return figure
     values, ratios = figure.subplots(1, 2)
-    by_kind = {kind: gradients.values[..., place].mean(axis=-1) for place, kind in enumerate(ATTENDED)}
+    by_kind = {kind: gradients.values[..., index].mean(axis=-1) for index, kind in enumerate(ATTENDED)}
     layers = np.arange(1, len(gradients.values) + 1)
     power = int(np.floor(np.log10(np.nanmax(by_kind["all"]) or 1.0)))
     shown = [kind for kind in _LINES if not np.isnan(by_kind[kind]).any()]

@@ -56,7 +56,7 @@ def plane_figure(
     figure = Figure(figsize=(PAGE, height))
     panels = [
         figure.add_axes((left / PAGE, _BELOW / height, _SIDE / PAGE, _SIDE / height))
-        for left in (_LEFT + place * (_SIDE + _GAP) for place in range(2 if partition is None else 3))
+        for left in (_LEFT + index * (_SIDE + _GAP) for index in range(2 if partition is None else 3))
     ]
     _mark_behaviours(panels[0], places, behaviours, best)
     _mark_layers(figure, panels[1], places)

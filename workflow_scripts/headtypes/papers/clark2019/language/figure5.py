@@ -63,12 +63,12 @@ def _draw(axes: Axes, shown: SentenceMap, lines: int) -> None:
                 gid=f"{shown.phenomenon}-{'marked' if is_marked else 'others'}",
             )
         )
-    for place, word in enumerate(shown.words):
+    for index, word in enumerate(shown.words):
         label = word if len(word) <= _LETTERS else f"{word[: _LETTERS - 1]}…"
         how = {"va": "center", "fontsize": _SIZE}
-        how |= {"color": PALETTE[1], "fontweight": "bold"} if place in marked else {}
-        axes.text(-0.06, place, label, ha="right", **how)
-        axes.text(1.06, place, label, ha="left", **how)
+        how |= {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
+        axes.text(-0.06, index, label, ha="right", **how)
+        axes.text(1.06, index, label, ha="left", **how)
     axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     does = _TITLES[shown.phenomenon][shown.direction == "head_to_dependent"]

@@ -145,16 +145,16 @@ def _published(
 
 def _of_choice(choice: Choice, statistics: Mapping[str, str], published: Clark2019) -> Columns:
     """Values of the paper's relations, as far as the table has them."""
-    places = {(row["annotation"], row["relation"]): place for place, row in enumerate(choice.rows)}
+    indices = {(row["annotation"], row["relation"]): index for index, row in enumerate(choice.rows)}
     sums, sizes = choice.sums()
     names, columns = [], []
     for row in published.relations.rows:
-        place = places.get(our_relation(row.relation))
-        for name, quantity in statistics.items() if place is not None else ():
+        index = indices.get(our_relation(row.relation))
+        for name, quantity in statistics.items() if index is not None else ():
             column = QUANTITIES.index(quantity)
-            if not np.isnan(choice.scores[place][column]).any():
+            if not np.isnan(choice.scores[index][column]).any():
                 names.append(f"relation.{row.relation}.{name}")
-                columns.append(place * len(QUANTITIES) + column)
+                columns.append(index * len(QUANTITIES) + column)
     return Columns(names, sums[:, columns], sizes[:, columns])
 
 

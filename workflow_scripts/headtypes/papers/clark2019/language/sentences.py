@@ -85,7 +85,7 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
         count = np.bincount(of_pair, minlength=len(kept))
         fits = (count == np.bincount(of_pair, right, minlength=len(kept))) & (count > 0)
         fits &= (arcs.length >= SHORTEST) & (arcs.length <= LONGEST)
-        for number in sorted(np.flatnonzero(fits), key=lambda place, count=count: -count[place])[:SHOWN]:
+        for number in sorted(np.flatnonzero(fits), key=lambda index, count=count: -count[index])[:SHOWN]:
             marked = (pair.words[of_pair == number] - starts[number]).tolist()
             words = kept[number].words
             chosen.append(Chosen(*found, words, range(len(words)), marked))
@@ -159,5 +159,5 @@ def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[ra
     """Whole sentences of a part that follow one another, as words of the part."""
     ends = np.cumsum([0, *(len(sentence.words) for sentence in document.sentences)]) - start
     inside = [int(end) for end in ends if 0 <= end <= stop - start]
-    for place, first in enumerate(inside):
-        yield from (range(first, end) for end in inside[place + 1 :] if SHORTEST <= end - first <= LONGEST_PASSAGE)
+    for index, first in enumerate(inside):
+        yield from (range(first, end) for end in inside[index + 1 :] if SHORTEST <= end - first <= LONGEST_PASSAGE)
