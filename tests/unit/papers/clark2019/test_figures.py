@@ -10,10 +10,12 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.gradients.results import Gradients
 from headtypes.core.style import PALETTE, save_figure
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.text.kind import Text
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 from headtypes.papers.clark2019.figures.figure1 import examples_figure
 from headtypes.papers.clark2019.figures.figure2 import surface_figure
-from headtypes.papers.clark2019.figures.figure3 import gradient_figure
+from headtypes.papers.clark2019.figures.figure3 import LOSSES, gradient_figure
 from headtypes.papers.clark2019.figures.figure4 import entropy_figure
 from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, plane_figure
 from headtypes.papers.clark2019.published import read_clark2019
@@ -154,6 +156,11 @@ def test_figure_3_has_each_kind_in_units_of_the_loss_and_divided_by_all_tokens()
         np.testing.assert_allclose(by_kind[kind], ratio)
     assert values.get_title(loc="left") == "loss of masked words"
     assert values.get_ylim()[0] == ratios.get_ylim()[0] == 0
+
+
+def test_figure_3_has_a_name_for_the_loss_of_every_kind_of_task_that_models_answer():
+    # Of a text, it is named by what is predicted.
+    assert {name for name, kind in KINDS.items() if kind.head} - {Text.name} <= LOSSES.keys()
 
 
 def test_figure_3_says_why_a_model_has_no_gradients():

@@ -11,7 +11,7 @@ from headtypes.data.tokens import SPECIAL_KINDS
 # The stored bins can be summed into any number of bins that divides this one, since, for example,
 # floor(floor(64 d / L) / 4) == floor(16 d / L).
 FINE_BINS = 64
-SELF_AND_SPECIAL = ("self", "cls", "sep", "comma", "period")
+SELF_AND_SPECIAL = ("self", *SPECIAL_KINDS)
 COLUMNS = FINE_BINS + len(SELF_AND_SPECIAL)
 _CLS = FINE_BINS + SELF_AND_SPECIAL.index("cls")
 
@@ -57,7 +57,7 @@ def attention_groups(features: np.ndarray) -> Groups:
         width of bin 0, and so what near covers, depends on N: compare groups only for equal N.
     """
     features = features.astype(float)
-    bins = features.shape[-1] - len(SPECIAL_KINDS) - 1
+    bins = features.shape[-1] - len(SELF_AND_SPECIAL)
     return Groups(
         near=features[:, 0] + features[:, bins],
         special=features[:, bins + 1 :].sum(axis=1),

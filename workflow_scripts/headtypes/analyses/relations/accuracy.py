@@ -1,4 +1,7 @@
-"""Which head finds which dependency relation (Clark et al. 2019, section 4.2, Table 1), from stored guesses."""
+"""Which head finds which dependency relation (Clark et al. 2019, section 4.2, Table 1), from stored guesses.
+
+`headtypes.papers.clark2019.language.table1` sets the best heads beside the published values.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple

@@ -33,7 +33,7 @@ class Pairs:
     heads: np.ndarray
 
     def accuracy(self, guesses: np.ndarray) -> np.ndarray:
-        """The share of pairs whose guess is right, in percent.
+        """The share of pairs whose guess is right, in percent: for `offsets`; that of heads is computed in `accuracy`.
 
         guesses: int [word, ...] of all words of all sentences.
         returns  float64 [...]; NaN if there is no pair.

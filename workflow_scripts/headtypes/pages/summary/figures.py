@@ -1,4 +1,4 @@
-"""The figure of the summary that is of no single paper, and all that there are."""
+"""All figures of the summary: those that each paper lists in its `page.py`, and the one that is of no single paper."""
 
 from headtypes.papers.figures import PARTITION, Figure, Plan, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS

@@ -226,6 +226,7 @@ def _(heads: Heads):
 
 
 def _broad(heads: Heads) -> Behaviour:
+    """What the released notebook calls broad, with its limit: `behaviours` of `reference/clark2019.yaml`."""
     return next(it for it in heads.published.behaviours.rules if it.name == "broad")
 
 

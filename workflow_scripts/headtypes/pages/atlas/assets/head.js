@@ -145,7 +145,7 @@ function section(title, ...content) {
 
 function numbersOf(head) {
   if (!data.features) return null;
-  const { labels, values, task } = data.features, bins = labels.length - 5;
+  const { labels, values, task } = data.features, bins = labels.indexOf("self");
   const body = element("tbody");
   labels.forEach((label, place) => {
     const value = values[head][place];

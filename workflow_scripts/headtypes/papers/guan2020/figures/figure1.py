@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
+from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_labels, type_styles
@@ -28,6 +29,7 @@ _LETTERS = 8
 _UPRIGHT = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center_baseline", "fontsize": _TOKEN}
 # Bins that have their number below them, at most.
 _NUMBERED = 16
+_TOKENS_AS_SHOWN = {"cls": "[CLS]", "sep": "[SEP]"}
 _COLUMNS = "distance bin (0: the nearest), the token itself, special tokens"
 
 
@@ -43,10 +45,10 @@ def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
 
 def column_labels(columns: int) -> list[str]:
     """The labels of a head feature's columns below a plot; if there are many bins, only some are numbered."""
-    bins = columns - 5
+    bins = columns - len(SELF_AND_SPECIAL)
     step = -(-bins // _NUMBERED)
     numbers = [str(bin) if bin % step == 0 else "" for bin in range(bins)]
-    return [*numbers, "self", "[CLS]", "[SEP]", "comma", "period"]
+    return [*numbers, *(_TOKENS_AS_SHOWN.get(name, name) for name in SELF_AND_SPECIAL)]
 
 
 @styled
