@@ -74,6 +74,7 @@ def planted_jobs() -> list[Job]:
     spec = {
         "models": ["bert", MODEL],
         "tasks": [TASK],
+        "generated": [],
         "atlases": ["bert"],
         "partitions": 1,
         "seed": 2020,

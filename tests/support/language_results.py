@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
+from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.scores import MENTIONS, our_relation
 from headtypes.papers.clark2019.published import read_clark2019
@@ -60,8 +61,10 @@ class Treebank:
 
     def _choice(self, scored: str, more: float) -> Choice:
         rows, scores = [], []
-        for name in self.accuracies:
-            annotation, relation = our_relation(name)
+        # Whichever words are counted, their total is the same.
+        for listed in [*self.accuracies, *TOTALS[1:]]:
+            name = ALL if listed in TOTALS else listed
+            annotation, relation = our_relation(listed)
             layer, head = (int(part) - 1 for part in self.heads[name].split("-"))
             row = {"annotation": annotation, "relation": relation, "chosen": "file", "scored": scored}
             rows.append(row | {"layer": layer, "head": head})
@@ -92,6 +95,8 @@ class Documents:
     nearest: dict[str, float] = field(default_factory=lambda: _of("nearest"))
     types: tuple[str, ...] = MENTIONS
     noise: float = 1.0
+    # By how much the best head is better among the words before, and once more among the head words of mentions.
+    by_candidates: float = 0.01
 
     def quantities(self) -> Quantities:
         """What is known of the model on the documents."""
@@ -113,8 +118,8 @@ class Documents:
                     scores[system, "mentions", name, ""] = of_type
                     continue
                 for number, candidates in enumerate(("words", "words_before", "mentions")):
-                    scores[system, candidates, name, "documents"] = of_type + 0.1 * number
-                    scores[system, candidates, name, "halves"] = of_type + 0.1 * number
+                    scores[system, candidates, name, "documents"] = of_type + self.by_candidates * number
+                    scores[system, candidates, name, "halves"] = of_type + self.by_candidates * number
         return scores, document
 
 

@@ -97,6 +97,7 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
         page=str(folder / "index.html"),
         models=["minilm", model],
         tasks=[TASK],
+        generated=[TASK],
         atlases=["minilm", model],
         partitions=7,
         seed=2020,

@@ -412,6 +412,17 @@ def test_ranked_estimates_hold_few_false_claims_and_fail_few_true_ones(case):
     assert wrong <= trials * 0.05 + 6
 
 
+def test_one_of_many_estimates_that_is_far_beyond_the_limit_survives_a_correction():
+    """The head of 144 that looks at the previous token: no number of heads beside it makes it doubtful."""
+    estimates = np.random.default_rng(2).normal(0, 0.01, (2000, 144))
+    estimates[:, 3] += 0.3
+    sizes = np.ones(200)
+    assert p_of_ranked(estimates, sizes, 0.1, "above", 1) == p_of_side(estimates, sizes, 0.1, "above")[3]
+    # Three standard errors beyond are not enough for one of so many, though they are for one alone.
+    estimates[:, 3] -= 0.17
+    assert p_of_side(estimates, sizes, 0.1, "above")[3] < 0.01 < 0.05 < p_of_ranked(estimates, sizes, 0.1, "above", 1)
+
+
 def test_a_ranked_claim_below_is_the_other_side_of_one_above():
     means = resampled_means(np.random.default_rng(2).normal(0.2, 1, (60, 5)), np.ones(60), seed=1, resamples=1000)
     for rank in range(1, 6):

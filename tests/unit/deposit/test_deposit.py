@@ -201,7 +201,7 @@ def test_the_card_says_what_was_found_by_what_and_what_must_not_be_concluded(fol
     text = (folder / "README.md").read_text()
     assert text.startswith("# The attention heads of 2 models\n\nDoe, Jane; A Group. ")
     assert "Licence of the results: CC-BY-4.0." in text
-    assert "- Without its dense heads minilm-qa loses 37.2 points of exact match" in text
+    assert "- Without its 33 dense heads minilm-qa loses 37.2 points of exact match" in text
     assert "| Guan et al. | minilm-qa | qa-kmeans-k4 | 5 | 9 | 2 | 8 |" in text
     assert "| holds | Clustering is stable with three clusters, too. |" in text
     assert (

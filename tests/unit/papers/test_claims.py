@@ -14,6 +14,7 @@ from headtypes.papers.quantities import (
     Measured,
     NoVerdictError,
     Quantities,
+    in_each_reading,
     join,
     measure_known,
 )
@@ -78,6 +79,72 @@ def test_a_claim_fails_where_a_rule_does_and_is_open_where_one_is(a, b, verdict,
     assert found.reason.startswith("ab"[deciding])
 
 
+def in_readings(*readings: dict[str, Measured]):
+    """The verdict where some quantities have to be above 0, of each reading its own, before and after correction."""
+
+    def ask(quantities: Quantities) -> list[Finding]:
+        return in_each_reading(
+            {
+                str(number): [Finding(name, it, "above", 0) for name, it in of_reading.items()]
+                for number, of_reading in enumerate(readings)
+            }
+        )
+
+    verdict = judge(Claim("c", ask=ask, about="", **SAID), Quantities({}))
+    return verdict, correct([verdict])[0]
+
+
+def test_a_claim_that_can_be_read_in_several_ways_is_decided_where_all_agree():
+    yes, no, unsure = measured(0.001), measured(0.002, -1.0), measured(0.3)
+    for one, other, expected in [
+        (yes, yes, HOLDS),
+        (no, no, FAILS),
+        (yes, no, OPEN),
+        (yes, unsure, OPEN),
+        (no, unsure, OPEN),
+    ]:
+        verdict, corrected = in_readings({"a": one}, {"b": other})
+        assert (verdict.verdict, corrected.verdict) == (expected, expected)
+        # Every value is shown, also those that would decide by themselves.
+        assert [part[0] for part in verdict.reason.split("; ") if part[1] == ":"] == ["a", "b"]
+    # Inside a reading one rule that fails is enough, and of several readings each has to fail.
+    verdict, corrected = in_readings({"a": yes, "b": measured(0.01, -1.0)}, {"c": no, "d": measured(0.004, -1.0)})
+    assert (verdict.verdict, verdict.findings[verdict.deciding].quantity) == (FAILS, "b")
+    assert corrected.p_holm == pytest.approx(0.01)
+    # A reading that is left open by the correction leaves the claim open.
+    verdict, corrected = in_readings({"a": yes}, {"b": measured(0.03)}, {"c": measured(0.04)})
+    assert (verdict.verdict, corrected.verdict) == (HOLDS, OPEN)
+
+
+@pytest.mark.parametrize(
+    ("side", "ends", "limit", "words"),
+    [
+        ("above", (2, 4), 1, "the same for limits below 2.00"),
+        ("above", (2, 4), 5, "the same for limits above 4.00"),
+        ("above", (2, 4), 3, "open for limits from 2.00 to 4.00"),
+        ("below", (2, 4), 5, "the same for limits above 4.00"),
+        ("below", (2, 4), 1, "the same for limits below 2.00"),
+        ("above", (2, 4), 0, ""),
+    ],
+)
+def test_a_verdict_says_for_which_limits_it_would_be_the_same(side, ends, limit, words):
+    finding = Finding("a", Measured(3, *ends), side, limit)
+    assert finding.same_for == words
+    assert words in str(finding)
+    if words.startswith("the same"):
+        end = float(words.split()[-1])
+        step = 0.01 if "above" in words else -0.01
+        assert {Finding("a", Measured(3, *ends), side, end + step).verdict} == {finding.verdict}
+        assert Finding("a", Measured(3, *ends), side, end - step).verdict == OPEN
+
+
+def test_an_error_that_is_normal_gives_the_interval_and_the_p_value_that_fit():
+    found = Measured.with_error(1.0, 0.5)
+    assert [found.low, found.high] == pytest.approx([1 - 0.98, 1 + 0.98], abs=1e-4)
+    assert found.p_value(0.0, "above") == pytest.approx(0.0455, abs=1e-4)
+    assert found.p_value(found.low, "above") == pytest.approx(0.05)
+
+
 def measured(p: float, value: float = 1.0) -> Measured:
     """With an interval on one side of 0 where the p-value is below 0.05."""
     width = abs(value) * (0.5 if p < 0.05 else 2)
@@ -103,8 +170,8 @@ def test_claims_are_corrected_for_all_rules_that_were_tested_beside_them():
     assert [it.p for it in found[:6]] == [0.01, 0.02, 0.02, 0.04, 0.04, 0.3]
     assert [it.p_holm for it in found[:6]] == pytest.approx(expected)
     assert all(math.isnan(it.p) and math.isnan(it.p_holm) for it in found[6:])
-    # Nothing is left of any of them, but for the one that no interval decided.
-    assert [it.verdict for it in found] == [OPEN] * 6 + [HOLDS, NO_VERDICT]
+    # Nothing is left of any of them; of the one that no interval decided nothing is said.
+    assert [it.verdict for it in found] == [OPEN] * 6 + ["", NO_VERDICT]
     alone = correct(verdicts[:1])
     assert (alone[0].verdict, alone[0].p_holm) == (HOLDS, 0.01)
 

@@ -223,12 +223,23 @@ def ranked_bounds(
 
 
 def p_of_ranked(means: np.ndarray, sizes: np.ndarray, limit: float, side: str, rank: int) -> float:
-    """As `p_of_side`, of the truth that is the `rank`-th largest of several; below 0.05 as `ranked_bounds` ends."""
+    """As `p_of_side`, of the truth that is the `rank`-th largest of several; below 0.05 as `ranked_bounds` ends.
+
+    Each is multiplied by up to the number of estimates, so that what so many resamples cannot show is told by Student's
+    test with their standard deviation; it is no smaller than that of a single estimate can be.
+    """
     above, below = _corrections(means.shape[-1], rank)
     share = _share_at_most(means, limit) if side == "above" else 1 - _share_at_most(-means, -limit)
-    exceeds = below * np.sort(_p_of_tail(share, sizes, len(means), below))[above - 1]
-    falls_short = above * np.sort(_p_of_tail(1 - share, sizes, len(means), above))[below - 1]
-    return float(min(1.0, exceeds, falls_short))
+    student = _p_of_student(means, sizes, limit)
+
+    def single(tails: np.ndarray, correction: int) -> np.ndarray:
+        p = _p_of_tail(tails, sizes, len(means), correction)
+        return np.sort(np.where(tails == 0, np.minimum(p, student), p))
+
+    exceeds = below * single(share, below)[above - 1]
+    falls_short = above * single(1 - share, above)[below - 1]
+    least = _p_of_tail(np.zeros(()), sizes, len(means))
+    return float(max(least, min(1.0, exceeds, falls_short)))
 
 
 def resampled_means(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int) -> np.ndarray:
@@ -358,6 +369,14 @@ def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int, correction:
     # The 95 % intervals of three or four units, and corrected ones, end beyond what so many resamples reach.
     least = min(least, np.nextafter(ALPHA / correction, 0))
     return np.maximum(p, least)
+
+
+def _p_of_student(means: np.ndarray, sizes: np.ndarray, limit: float) -> np.ndarray:
+    """Two-sided p-values of Student's test, from the mean and the standard deviation of resampled means."""
+    units, away = _effective_units(sizes), np.abs(means.mean(axis=0) - limit)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = away / means.std(axis=0) * np.sqrt((units - 1) / units)
+    return 2 * stdtr(units - 1, -np.where(away == 0, 0.0, statistic))
 
 
 def _effective_units(sizes: np.ndarray) -> float:

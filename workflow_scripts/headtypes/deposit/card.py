@@ -100,7 +100,8 @@ def _verdicts(papers: Sequence[Paper]) -> Iterator[str]:
     yield (
         "A claim holds or fails where the whole interval of its quantity lies on one side of a limit that follows from "
         "the paper's words, and is open where the limit lies inside. Counted are claims that a paper states; in "
-        "parentheses, after Holm's correction for the number of claims where that differs.\n"
+        "parentheses, after Holm's correction for the number of claims where that differs; a claim without an interval "
+        "is decided by its value, which no correction changes.\n"
     )
     rows = [
         (paper.short, subject.model, subject.other, *(_count(subject, verdict) for verdict in VERDICTS))
@@ -123,7 +124,9 @@ def _verdicts(papers: Sequence[Paper]) -> Iterator[str]:
 
 def _count(judged: Judged, verdict: str) -> str:
     claims = judged.claims[judged.claims["basis"] == "stated"]
-    number, corrected = ((claims[column] == verdict).sum() for column in ("verdict", "verdict_holm"))
+    # A claim without an interval cannot be corrected.
+    of_claims = claims["verdict"], claims["verdict_holm"].fillna(claims["verdict"])
+    number, corrected = ((column == verdict).sum() for column in of_claims)
     return str(number) if number == corrected else f"{number} ({corrected})"
 
 

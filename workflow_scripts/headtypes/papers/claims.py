@@ -29,6 +29,7 @@ from headtypes.papers.quantities import (
     NO_VERDICT,
     OPEN,
     Finding,
+    Findings,
     Measure,
     NoVerdictError,
     Quantities,
@@ -42,7 +43,6 @@ BASES: dict[Basis, str] = {
     "inferred": "inferred from the text",
     "from_table": "from the table",
 }
-Findings = Finding | Sequence[Finding]
 
 
 @dataclass(frozen=True)
@@ -124,24 +124,32 @@ class Verdict:
         """Index of the finding that makes the verdict, None where there is no verdict.
 
         Of several it is the one with the largest p-value, which has to hold as the others do, and of those that fail
-        that with the smallest, since one is enough; the first of equals.
+        that with the smallest, since one is enough; the first of equals. Of several readings it is that whose finding,
+        chosen so, has the largest p-value.
         """
-        by_index = {number: it.p for number, it in enumerate(self.findings) if it.verdict == self.verdict}
-        sign = -1 if self.verdict == FAILS else 1
-        return max(by_index, key=lambda number: np.nan_to_num(sign * by_index[number]), default=None)
+        p = np.nan_to_num([it.p for it in self.findings])
+        chosen = []
+        for numbers in _by_reading(self.findings).values():
+            verdict = _of_one_reading(self.findings[number].verdict for number in numbers)
+            sign = -1 if verdict == FAILS else 1
+            made_by = [number for number in numbers if self.findings[number].verdict == verdict]
+            chosen.append(max(made_by, key=lambda number: sign * p[number]))
+        return max(chosen, key=p.__getitem__, default=None)
 
 
 def judge(claim: Claim, quantities: Quantities) -> Verdict:
     """Judge one claim: it fails where one of its findings does, is open where one is, and holds where all do.
 
-    A claim gets no verdict where the quantities do not decide it.
+    Where the paper can be read in several ways, it does so under every reading, or is open. A claim gets no verdict
+    where the quantities do not decide it.
     """
     try:
         findings = claim.find(quantities)
     except NoVerdictError as error:
         return Verdict(claim, NO_VERDICT, str(error))
-    verdict = _of_all(finding.verdict for finding in findings)
-    reason = "; ".join(str(finding) for finding in findings if finding.verdict == verdict)
+    verdict = _of_all(findings, [finding.verdict for finding in findings])
+    several = len(_by_reading(findings)) > 1
+    reason = "; ".join(str(finding) for finding in findings if several or finding.verdict == verdict)
     return Verdict(claim, verdict, reason, findings)
 
 
@@ -149,7 +157,8 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
 class Correction:
     """What is left of a verdict once it is corrected for the number of findings that were tested beside it.
 
-    p, p_holm: of the finding that makes the verdict, before and after; NaN where it has no interval.
+    p, p_holm: of the finding that makes the verdict, before and after; NaN where it has no interval, and then there is
+        no corrected verdict either: it is empty.
     """
 
     verdict: str
@@ -160,9 +169,8 @@ class Correction:
 def correct(verdicts: Sequence[Verdict]) -> list[Correction]:
     """Correct the verdicts on the claims of one subject by Holm's procedure, over all findings that have a p-value.
 
-    A finding whose corrected p-value is not below 0.05 is open; the others stay as they are, and so do those without a
-    p-value, of which nothing says how sure they are. So with probability 0.95 none of the findings that were decided by
-    intervals is wrong.
+    A finding whose corrected p-value is not below 0.05 is open; the others stay as they are. So with probability 0.95
+    none of the findings that were decided by intervals is wrong. Nothing says how sure those without a p-value are.
     """
     p = np.array([finding.p for verdict in verdicts for finding in verdict.findings])
     corrected = iter(holm(p).tolist())
@@ -170,18 +178,34 @@ def correct(verdicts: Sequence[Verdict]) -> list[Correction]:
     for verdict in verdicts:
         corrected_p = [next(corrected) for _ in verdict.findings]
         deciding = verdict.deciding
-        if deciding is None:
-            corrections.append(Correction(NO_VERDICT, math.nan, math.nan))
+        if deciding is None or math.isnan(verdict.findings[deciding].p):
+            corrections.append(Correction(NO_VERDICT if deciding is None else "", math.nan, math.nan))
             continue
         kept = [
             OPEN if p_holm >= ALPHA else finding.verdict
             for finding, p_holm in zip(verdict.findings, corrected_p, strict=True)
         ]
-        corrections.append(Correction(_of_all(kept), verdict.findings[deciding].p, corrected_p[deciding]))
+        by_holm = _of_all(verdict.findings, kept)
+        corrections.append(Correction(by_holm, verdict.findings[deciding].p, corrected_p[deciding]))
     return corrections
 
 
-def _of_all(verdicts: Iterable[str]) -> str:
-    """The verdict on a claim from those on its findings."""
+def _of_all(findings: Sequence[Finding], verdicts: Sequence[str]) -> str:
+    """The verdict on a claim from those on its findings, in their order."""
+    of_readings = {
+        _of_one_reading(verdicts[number] for number in numbers) for numbers in _by_reading(findings).values()
+    }
+    return of_readings.pop() if len(of_readings) == 1 else OPEN
+
+
+def _of_one_reading(verdicts: Iterable[str]) -> str:
     verdicts = set(verdicts)
     return next(candidate for candidate in (FAILS, OPEN, HOLDS) if candidate in verdicts)
+
+
+def _by_reading(findings: Sequence[Finding]) -> dict[str, list[int]]:
+    """The indices of findings, by the reading under which they were made."""
+    readings: dict[str, list[int]] = {}
+    for number, finding in enumerate(findings):
+        readings.setdefault(finding.reading, []).append(number)
+    return readings

@@ -20,10 +20,11 @@ NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 
 HOW_CLAIMS_ARE_JUDGED = (
     "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open "
-    "where the limit lies inside the interval; without an interval the value itself decides. Many claims are judged "
-    "at once, so that some may be decided by chance: *corrected* is the verdict after Holm's procedure over all claims "
-    "of the section that have an interval, and p the p-value of the limit, before and after. A claim without an "
-    "interval has no p-value, and its verdict stays."
+    "where the limit lies inside the interval; where the paper can be read in several ways, it does so under each of "
+    "them or is open. Without an interval the value itself decides, and nothing says how surely. Many claims are "
+    "judged at once, so that some may be decided by chance: *corrected* is the verdict after Holm's procedure over all "
+    "claims of the section that have an interval, and p the p-value of the limit, before and after. A claim without "
+    "an interval has neither. Limits for which the verdict would be the same are given beside each that is not 0."
 )
 HOW_CLAIMS_ARE_KNOWN = (
     "*Stated* claims are in the paper's words. Others are counted apart: *inferred* ones follow from its words, and "
@@ -115,9 +116,9 @@ def _verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
                 continue
             count = dict(zip(keys, subject, strict=True)) | {"claims": words}
             count |= {name: int((rows["verdict"] == name).sum()) for name in VERDICTS}
-            counts.append(
-                count | {f"{name}, corrected": int((rows["verdict_holm"] == name).sum()) for name in (HOLDS, FAILS)}
-            )
+            count["without an interval"] = int((rows["p"].isna() & (rows["verdict"] != NO_VERDICT)).sum())
+            count |= {f"{name}, corrected": int((rows["verdict_holm"] == name).sum()) for name in (HOLDS, FAILS)}
+            counts.append(count)
     return markdown_table(pd.DataFrame(counts))
 
 

@@ -1,8 +1,9 @@
 """The numbers that claims are judged on, ours and published ones alike, and what a claim finds of one."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -30,14 +31,22 @@ class Ranked:
     """A measure of several numbers, [..., number], of which the `rank`-th largest is claimed (from -1, the smallest).
 
     Called, it gives that number. It is not resampled: see `statistics.ranked_bounds`.
+
+    rank: or a function that finds it from how many numbers there are.
     """
 
     several: Measure
-    rank: int
+    rank: int | Callable[[int], int]
 
     def __call__(self, evidence: Any) -> np.ndarray:
         """[...] the number of that rank."""
-        return np.sort(self.several(evidence), axis=-1)[..., -self.rank if self.rank > 0 else -1 - self.rank]
+        values = np.sort(self.several(evidence), axis=-1)
+        rank = self.rank_among(values.shape[-1])
+        return values[..., -rank if rank > 0 else -1 - rank]
+
+    def rank_among(self, number: int) -> int:
+        """The rank, where there are so many numbers."""
+        return self.rank(number) if callable(self.rank) else self.rank
 
 
 def resampled(measure: Measure) -> Measure:
@@ -71,6 +80,16 @@ class Measured:
         return cls(value, float(low), float(high), lambda limit, side: float(p_of_side(means, sizes, limit, side)))
 
     @classmethod
+    def with_error(cls, value: float, error: float) -> "Measured":
+        """A value that is normally distributed around the truth, with this standard error."""
+        normal = NormalDist(value, error)
+
+        def p_value(limit: float, side: str) -> float:
+            return 2 * min(below := normal.cdf(limit), 1 - below)
+
+        return cls(value, normal.inv_cdf(ALPHA / 2), normal.inv_cdf(1 - ALPHA / 2), p_value)
+
+    @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
         """A value less what permutations give on average, with an interval and p-value of no difference from them.
 
@@ -87,10 +106,11 @@ class Measured:
         """As `drawn`, from what `resampled` of a measure gives, [resample], or of a ranked one [resample, number]."""
         if not isinstance(measure, Ranked):
             return cls.drawn(value, means, sizes)
-        low, high = ranked_bounds(means, sizes, measure.rank)
+        rank = measure.rank_among(means.shape[-1])
+        low, high = ranked_bounds(means, sizes, rank)
 
         def p_value(limit: float, side: str) -> float:
-            return p_of_ranked(means, sizes, limit, side, measure.rank)
+            return p_of_ranked(means, sizes, limit, side, rank)
 
         return cls(value, float(low), float(high), p_value)
 
@@ -108,12 +128,16 @@ class Measured:
 
 @dataclass(frozen=True)
 class Finding:
-    """A quantity, in words and as a number, and the side of a limit on which the paper claims it to be."""
+    """A quantity, in words and as a number, and the side of a limit on which the paper claims it to be.
+
+    reading: what is counted, where the paper leaves it open (`in_each_reading`).
+    """
 
     quantity: str
     measured: Measured
     side: Side
     limit: float
+    reading: str = ""
 
     @property
     def verdict(self) -> str:
@@ -129,9 +153,39 @@ class Finding:
         """The p-value of the limit, below 0.05 exactly where an interval is not open; NaN where there is none."""
         return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit, self.side)
 
+    @property
+    def same_for(self) -> str:
+        """In words the other limits for which the verdict would be the same; empty where something is compared with 0.
+
+        Most limits but 0 are ours, where the paper gives no number.
+        """
+        low, high = self.measured.ends
+        if self.limit == 0 or math.isnan(low):
+            return ""
+        if self.verdict == OPEN:
+            return f"open for limits from {low:z.2f} to {high:z.2f}"
+        end, over = (low, "below") if (self.verdict == HOLDS) == (self.side == "above") else (high, "above")
+        return f"the same for limits {over} {end:z.2f}"
+
     def __str__(self) -> str:
         """One line that says what was found and what is claimed."""
-        return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}"
+        same = f" ({self.same_for})" if self.same_for else ""
+        return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}{same}"
+
+
+Findings = Finding | Sequence[Finding]
+
+
+def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
+    """What is found of a claim of which the paper leaves open what is counted, by the reading.
+
+    It is decided only where it is under every reading, and in the same way.
+    """
+    return [
+        replace(finding, reading=reading)
+        for reading, found in readings.items()
+        for finding in ([found] if isinstance(found, Finding) else found)
+    ]
 
 
 @dataclass(frozen=True)

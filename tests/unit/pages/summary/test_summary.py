@@ -59,10 +59,28 @@ def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
     assert first.stated().of == {"holds": 5, "fails": 9, "open": 2, "no verdict": 8} == stated.to_dict()
     assert [count.total for count in first.counts] == [24, 2, 8]
     assert verdict_sentence("Guan et al.", first) == (
-        "Of the 24 claims that Guan et al. state, 5 hold, 9 fail, 2 are open and 8 cannot be judged for minilm-qa "
-        "(qa-kmeans-k4)."
+        "Of the 24 claims that Guan et al. state and qa-kmeans-k4 bears on, 5 hold, 9 fail, 2 are open and 8 cannot be "
+        "judged for minilm-qa."
     )
     assert counted("holds", 1) == "1 holds"
+
+
+def test_claims_that_no_interval_decides_are_counted_apart(guan):
+    own = guan[guan["model"] == MODEL].assign(partition=PARTITION)
+    judged = own["basis"].eq("stated") & own["kind"].eq("claim") & own["verdict"].isin(["holds", "fails"])
+    alone = own[judged].index[:3]
+    own.loc[alone, ["p", "p_holm", "verdict_holm"]] = np.nan
+    (subject,) = judged_subjects(own, "partition", "file.csv")
+    assert verdict_sentence("Guan et al.", subject).endswith("; 3 of these are decided by a value without an interval.")
+    rows = [row for row in subject.table.rows if row[0].below == "without an interval"]
+    assert len(rows) == 3
+    own.loc[alone[1:], "verdict_holm"] = "holds"
+    (subject,) = judged_subjects(own, "partition", "file.csv")
+    assert verdict_sentence("Guan et al.", subject).endswith("; 1 of these is decided by a value without an interval.")
+
+
+def test_data_that_are_generated_are_called_so(summary):
+    assert summary.run.startswith("minilm and minilm-qa on qa (the data of qa are generated); heads divided")
 
 
 def test_claims_stand_with_what_decides_them(summary):
@@ -73,12 +91,19 @@ def test_claims_stand_with_what_decides_them(summary):
 
 def test_findings_name_the_costliest_type_beside_random_heads(table_2):
     sentence = costs_sentence(table_2, MODEL, PARTITION, TYPES)
-    assert "Without its dense heads minilm-qa loses 37.2 points of exact match (31.2 to 43.6)" in sentence
-    assert "the largest drop of any type; on 60 inputs 35.0, where as many random heads of the same layers" in sentence
-    assert "cost 17.5 on average (2 draws, p = 0.33). Without its diagonal heads it loses 3.6" in sentence
+    assert "Without its 33 dense heads minilm-qa loses 37.2 points of exact match (31.2 to 43.6)" in sentence
+    # One question more than without the dense_vertical ones decides nothing.
+    runner_up = "not shown to be more than that without its 15 dense_vertical heads (36.8)"
+    assert f"{runner_up}; on 60 inputs 35.0, where as many random heads of the same layers" in sentence
+    assert "cost 17.5 on average (2 draws, p = 0.33). Without its 4 diagonal heads it loses 3.6" in sentence
+    apart = table_2.assign(drop_exact_match_low=table_2["drop_exact_match"] - 0.1)
+    apart = apart.assign(drop_exact_match_high=table_2["drop_exact_match"] + 0.1)
+    sentence = costs_sentence(apart, MODEL, PARTITION, TYPES)
+    assert "the largest drop of any type; on" in sentence
+    assert sentence.endswith("it loses 3.6, the smallest.")
     assert costs_sentence(table_2, "another", PARTITION, [*TYPES, "odd"]) is None
     columns = [column for column in table_2 if not column.startswith(("control_", "own_"))]
-    assert costs_sentence(table_2[columns], MODEL, PARTITION, TYPES).endswith("the smallest.")
+    assert costs_sentence(table_2[columns], MODEL, PARTITION, TYPES).endswith("its 20 vertical heads (4.0).")
 
 
 def test_findings_name_no_costliest_type_where_all_cost_the_same(table_2):
@@ -106,10 +131,14 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     numbers = [column for column in text if column.endswith(("loss", "loss_low", "loss_high"))]
     text = text.assign(**{column: text[column] / 100 for column in numbers})
     sentence = costs_sentence(text, MODEL, PARTITION, TYPES)
-    assert "Without its dense heads the loss of minilm-qa rises by 0.37 nats per token (0.31 to 0.44)" in sentence
-    assert "Without its diagonal heads it rises by 0.04, the least" in sentence
-    assert "more than without any other type; on 60 inputs 0.35, where" in sentence
-    assert "than without the other types left out; on" in costs_sentence(text, MODEL, PARTITION, [*TYPES, "odd"])
+    assert "Without its 33 dense heads the loss of minilm-qa rises by 0.37 nats per token (0.31 to 0.44)" in sentence
+    assert "Without its 4 diagonal heads it rises by 0.04, not shown to be less than that without" in sentence
+    apart = {f"drop_loss_{end}": text["drop_loss"] + step for end, step in (("low", -0.001), ("high", 0.001))}
+    clear = costs_sentence(text.assign(**apart), MODEL, PARTITION, TYPES)
+    assert "more than without any other type; on 60 inputs 0.35, where" in clear
+    assert clear.endswith("it rises by 0.04, the least.")
+    clear = costs_sentence(text.assign(**apart), MODEL, PARTITION, [*TYPES, "odd"])
+    assert "than without the other types left out; on" in clear
     assert "cost 0.17 on average" in sentence or "cost 0.18 on average" in sentence
     shown = next(ablation_shown(text, 2)).in_brief()
     assert {"Loss", "rise of Loss"} <= {column.label for column in shown.columns}
@@ -124,7 +153,7 @@ def test_a_model_may_have_any_name(summary, name, tmp_path):
         table.replace({"model": {MODEL: name, "minilm": "7", "local": name}}).to_csv(path, index=False)
     found = made_summary(tmp_path, files, name)
     assert found.findings == [
-        sentence.replace(MODEL, name).replace(" local ", f" {name} ") for sentence in summary.findings
+        sentence.replace(MODEL, name).replace(" local", f" {name}") for sentence in summary.findings
     ]
     guan = [[shown.title.replace(MODEL, name) for shown in one.papers[0].tables] for one in (summary, found)]
     assert guan[0] == guan[1]
@@ -136,7 +165,7 @@ def test_findings_name_the_token_that_heads_fall_back_on():
     comparison = pd.read_csv(RESULTS / "clark/comparison.csv")
     judged, *_ = judged_subjects(comparison, "task", "file.csv")
     subject = judged.model, judged.other
-    assert "fall back on is [CLS]: it gets 38% of the attention" in CLARK2019.finding(comparison, subject)
+    assert "look most at [CLS]: it gets 38% of the attention" in CLARK2019.finding(comparison, subject)
     without = comparison[~comparison["id"].str.startswith("sink.")]
     assert CLARK2019.finding(without, subject) == ""
 
@@ -145,9 +174,14 @@ def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
     table = pd.read_csv(results[1]["joined"][0])
     assert joined_sentence(table, MODEL) == (
         "What sets a type of minilm-qa apart most is the mean importance of its vertical heads: 0.15, where as many "
-        "random heads of the same layers have 0.24 (0.19 to 0.28); in 1 of 2 comparisons the types of minilm-qa differ "
-        "from as many random heads of the same layers (p < 0.01, uncorrected)."
+        "random heads of the same layers have 0.24 (0.19 to 0.28; p = 0.004, corrected for all comparisons); in 1 of 2 "
+        "comparisons the types of minilm-qa differ from as many random heads of the same layers (p < 0.01, "
+        "uncorrected; by chance about 0.02 would)."
     )
+    # The smallest of many p-values says nothing by itself.
+    many = joined_sentence(pd.concat([table.assign(quantity=f"{number}") for number in range(30)]), MODEL)
+    assert many.startswith("In 30 of 60 comparisons")
+    assert many.endswith("by chance about 0.6 would); corrected for their number, none does.")
     assert joined_sentence(table.assign(p=0.5), MODEL).startswith("In 0 of 2 comparisons")
     assert joined_sentence(table.assign(p=np.nan), MODEL) is None
 
@@ -210,7 +244,7 @@ def test_the_tables_of_the_second_paper_stand_on_the_page(summary):
     assert [cell.text for cell in row] == ["best head", "the words before", "2-2", "61.6", "63.6", "60.5", "53.7"]
     assert coreference.about == "255 mentions with an antecedent, in 29 documents."
     (row,) = [row for row in probes.rows if row[0].text == "attention and words"]
-    assert [cell.text for cell in row] == ["attention and words", "61.4", "3", "61.37", "61.50"]
+    assert [cell.text for cell in row] == ["attention and words", "61.4", "3", "61.37", "61.49"]
 
 
 def test_the_page_lets_no_script_run_but_its_own_and_reaches_no_network(results, summary):

@@ -21,7 +21,12 @@ from tests.support.clark_results import CLARK, gradients_of, head_values, layers
 PUBLISHED = read_clark2019(CLARK)
 TEXTS = {claim.id: claim for claim in TEXT_CLAIMS}
 # What the paper says without a value, and the released figures do not show.
-IN_WORDS = {"little-self", "special-over-half", "sep-no-op", "broad-spread", "layers-alike", "broad-lower-layers"}
+IN_WORDS = {
+    *("little-self", "special-over-half", "sep-no-op", "sep-gradients-fall", "broad-spread", "layers-alike"),
+    "broad-lower-layers",
+}
+# What the released figures contradict, as the notes on the published values say.
+CONTRADICTED = {"cls-entropy-near"}
 
 
 @dataclass
@@ -95,14 +100,17 @@ BROKEN = {
     "next-heads": [heads(next=(EVERYWHERE, 0.45))],
     "offsets-early": [moved_to_the_end()],
     "cls-early": [heads(cls=(slice(0, 4), 0.0)), heads(cls=(slice(4, 8), 0.3)), heads(cls=(slice(8, 12), 0.3))],
-    "sep-middle": [heads(sep=(slice(4, 8), 0.45))],
+    "sep-middle": [heads(sep=(slice(5, 10), 0.45))],
+    "sep-most-in-middle": [heads(sep=(slice(1, 4), 0.75)), heads(sep=(slice(8, 12), 0.6))],
     "punctuation-deep": [heads(punctuation=(slice(0, 4), 0.5)), heads(punctuation=(slice(4, 8), 0.5))],
     "special-over-half": [heads(special=(EVERYWHERE, 0.4))],
     "sep-looks-at-sep": [heads(sep_to_sep=(slice(4, 8), 0.8)), looked_at_by_all()],
     "sep-no-op": [Evidence(gradients=gradients_of({"sep": 0.7}))],
+    "sep-gradients-fall": [Evidence(gradients=gradients_of(early=0.15))],
     "broad-lower-layers": [narrow_at_first()],
     "broad-spread": [peaked()],
     "cls-broad-last": [as_broad_before(), heads(entropy_cls=(slice(11, 12), 2.5))],
+    "cls-entropy-near": [heads(entropy_cls=(slice(1, 7), 3.5))],
     "layers-alike": [Evidence(layers=layers_of(0.02))],
 }
 
@@ -123,20 +131,26 @@ def test_a_claim_fails_alone(claim, place):
 def test_claims_hold_on_what_is_published_or_are_in_words():
     published = published_quantities(PUBLISHED)
     found = {name: judge(claim, published).verdict for name, claim in TEXTS.items()}
-    assert found == {name: NO_VERDICT if name in IN_WORDS else HOLDS for name in TEXTS}
+    expected = dict.fromkeys(TEXTS, HOLDS) | dict.fromkeys(IN_WORDS, NO_VERDICT) | dict.fromkeys(CONTRADICTED, FAILS)
+    assert found == expected
+    noted = {name for note in PUBLISHED.notes for name in note.claims}
+    assert noted >= CONTRADICTED
 
 
 def test_the_numbers_are_those_of_the_released_figures_worked_out_by_hand():
     published = published_quantities(PUBLISHED)
     by_hand = {
-        "previous-heads": [4],
-        "next-heads": [5],
+        "previous-heads": [0.68],
+        "next-heads": [0.98],
         # Two of previous and four of next in layers 1 to 4 (layer 2 twice); none from layer 9 on.
         "offsets-early": [6 / 4],
         "cls-early": [0.70 / 4 - 0.05 / 4, 0.70 / 4 - 0.06 / 4],
-        "sep-middle": [2.15 / 4],
+        "sep-middle": [2.71 / 5],
+        "sep-most-in-middle": [2.15 / 4, 2.15 / 4 - 0.36 / 4, 2.15 / 4 - 1.18 / 4],
         "punctuation-deep": [1.22 / 4 - 0.36 / 4, 1.22 / 4 - 0.20 / 4],
         "sep-looks-at-sep": [3.61 / 4, 3.61 / 4 - 2.13 / 4],
+        # In layers 1, 4, 5 and 9 it is within a tenth; then come 10 (0.3 of 2.5), 8 (0.3 of 1.75) and 3 (0.49 of 2.55).
+        "cls-entropy-near": [0.49 / 2.55],
         "cls-broad-last": [3.90 - 3.65, 3.90 - 2.81],
     }
     for name, numbers in by_hand.items():
@@ -145,7 +159,7 @@ def test_the_numbers_are_those_of_the_released_figures_worked_out_by_hand():
 
 
 def test_a_limit_within_the_interval_leaves_a_claim_open():
-    evidence = heads(sep=(slice(4, 8), 0.5))
+    evidence = heads(sep=(slice(5, 10), 0.5))
     evidence.noise = 0.05
     assert verdicts(evidence)["sep-middle"] == OPEN
     assert verdicts(Evidence(layers=layers_of(-0.005)))["layers-alike"] == OPEN
@@ -179,10 +193,13 @@ def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of
         "offsets-early": no_next,
         "cls-early": no_cls,
         "sep-middle": no_sep,
+        "sep-most-in-middle": no_sep,
         "special-over-half": no_cls,
         "sep-looks-at-sep": no_sep,
         "sep-no-op": no_sep,
+        "sep-gradients-fall": no_sep,
         "cls-broad-last": no_cls,
+        "cls-entropy-near": no_cls,
     }
     assert "sink.3.first" in quantities
     assert not quantities.of_kind("layer.next")
@@ -232,9 +249,14 @@ def test_a_narrow_mean_hides_no_broad_heads_of_the_first_layer():
 def test_what_no_head_or_layer_shows_gets_no_verdict():
     narrow = heads(entropy=(EVERYWHERE, 1.0))
     assert judge(TEXTS["broad-spread"], narrow.quantities()).reason == "there are no broad heads"
+    nowhere = heads(sep=(slice(0, 4), 0.01))
+    nowhere.heads["sep"][4:] = [[0.03]] * 4 + [[0.02]] * 4
+    assert judge(TEXTS["sep-most-in-middle"], nowhere.quantities()).verdict == FAILS
     elsewhere = heads(sep=(EVERYWHERE, 0.1))
     reason = judge(TEXTS["sep-no-op"], elsewhere.quantities()).reason
     assert reason == "in no layer is attention to [SEP] above 0.25"
+    from_the_first = judge(TEXTS["sep-gradients-fall"], heads(sep=(slice(0, 1), 0.3)).quantities())
+    assert from_the_first.reason == "attention to [SEP] is above 0.25 from the first layer on"
     unknown = Evidence(layers=None).quantities()
     assert judge(TEXTS["layers-alike"], unknown).reason == "divergences were not measured"
 
@@ -245,11 +267,23 @@ def measure_of(claim: str):
     return measure
 
 
-def test_as_many_heads_as_are_claimed_are_enough_and_one_at_the_limit_is_none():
-    values = np.array([[[0.6, 0.2], [0.5, 0.1]], [[0.5, 0.2], [0.5, 0.1]]])
-    assert measure_of("previous-heads")(Statistics({"previous": values}, {})).tolist() == [1, 0]
-    (finding,) = judge(TEXTS["previous-heads"], Evidence().quantities()).findings
-    assert (finding.side, finding.limit) == ("above", 0)
+def test_one_head_above_the_limit_is_enough_and_most_are_more_than_half():
+    values = np.array([[[0.6, 0.2], [0.5, 0.1]], [[0.5, 0.2], [0.4, 0.1]]])
+    assert measure_of("previous-heads")(Statistics({"previous": values}, {})).tolist() == [0.6, 0.5]
+    # The third smallest of four, and the second largest of four.
+    assert measure_of("little-self")(Statistics({"self": values}, {})).tolist() == [0.5, 0.4]
+    assert measure_of("special-over-half")(Statistics({"special": values}, {})).tolist() == [0.5, 0.4]
+
+
+def test_the_paper_s_layers_are_those_as_deep_in_a_model_of_another_depth():
+    def layers(depth: int) -> list[int]:
+        found = [Statistics({}, {"sep": row}).of_depth("sep", 5 / 12, 10 / 12) > 0 for row in np.eye(depth)]
+        return [number for number, is_one in enumerate(found, start=1) if is_one]
+
+    assert layers(12) == [6, 7, 8, 9, 10]
+    assert layers(24) == list(range(11, 21))
+    assert layers(6) == [3, 4, 5]
+    assert layers(3) == [2]
 
 
 def test_a_ratio_is_averaged_over_the_layers_that_are_chosen_on_all_segments():
@@ -272,13 +306,13 @@ def test_models_of_another_depth_are_judged_by_thirds(layers, judged):
 
 
 def test_claims_are_about_the_kind_of_task_of_their_section():
-    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) == 28
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) == 31
     places = {
         "text": ("section 3.", "section 6"),
         "treebank": ("section 1, Table 1", "section 4.2", "section 5"),
         "coreference": ("section 4.3",),
     }
-    assert Counter(claim.about for claim in CLAIMS) == {"text": 14, "treebank": 11, "coreference": 3}
+    assert Counter(claim.about for claim in CLAIMS) == {"text": 17, "treebank": 11, "coreference": 3}
     for claim in CLAIMS:
         assert claim.place.startswith(places[claim.about])
         assert claim.text.endswith(".")
@@ -286,6 +320,7 @@ def test_claims_are_about_the_kind_of_task_of_their_section():
 
 def test_limits_of_heads_are_those_of_the_behaviours():
     limits = {rule.statistic: rule.above for rule in PUBLISHED.behaviours.rules}
-    asked = wanted_by(TEXT_CLAIMS, Heads, published=PUBLISHED)
-    counted = {name for name in asked if name.startswith("heads.")}
-    assert counted == {f"heads.{name}.above_{limits[name]:g}" for name in ("previous", "next")}
+    quantities = Evidence().quantities()
+    for name in ("previous", "next"):
+        (finding,) = judge(TEXTS[f"{name}-heads"], quantities).findings
+        assert (finding.side, finding.limit) == ("above", limits[name])

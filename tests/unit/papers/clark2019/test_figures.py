@@ -152,7 +152,8 @@ def test_figure_3_has_each_kind_in_units_of_the_loss_and_divided_by_all_tokens()
     np.testing.assert_allclose(shown["all"], (1 + np.arange(LAYERS)) / 10, rtol=1e-12)
     assert values.get_ylabel() == "mean |∂L/∂A| / 10⁻³"
     by_kind = {line.get_gid(): line.get_ydata() for line in ratios.lines}
-    for kind, ratio in {"all": 1, "sep": 0.2, "punctuation": 1.5, "cls": 0.8}.items():
+    np.testing.assert_allclose(by_kind["sep"], [0.9] * 4 + [0.2] * 8)
+    for kind, ratio in {"all": 1, "punctuation": 1.5, "cls": 0.8}.items():
         np.testing.assert_allclose(by_kind[kind], ratio)
     assert values.get_title(loc="left") == "loss of masked words"
     assert values.get_ylim()[0] == ratios.get_ylim()[0] == 0

@@ -88,6 +88,8 @@ def test_choices_are_those_of_clusterings_that_differ_in_k_or_method_alone(tmp_p
         for k in (1, 3, 4, 5)
     ]
     ways = pd.DataFrame(ways).reindex(columns=TABLE)
+    ways["gap"] = ways["gap"].where(ways["method"] != "kmeans", ways["k"] / 8)
+    ways["gap_error"] = 0.3
     # For one cluster there is only the gap, and a method may not divide the heads into so many, or not be halved so.
     ways.loc[ways["k"] == 1, list(STABILITY)] = np.nan
     ways.loc[ways["k"] == 5, "pairs_all_agree"] = np.nan
@@ -111,7 +113,7 @@ def test_choices_are_those_of_clusterings_that_differ_in_k_or_method_alone(tmp_p
         paths[name] = tmp_path / name
         write_csv(paths[name], table)
     of_task = [{("a", task): paths[task + end] for task in ("qa", "mrpc")} for end in (".csv", ".agreement.csv")]
-    same = {"model": "a", "task": "qa", "distance_bins": 16, "k": 4}
+    same = {"model": "a", "task": "qa", "distance_bins": 16, "k": 4, "stability_models": 10}
     found = read_choices(
         [
             {**same, "partition": "p", "method": "kmeans"},
@@ -122,11 +124,14 @@ def test_choices_are_those_of_clusterings_that_differ_in_k_or_method_alone(tmp_p
         ],
         *of_task,
     )
+    assert [it.pop("stability_models") for it in found.values()] == [10] * 5
+    # k-means alone has a gap here.
+    gap = {"gap": (4 - 1) / 8, "gap_error": pytest.approx(0.3 * 2**0.5)}
     three, five = {"stability.3.heads": 3, "stability.3.pairs": 9}, {"stability.5.heads": 5}
-    assert found["a", "p"] == {**three, **five, "mixture_agreement": 0.7}
+    assert found["a", "p"] == {**gap, **three, **five, "mixture_agreement": 0.7}
     four = {"stability.4.heads": 6, "stability.4.pairs": 9}
     assert found["a", "q"] == {**four, "stability.5.heads": 7, "mixture_agreement": 0.6}
-    assert found["a", "r"] == {"stability.3.heads": 53, "stability.3.pairs": 9, "stability.5.heads": 55}
+    assert found["a", "r"] == {"stability.3.heads": 53, "stability.3.pairs": 9, "stability.5.heads": 55} | gap
     assert found["a", "s"] == found["a", "imported"] == {}
 
 

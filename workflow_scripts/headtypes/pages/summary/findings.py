@@ -6,6 +6,7 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import without_repeats
+from headtypes.core.statistics import ALPHA, holm
 from headtypes.data.kinds.registry import MAIN_METRICS
 from headtypes.pages.summary.verdicts import Count, Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
@@ -23,7 +24,7 @@ _UNITS = {"relations": " %", "coreference": " %", "divergence": " nats"}
 
 
 def verdict_sentence(paper: str, judged: Judged) -> str:
-    """How many of the claims that a paper states hold."""
+    """How many of the claims that a paper states about a subject hold."""
     count = judged.stated()
     parts = [
         f"{count.of[HOLDS]} {_verb(count.of[HOLDS], 'hold')}",
@@ -31,7 +32,11 @@ def verdict_sentence(paper: str, judged: Judged) -> str:
     ]
     parts += [f"{count.of[OPEN]} {_verb(count.of[OPEN], 'are')} open"] if count.of[OPEN] else []
     parts += [f"{count.of[NO_VERDICT]} cannot be judged"] if count.of[NO_VERDICT] else []
-    return f"Of the {_of(count)} that {paper} state, {join(parts)} for {judged.model} ({judged.other})."
+    alone = judged.without_interval()
+    doubt = f"; {alone} of these {_verb(alone, 'are')} decided by a value without an interval" if alone else ""
+    return (
+        f"Of the {_of(count)} that {paper} state and {judged.other} bears on, {join(parts)} for {judged.model}{doubt}."
+    )
 
 
 def types_sentence(model: str, partition: Partition) -> str:
@@ -47,6 +52,8 @@ def types_sentence(model: str, partition: Partition) -> str:
 def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
     """Which type costs most and which least when it is left out, beside random heads.
 
+    A type is said to cost most, or least, only where the intervals of all others lie on one side of its own.
+
     table: Guan's Table 2 as CSV; types: those of the partition.
     None where fewer than two types have been left out by themselves.
     """
@@ -60,17 +67,19 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
         return None
     of = is_left_out.loc[alone.index].idxmax(axis=1).str.removeprefix("operation_")
     is_every_type = set(of) == set(types)
-    drops = alone[f"drop_{metric}"]
-    most, least = drops.idxmax(), drops.idxmin()
-    if drops[most] == drops[least]:
+    drops = alone[f"drop_{metric}"].sort_values(ascending=False)
+    if drops.iloc[0] == drops.iloc[-1]:
         # As of a model that answers nothing: no type is the costliest.
         which, title = "type" if is_every_type else f"of {join(of)}", MAIN_METRICS[metric].title
         told = f"the {title} of {model} changes by the same: no type costs more than another."
         return f"Whichever {which} is left out, {told}"
-    low, high = alone.loc[most, [f"drop_{metric}_low", f"drop_{metric}_high"]]
-    digits = MAIN_METRICS[metric].decimals - 1
-    within = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f})"
+    low, high = (alone[f"drop_{metric}_{end}"].fillna(alone[f"drop_{metric}"]) for end in ("low", "high"))
+    most, runner_up, least, next_to_it = drops.index[[0, 1, -1, -2]]
+    clearly_most = (low[most] > high.drop(most)).all()
+    clearly_least = (high[least] < low.drop(least)).all()
     measured, row, random = MAIN_METRICS[metric], alone.loc[most], ""
+    digits = measured.decimals - 1
+    within = "" if pd.isna(row[f"drop_{metric}_low"]) else f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f})"
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
         random = (
@@ -78,18 +87,25 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
             f"layers cost {cost:z.{digits}f} on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
             f"{row[f'own_rank_p_{metric}']:.2f})"
         )
+
+    def without(condition: int) -> str:
+        return f"ithout its {alone.loc[condition, 'heads']:.0f} {of[condition]} heads"
+
+    decimals = digits if measured.higher_is_better else 2
+    others = [f"that w{without(index)} ({drops[index]:z.{decimals}f})" for index in (runner_up, next_to_it)]
+    more, less = (f"not shown to be {word} than {other}" for word, other in zip(("more", "less"), others, strict=True))
     if measured.higher_is_better:
         compared = "any type" if is_every_type else "the types left out"
+        more = f"the largest drop of {compared}" if clearly_most else more
         return (
-            f"Without its {of[most]} heads {model} loses {drops[most]:z.1f} points of {measured.title}{within}, the "
-            f"largest drop of {compared}{random}. Without its {of[least]} heads it loses {drops[least]:z.1f}, the "
-            "smallest."
+            f"W{without(most)} {model} loses {drops[most]:z.1f} points of {measured.title}{within}, {more}{random}. "
+            f"W{without(least)} it loses {drops[least]:z.1f}, {'the smallest' if clearly_least else less}."
         )
     compared = "any other type" if is_every_type else "the other types left out"
+    more = f"more than without {compared}" if clearly_most else more
     return (
-        f"Without its {of[most]} heads the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}"
-        f"{within}, more than without {compared}{random}. Without its {of[least]} heads it rises by "
-        f"{drops[least]:z.2f}, the least."
+        f"W{without(most)} the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}{within}, "
+        f"{more}{random}. W{without(least)} it rises by {drops[least]:z.2f}, {'the least' if clearly_least else less}."
     )
 
 
@@ -100,20 +116,23 @@ def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
         nothing else stands beside random heads.
     """
     rows = without_repeats(joined[~joined["analysis"].isin(["surface", "detectors"])])
-    tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])]
+    tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])].reset_index()
     if tested.empty:
         return None
     apart = tested[tested["p"] < _LEVEL]
     often = (
         f"in {len(apart)} of {len(tested)} comparisons the types of {model} differ from as many random heads of the "
-        f"same layers (p < {_LEVEL:g}, uncorrected)"
+        f"same layers (p < {_LEVEL:g}, uncorrected; by chance about {_LEVEL * len(tested):.2g} would)"
     )
+    corrected = pd.Series(holm(tested["p"].to_numpy()), tested.index)
+    sure = apart[corrected[apart.index] < ALPHA]
     # By how far beyond the random heads they are, in widths of the interval of these; one at 100 % is narrow.
     width = (apart["random_high"] - apart["random_low"]).where(lambda it: it > 0)
     width = width.clip(lower=width.groupby(apart["analysis"]).transform("median"))
-    beyond = (apart["value"] - apart["random"]).abs() / width
+    beyond = ((apart["value"] - apart["random"]).abs() / width)[sure.index]
     if beyond.notna().sum() == 0:
-        return f"{often[0].upper()}{often[1:]}."
+        none = "" if sure.size else "; corrected for their number, none does"
+        return f"{often[0].upper()}{often[1:]}{none}."
     row = apart.loc[beyond.idxmax()]
     doubtful = " (a doubtful name)" if row["doubtful"] else ""
     what = " ".join(
@@ -122,8 +141,8 @@ def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
     return (
         f"What sets a type of {model} apart most is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
         f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
-        f"{row['random']:.2f} "
-        f"({row['random_low']:.2f} to {row['random_high']:.2f}); {often}."
+        f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f}; p = {corrected[row.name]:.2g}, "
+        f"corrected for all comparisons); {often}."
     )
 
 

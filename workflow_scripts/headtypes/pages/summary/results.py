@@ -35,6 +35,7 @@ def collect_summary(
     page: str,
     models: Sequence[str],
     tasks: Sequence[str],
+    generated: Sequence[str],
     atlases: Sequence[str],
     partitions: int,
     seed: int,
@@ -46,7 +47,8 @@ def collect_summary(
         them (`papers.figures`), partition, and joined.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
-    models, tasks, partitions: what was run; atlases: the models that have a page of every head.
+    models, tasks, partitions: what was run; generated: the tasks whose data are.
+    atlases: the models that have a page of every head.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
@@ -80,7 +82,7 @@ def collect_summary(
             sentences += [findings.verdict_sentence(paper.authors, it), paper.finding(table, (it.model, it.other))]
     return Summary(
         title=_title(models),
-        run=f"{join(models)} on {join(tasks)}; heads divided into types {_times(partitions)}.",
+        run=f"{join(models)} on {join(tasks)}{_said_of(generated)}; heads divided into types {_times(partitions)}.",
         findings=list(filter(None, _findings(inputs, sentences))),
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         both=pictures([JOINED]),
@@ -93,6 +95,10 @@ def collect_summary(
 def _titled(figure: Figure, wildcards: Mapping[str, str]) -> str:
     of = ", ".join(wildcards[name] for name in ("model", "partition", "task", "clustering") if name in wildcards)
     return f"{figure.title}: {of}"
+
+
+def _said_of(generated: Sequence[str]) -> str:
+    return f" (the data of {join(generated)} are generated)" if generated else ""
 
 
 def _times(count: int) -> str:

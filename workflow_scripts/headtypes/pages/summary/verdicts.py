@@ -64,6 +64,11 @@ class Judged:
         """The claims that stand in the paper's words."""
         return self.counts[0]
 
+    def without_interval(self) -> int:
+        """Of these, how many are decided by a value without an interval."""
+        of_paper = self.claims[self.claims["basis"] == "stated"]
+        return int(of_paper["verdict_holm"].isna().sum())
+
 
 def sign_of(verdict: str) -> str:
     """A sign beside the colour of a verdict."""
@@ -97,10 +102,11 @@ def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:
         if basis == "stated" or not rows.empty:
             counts.append(Count(BASES[basis], {name: int((rows["verdict"] == name).sum()) for name in VERDICTS}))
     ordered = claims.sort_values("verdict", key=lambda it: it.map(VERDICTS.index), kind="stable")
-    corrected = "corrected: " + ordered["verdict_holm"].astype(str)
+    holm = ordered["verdict_holm"]
+    corrected = ("corrected: " + holm.astype(str)).where(holm != ordered["verdict"], "")
     data = ordered.assign(
         order=ordered["verdict"].map(VERDICTS.index),
-        corrected=corrected.where(ordered["verdict_holm"] != ordered["verdict"], ""),
+        corrected=corrected.where(holm.notna(), "without an interval"),
         where=ordered["id"].astype(str) + " · " + ordered["place"].astype(str),
         remark=ordered["remark"].fillna("").astype(str),
         words=ordered["basis"].map(BASES),

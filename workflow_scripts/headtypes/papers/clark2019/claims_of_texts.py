@@ -3,9 +3,11 @@
 Thirds are the first, middle and last third of the layers, so that models of another depth can be judged.
 
 Sentences that no claim decides: that attention to [SEP] is a no-op ("we speculate"; that the loss does not depend on it
-is a claim); that the entropy from [CLS] is very close to that of all tokens in most layers (see the notes); that there
-are clear clusters of heads that behave similarly (a picture).
+is a claim); that heads with a function look at [SEP] where it is not called for ("qualitative analysis"; attention to
+[SEP] is not measured by part of speech); that there are clear clusters of heads that behave similarly (a picture).
 """
+
+import numpy as np
 
 from headtypes.papers.claims import Claims
 from headtypes.papers.clark2019.heads import Heads
@@ -17,6 +19,7 @@ of_surface, of_layers = Claims(Heads.about), Claims(Heads.about)
 
 # Above which attention to [SEP] is high: the published means pass it between layers 4 and 5.
 HIGH = 0.25
+_RATIO = f"{WORDS['gradient.sep']} divided by {WORDS['gradient.all']}"
 
 
 @of_surface(
@@ -27,7 +30,7 @@ HIGH = 0.25
     limit="no number is given; little is less than a tenth, and most are more than half of the heads",
 )
 def _(heads: Heads):
-    return heads.percent("self", "below", 0.1).above(50)
+    return heads.in_more_than(50, "self", "below").below(0.1)
 
 
 @of_surface(
@@ -40,7 +43,7 @@ def _(heads: Heads):
     limit="the paper's 50 percent; one head is enough, since another model has other heads",
 )
 def _(heads: Heads):
-    return heads.count("previous", above=0.5).above(0)
+    return heads.largest("previous").above(0.5)
 
 
 @of_surface(
@@ -51,7 +54,7 @@ def _(heads: Heads):
     limit="the paper's 50 percent; one head is enough, since another model has other heads",
 )
 def _(heads: Heads):
-    return heads.count("next", above=0.5).above(0)
+    return heads.largest("next").above(0.5)
 
 
 @of_surface(
@@ -82,12 +85,27 @@ def _(heads: Heads):
 @of_surface(
     "sep-middle",
     place="section 3.2, Figure 2",
-    text="In the middle layers over half of the attention goes to [SEP].",
+    text="In layers 6 to 10 of 12 over half of the attention goes to [SEP].",
     words="over half of BERT's attention in layers 6-10 focuses on [SEP]",
-    limit="the paper's half, in the middle third of the layers (5 to 8 of 12), since other models have other layers",
+    limit="the paper's half, as the mean of the layers that lie as deep in a model of another depth",
 )
 def _(heads: Heads):
-    return heads.mean("sep", "middle").above(0.5)
+    return heads.mean("sep", "layers_6_to_10").above(0.5)
+
+
+@of_surface(
+    "sep-most-in-middle",
+    place="section 3.2, Figure 2",
+    text="Middle heads attend to [SEP] more than early and deep ones do.",
+    words="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    limit=(
+        "in the middle third of the layers the mean is above 0.25, which the published means pass between layers 4 and "
+        "5, and above that of either other third"
+    ),
+)
+def _(heads: Heads):
+    more = [heads.mean_less_third("sep", "middle", other).above(0) for other in ("first", "last")]
+    return [heads.mean("sep", "middle").above(HIGH), *more]
 
 
 @of_surface(
@@ -109,7 +127,7 @@ def _(heads: Heads):
     limit="the paper's half; often is more than a quarter of the heads",
 )
 def _(heads: Heads):
-    return heads.percent("special", "above", 0.5).above(25)
+    return heads.in_more_than(25, "special", "above").above(0.5)
 
 
 @of_surface(
@@ -151,16 +169,32 @@ def _(heads: Heads):
     ),
 )
 def _(heads: Heads):
-    def measure(statistics: Statistics):
-        sep, of_all = statistics.of_layers("gradient.sep"), statistics.of_layers("gradient.all")
-        chosen = statistics.whole.of_layers("sep") > HIGH
-        if not chosen.any():
-            raise NoVerdictError(f"in no layer is {WORDS['sep']} above {HIGH:g}")
-        return (sep[..., chosen] / of_all[..., chosen]).mean(axis=-1)
-
     where = f"mean over layers with {WORDS['sep']} above {HIGH:g}"
-    words = f"{WORDS['gradient.sep']} divided by {WORDS['gradient.all']}, {where}"
-    return heads.quantity("ratio.gradient.sep.to.gradient.all", words, measure).below(0.5)
+    return heads.quantity("ratio.gradient.sep.to.gradient.all", f"{_RATIO}, {where}", _ratio_where_high).below(0.5)
+
+
+@of_surface(
+    "sep-gradients-fall",
+    place="section 3.2, Figure 3",
+    text="Before attention to [SEP] becomes high, the loss depends on it more than from that layer on.",
+    words=(
+        "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
+        "attention to [SEP] become very small"
+    ),
+    limit=(
+        "high as for the last claim; the mean over the layers before the first such layer is above that over the "
+        "layers where attention to [SEP] is high"
+    ),
+)
+def _(heads: Heads):
+    def measure(statistics: Statistics):
+        first = int(_is_high(statistics).argmax())
+        if first == 0:
+            raise NoVerdictError(f"{WORDS['sep']} is above {HIGH:g} from the first layer on")
+        return _ratios(statistics)[..., :first].mean(axis=-1) - _ratio_where_high(statistics)
+
+    words = f"{_RATIO}, mean over layers before {WORDS['sep']} is above {HIGH:g} less that where it is"
+    return heads.quantity("ratio.gradient.sep.before_less_after", words, measure).above(0)
 
 
 @of_surface(
@@ -213,6 +247,22 @@ def _(heads: Heads):
     ]
 
 
+@of_surface(
+    "cls-entropy-near",
+    place="section 3.3",
+    text="In most layers the mean entropy from [CLS] is very close to that from all tokens.",
+    words="the average entropies from [CLS] for most layers are very close to the ones shown in Figure 4",
+    limit="no number is given; very close is within a tenth of that from all tokens, and most are more than half",
+)
+def _(heads: Heads):
+    def measure(statistics: Statistics):
+        return np.abs(statistics.of_layers("entropy_cls") / statistics.of_layers("entropy") - 1)
+
+    words = "mean entropy from [CLS] beside that from all tokens, what they differ by in more than half of the layers"
+    ranked = Ranked(measure, lambda layers: -(layers // 2 + 1))
+    return heads.quantity("layers.entropy_cls.beside_entropy", f"{words}, at most, as a share", ranked).below(0.1)
+
+
 @of_layers(
     "layers-alike",
     place="section 6, Figure 6",
@@ -223,6 +273,25 @@ def _(heads: Heads):
 def _(heads: Heads):
     words = "mean divergence (nats a row) of heads within layers less that between layers"
     return heads.quantity("divergence.within_less_between", words).below(0)
+
+
+def _ratios(statistics: Statistics) -> np.ndarray:
+    """[..., layer] the gradient for attention to [SEP] in units of that for all tokens."""
+    return statistics.of_layers("gradient.sep") / statistics.of_layers("gradient.all")
+
+
+def _is_high(statistics: Statistics) -> np.ndarray:
+    """[layer] whether attention to [SEP] is high. Raises `NoVerdictError` where it is in none."""
+    high = statistics.whole.of_layers("sep") > HIGH
+    if not high.any():
+        raise NoVerdictError(f"in no layer is {WORDS['sep']} above {HIGH:g}")
+    return high
+
+
+def _ratio_where_high(statistics: Statistics) -> np.ndarray:
+    """[...] the mean of the ratios over the layers where attention to [SEP] is high."""
+    ratios = _ratios(statistics)
+    return ratios[..., _is_high(statistics)].mean(axis=-1)
 
 
 def _broad(heads: Heads) -> Behaviour:

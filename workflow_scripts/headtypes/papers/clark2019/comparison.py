@@ -87,9 +87,8 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
         f"{broad.above / broad.uniform:.2f} of the entropy of uniform attention, as in the released notebook, where "
         f"that is {broad.above:g} nats.",
         "Accuracies are in percent. Claims are judged on heads and offsets that were chosen on other sentences or "
-        "documents than those they are scored on, and of coreference on guesses among all other words. The values "
-        "below are chosen and scored on the same ones, as in the paper: [Table 1](table1.md), [Table 2](table2.md), "
-        "[Table 3](table3.md).",
+        "documents than those they are scored on. The values below are chosen and scored on the same ones, as in the "
+        "paper: [Table 1](table1.md), [Table 2](table2.md), [Table 3](table3.md).",
     ]
     title = "Beside Clark et al. 2019"
     return comparison.comparison_page(title, introduction, table, KEYS, CLAIMS, published, _section)
@@ -106,8 +105,8 @@ def sink_sentence(comparison: pd.DataFrame, model: str, task: str) -> str:
     layer = row["id"].partition(".")[2]
     layers = int((sinks["quantity"].str.startswith(f"attention to {token},")).sum())
     return (
-        f"The token that heads of {model} fall back on is {token}: it gets {row['ours']:.0%} of the attention "
-        f"in layer {layer}, and in {layers} of {len(sinks)} layers more than any other special token, period or comma."
+        f"Of special tokens, periods and commas, heads of {model} look most at {token}: it gets {row['ours']:.0%} of "
+        f"the attention in layer {layer}, and the most of these in {layers} of {len(sinks)} layers."
     )
 
 

@@ -3,15 +3,23 @@
 The numbers are no weighted sums of others, so they are measured, with their intervals, where quantities are collected.
 """
 
+import math
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from headtypes.papers.clark2019.statistics import WORDS, Statistics
-from headtypes.papers.quantities import Measure, NoVerdictError, Quantities, Quantity, Ranked, Side, Third
+from headtypes.papers.quantities import THIRDS, Measure, NoVerdictError, Quantities, Quantity, Ranked, Side, Third
 
-# A third of the layers, or one of them; quantities have these names.
-Where = Third | Literal["first_layer", "last_layer"]
+# A third of the layers, some at the same depth as the paper's, or one of them; quantities have these names.
+Where = Third | Literal["layers_6_to_10", "first_layer", "last_layer"]
+_WORDS_OF: dict[str, str] = {
+    **{third: f"the {third} third of layers" for third in THIRDS},
+    "layers_6_to_10": "the layers at the depth of 6 to 10 of 12",
+    "first_layer": "the first layer",
+    "last_layer": "the last layer",
+}
+_ENDS: dict[Side, str] = {"above": "least", "below": "most"}
 
 
 class Heads(Quantities):
@@ -24,26 +32,25 @@ class Heads(Quantities):
     unit: ClassVar[str] = "n_segments"
     absent: ClassVar[str] = "the model reads no text"
 
-    def count(self, statistic: str, above: float) -> Quantity:
-        """The number of heads that have a statistic above a limit; the paper's own as printed."""
+    def largest(self, statistic: str) -> Quantity:
+        """A statistic of the head with most of it; of the paper, as far as its figures show it."""
 
         def measure(statistics: Statistics) -> np.ndarray:
             if not statistics.heads:
-                return self._printed(statistic, above)
-            return (statistics.of_heads(statistic) > above).sum(axis=(-2, -1))
+                return self._shown(statistic)
+            return _of_all_heads(statistics, statistic)
 
-        words = f"heads with {WORDS[statistic]} above {above:g}"
-        return self.quantity(f"heads.{statistic}.above_{above:g}", words, measure)
+        words = f"{WORDS[statistic]} in the head with most of it"
+        return self.quantity(f"heads.{statistic}.largest", words, Ranked(measure, 1))
 
-    def percent(self, statistic: str, side: Side, limit: float) -> Quantity:
-        """Percent of all heads that have a statistic above or below a limit."""
-
-        def measure(statistics: Statistics) -> np.ndarray:
-            values = statistics.of_heads(statistic)
-            return 100 * (values > limit if side == "above" else values < limit).mean(axis=(-2, -1))
-
-        words = f"percent of the heads with {WORDS[statistic]} {side} {limit:g}"
-        return self.quantity(f"share.{statistic}.{side}_{limit:g}", words, measure)
+    def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
+        """What more than so many percent of the heads have of a statistic at least ("above"), or at most ("below")."""
+        sign = 1 if side == "above" else -1
+        words = f"{WORDS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
+        ranked = Ranked(
+            lambda it: _of_all_heads(it, statistic), lambda heads: sign * (math.floor(heads * percent / 100) + 1)
+        )
+        return self.quantity(f"heads.{statistic}.{side}.{percent:g}_percent", words, ranked)
 
     def mean(self, statistic: str, where: Where) -> Quantity:
         """The mean of a statistic over some layers."""
@@ -80,21 +87,29 @@ class Heads(Quantities):
         )
 
     def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
-        place = f"the {where.replace('_', ' ')}" if where.endswith("_layer") else f"the {where} third of layers"
-        words = f"mean {WORDS[statistic]} in {place}"
+        words = f"mean {WORDS[statistic]} in {_WORDS_OF[where]}"
         if statistic == "offset_heads":
-            words = f"{WORDS[statistic]}, by layer, in {place}"
+            words = f"{WORDS[statistic]}, by layer, in {_WORDS_OF[where]}"
         return self.quantity(f"layers.{statistic}.{where}{name}", words + less, measure)
 
-    def _printed(self, statistic: str, above: float) -> np.ndarray:
-        for value in self.published.surface:
-            if (value.statistic, value.above) == (statistic, above) and value.heads is not None:
-                return np.array(value.heads)
-        raise NoVerdictError("the paper gives no such number")
+    def _shown(self, statistic: str) -> np.ndarray:
+        """[head] what the heads have that the released figures show above a half."""
+        shown = getattr(self.published.digitised.heads_over_half, statistic, None)
+        if shown is None:
+            raise NoVerdictError("the paper gives no such number")
+        return np.array(list(shown.values()))
+
+
+def _of_all_heads(statistics: Statistics, name: str) -> np.ndarray:
+    """[..., number] a statistic of all heads."""
+    values = statistics.of_heads(name)
+    return values.reshape(*values.shape[:-2], -1)
 
 
 def _mean(statistics: Statistics, name: str, where: Where) -> np.ndarray:
     """[...] the mean of a statistic over some layers."""
+    if where == "layers_6_to_10":
+        return statistics.of_depth(name, 5 / 12, 10 / 12)
     if where.endswith("_layer"):
         return statistics.of_layers(name)[..., 0 if where == "first_layer" else -1]
     return statistics.of_third(name, where)

@@ -6,6 +6,7 @@ What the claims ask for has the names that `heads` gives. The others are
 | --- | --- |
 | `layer.{statistic}.{layer}` | mean over the heads of a layer, from 1 (`statistics.WORDS` lists the statistics) |
 | `third.{statistic}.{third}` | mean over the layers of the first, middle or last third |
+| `heads.{statistic}.above_{limit}` | number of heads that the paper's text counts |
 | `surface.{id}` | mean over the layers that the paper's text says something of, of a model with as many layers |
 | `uniform` | mean entropy of uniform attention |
 | `sink.{layer}.{kind}` | attention to that special token, or the first token: the kind with most of it in the layer |
@@ -108,6 +109,8 @@ def _measures(published: Clark2019, whole: Statistics) -> dict[str, Measure]:
     measures |= wanted_by(TEXT_CLAIMS, Heads, published=published)
     depth = len(next(iter(whole.layers.values())))
     for value in published.surface:
+        if value.heads is not None and value.statistic in whole.heads:
+            measures[f"heads.{value.statistic}.above_{value.above:g}"] = _count_of(value.statistic, value.above)
         if value.layers and value.heads is None and value.statistic in whole.layers and depth == published.layers:
             measures[f"surface.{value.id}"] = _of_layers(value.statistic, [layer - 1 for layer in value.layers])
     if whole.uniform is not None:
@@ -121,6 +124,11 @@ def _measures(published: Clark2019, whole: Statistics) -> dict[str, Measure]:
 def _of_layers(name: str, some: list[int] | None = None) -> Measure:
     """A statistic in each layer, or its mean over some."""
     return lambda it: it.of_layers(name) if some is None else it.of_layers(name)[..., some].mean(axis=-1)
+
+
+def _count_of(name: str, above: float) -> Measure:
+    """How many heads have a statistic above a limit."""
+    return lambda statistics: (statistics.of_heads(name) > above).sum(axis=(-2, -1))
 
 
 def _intervals(

@@ -83,6 +83,19 @@ class Statistics:
             raise NoVerdictError("the model has fewer than three layers")
         return by_layer[..., [layer for layer in range(layers) if third_of(layer, layers) == third]].mean(axis=-1)
 
+    def of_depth(self, name: str, start: float, end: float) -> np.ndarray:
+        """[...] the mean of a statistic over the layers whose middle lies from one depth to before another, of 1.
+
+        Raises `NoVerdictError` where the statistic is not known, or there is no such layer.
+        """
+        by_layer = self.of_layers(name)
+        middles = (np.arange(by_layer.shape[-1]) + 0.5) / by_layer.shape[-1]
+        # Depths of whole layers are compared without floating-point errors.
+        chosen = (middles >= start - 1e-9) & (middles < end - 1e-9)
+        if not chosen.any():
+            raise NoVerdictError("the model has no layer at that depth")
+        return by_layer[..., chosen].mean(axis=-1)
+
     def _known(self, values: Mapping[str, np.ndarray], name: str) -> np.ndarray:
         if name not in values:
             raise NoVerdictError(self.missing.get(name, _UNKNOWN))

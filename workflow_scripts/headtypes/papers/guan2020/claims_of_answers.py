@@ -54,6 +54,18 @@ def _(model: Model):
 
 
 @claim(
+    "zero-vertical-cheapest",
+    place="section 5.1, Table 2",
+    types=TYPES,
+    text="Leaving out the vertical heads costs less than leaving out any other type.",
+    words="Diagonal type is vital for BERT processing and vertical type is the opposite",
+    limit="a smaller drop than each of the others",
+)
+def _(model: Model):
+    return [model.drop_beyond(other, 5).above(0) for other in (2, 3, 4)]
+
+
+@claim(
     "keeping-dense_vertical-better",
     place="section 5.1, Table 2",
     types=("dense", "dense_vertical", "vertical"),
@@ -204,6 +216,18 @@ def _(model: Model):
 
 
 @claim(
+    "diagonal-intra-over-inter",
+    place="section 5.2, Table 3",
+    types=("diagonal",),
+    text="In the diagonal heads attention inside sentences matters more than attention between them.",
+    words="This proves that diagonal type focus on short distance information",
+    limit="a larger drop without the one (12) than without the other (13)",
+)
+def _(model: Model):
+    return model.drop_beyond(12, 13).above(0)
+
+
+@claim(
     "diagonal-carries-intra",
     place="section 5.2, Table 3",
     types=("diagonal",),
@@ -225,6 +249,30 @@ def _(model: Model):
 )
 def _(model: Model):
     return model.left(19, STILL_WORKS).above(0)
+
+
+@claim(
+    "dense_vertical-inter-mostly",
+    place="section 5.2, Table 3",
+    types=("diagonal", "dense_vertical"),
+    text="The dense_vertical heads carry more of what passes between sentences than the diagonal ones do.",
+    words="the BERT model accesses to long distance information with dense&vertical mostly",
+    limit="a larger drop where the diagonal heads alone attend to other sentences (17) than where these do (19)",
+)
+def _(model: Model):
+    return model.drop_beyond(17, 19).above(0)
+
+
+@claim(
+    "diagonal-intra-mostly",
+    place="section 5.2, Table 3",
+    types=("diagonal", "dense_vertical"),
+    text="The diagonal heads carry more of what passes inside sentences than the dense_vertical ones do.",
+    words="diagonal and dense & vertical type are responsible for local and global information respectively",
+    limit="a larger drop where the dense_vertical heads alone attend inside sentences (18) than where these do (16)",
+)
+def _(model: Model):
+    return model.drop_beyond(18, 16).above(0)
 
 
 @claim(

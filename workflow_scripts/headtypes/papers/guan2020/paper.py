@@ -56,6 +56,7 @@ class _Guan2020(Paper):
                 "method": partition.method,
                 "k": partition.k,
                 "distance_bins": plan.config.clustering.distance_bins,
+                "stability_models": plan.config.stability.models,
                 "published": plan.config.models[partition.model].published.get(self.name),
                 "parent": plan.parent(partition.model),
             }

@@ -44,9 +44,10 @@ class PublishedShares(Data):
 
 
 class PublishedStability(Data):
-    """Stability in percent, by what the model was trained on."""
+    """Stability in percent, by what the model was trained on; fits: clusterings that have to agree."""
 
     place: str
+    fits: int
     models: dict[str, float]
 
 

@@ -77,6 +77,7 @@ def published_quantities(published: Guan2020, stability: Iterable[float]) -> Mod
     values |= {f"share.{name}": share.percent for name, share in published.shares.types.items()}
     k = len(published.shares.types)
     values |= {f"stability.{k}.published {number}": value for number, value in enumerate(stability, start=1)}
+    values["stability_models"] = published.stability.fits
     return Model({name: Measured(value) for name, value in values.items()}, published=published)
 
 
@@ -117,7 +118,7 @@ def _quantities(
     values |= _layout(partition)
     special = partition.table.groupby("type")["special"].mean()
     values |= {f"special.{name}": 100 * special[name] for name in partition.types}
-    values |= choices
+    values |= {name: value for name, value in choices.items() if name != "gap_error"}
     if not stability.empty:
         measured = stability.iloc[0].dropna()
         k = len(partition.types)
@@ -134,6 +135,8 @@ def _quantities(
     if not evaluated.empty:
         values["n_questions"] = evaluated["n_questions"].max()
     measured = {name: Measured(value) for name, value in values.items()}
+    if "gap" in choices:
+        measured["gap"] = Measured.with_error(choices["gap"], choices["gap_error"])
     if parent:
         chance = kept_by_chance(partition, parent, permutations=_PERMUTATIONS, seed=derive_seed(0, "kept_by_chance"))
         measured["kept_beyond_chance"] = Measured.beyond_chance(values["kept"], chance)

@@ -70,16 +70,19 @@ def read_choices(
 ) -> dict[Key, dict[str, float]]:
     """What the comparisons of clusterings say of clusterings like each partition: quantities, as `model` names them.
 
-    partitions: model, partition, task, method, k and distance_bins of each, None where it was imported.
+    partitions: model, partition, task, method, k and distance_bins of each, None where it was imported, and
+        stability_models, how many clusterings have to agree.
     ways, agreements: the two tables of the comparison, by model and task.
-    returns by partition the stability of clusterings that differ from it in k alone, and the agreement of k-means and
-        a Gaussian mixture with its k, where it was made by one of these.
+    returns by partition the stability of clusterings that differ from it in k alone, its gap less that of a single
+        cluster and the standard error of that, and the agreement of k-means and a Gaussian mixture with its k, where
+        it was made by one of these.
     """
     choices = {}
     for partition in partitions:
         task = partition["model"], partition["task"]
-        table, found = read_ways(ways[task]), {}
+        table, found = read_ways(ways[task]), {"stability_models": partition["stability_models"]}
         table = table[(table["method"] == partition["method"]) & (table["distance_bins"] == partition["distance_bins"])]
+        found |= _gap(table.set_index("k"), partition["k"])
         for row in table[table["k"] != partition["k"]].to_dict("records"):
             of_k = {f"stability.{row['k']}.{half}": row[f"{half}_all_agree"] for half in HALVES}
             found |= {name: value for name, value in of_k.items() if not math.isnan(value)}
@@ -91,6 +94,13 @@ def read_choices(
             found |= {"mixture_agreement": index.iloc[0]} if len(index) else {}
         choices[partition["model"], partition["partition"]] = found
     return choices
+
+
+def _gap(table: pd.DataFrame, k: int | None) -> dict[str, float]:
+    if not {1, k} <= set(table.index):
+        return {}
+    gap, error = table.loc[k, "gap"] - table.loc[1, "gap"], math.hypot(*table.loc[[1, k], "gap_error"])
+    return {} if math.isnan(gap) else {"gap": gap, "gap_error": error}
 
 
 def parents_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, Partition]:

@@ -170,7 +170,7 @@ def test_the_comparison_has_the_values_and_the_intervals_of_table_2():
         name = f"coreference.{row.system}.{row.candidates}.all" if row.chosen else f"coreference.{row.system}.all"
         measured = quantities[name]
         assert [measured.value, measured.low, measured.high] == pytest.approx([row.accuracy, row.low, row.high])
-    measured = quantities["antecedents.best_head.less_head_match"]
+    measured = quantities["antecedents.best_head.words.less_head_match"]
     row = table[(table["system"] == "best_head") & (table["type"] == "all") & (table["chosen"] == "halves")].iloc[0]
     expected = row[["above_head_match", "above_head_match_low", "above_head_match_high"]].tolist()
     assert [measured.value, measured.low, measured.high] == pytest.approx(expected)

@@ -3,17 +3,11 @@
 from collections.abc import Iterator
 
 from headtypes.analyses.coreference.guesses import CANDIDATES
-from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, SYSTEMS
+from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS, SYSTEMS
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.comparison import value_row
 from headtypes.papers.quantities import Quantities
 
-# Among which words a head's guess is taken, in words.
-READINGS = {
-    "words": "among all other words",
-    "words_before": "among the words before",
-    "mentions": "among the head words of candidates",
-}
 _BASELINES = ("nearest", "head_match", "rules")
 _UNPUBLISHED = {"chance": "chance", "nearest_other": "nearest, mentions that follow included"}
 
@@ -57,7 +51,7 @@ def coreference_values(ours: Quantities, theirs: Quantities, published: Clark201
             id_ = f"coreference.best_head.{candidates}.{mentions}"
             if id_ in ours:
                 words = f"best head {READINGS[candidates]}, {mentions} mentions"
-                number = _published(theirs, f"antecedents.best_head.{mentions}")
+                number = _published(theirs, f"antecedents.best_head.{candidates}.{mentions}")
                 yield value_row(place, id_, words, ours[id_], number, published)
 
 

@@ -18,11 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
+from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import Claim, wanted_by
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, Documents, Scores, Trees, our_relation
+from headtypes.papers.clark2019.language.scores import MENTIONS, Documents, Scores, Trees, our_relation
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.quantities import Measure, Measured, Quantities, measure_known, resampled
 
@@ -92,8 +94,8 @@ def coreference_quantities(
             continue
         if system == "best_head" and chosen == "documents":
             names.append(f"coreference.best_head.{candidates}.{mentions}")
-        elif system == "best_head" and candidates == "words":
-            names.append(f"antecedents.best_head.{mentions}")
+        elif system == "best_head":
+            names.append(f"antecedents.best_head.{candidates}.{mentions}")
         elif candidates == "mentions" and not chosen:
             names.append(f"coreference.{system}.{mentions}")
         else:
@@ -107,7 +109,9 @@ def coreference_quantities(
     known = Columns(names, sums, sizes)
     measures = _identities(known)
     measured = dict(_measure(known, {name: it for name, it in measures.items() if name.startswith("coref")}, seed))
-    judged = Columns([name.replace("coreference.", "antecedents.", 1) for name in names], sums, sizes)
+    # Baselines choose nothing, so that they have one name; the best head is judged where it was not chosen.
+    judged = [name if ".best_head." in name else name.replace("coreference.", "antecedents.", 1) for name in names]
+    judged = Columns(judged, sums, sizes)
     found, missing = _judged(judged, wanted_by(of_coreference, Documents, published=published), seed, reasons)
     counts = {"n_documents": Measured(len(units)), "n_mentions": Measured(len(document))}
     return Documents(measured | found | counts, missing=missing, published=published)
@@ -125,12 +129,16 @@ def published_language(published: Clark2019) -> tuple[Trees, Documents]:
         f"relation.{row.relation}.lead": values[f"relation.{row.relation}.accuracy"] - row.baseline
         for row in published.relations.rows
     }
+    # Whatever the paper counts, that is its total; and whatever its head looks at, that is the head's accuracy.
+    leads |= {f"relation.{total}.lead": leads[f"relation.{ALL}.lead"] for total in TOTALS}
     heads = {row.head for row in published.relations.rows if row.relation != ALL}
     trees = _published(values | {"best_heads": len(heads)}, leads, (*of_relations, *of_probes), Trees, published)
     values = {}
     for row in published.coreference.rows:
         of_type = {name: getattr(row, name) for name in (ALL, *MENTIONS)}
-        values |= {f"antecedents.{row.system}.{name}": value for name, value in of_type.items() if value is not None}
+        of_type = {name: value for name, value in of_type.items() if value is not None}
+        systems = [f"best_head.{it}" for it in CANDIDATES] if row.system == "best_head" else [row.system]
+        values |= {f"antecedents.{system}.{name}": value for system in systems for name, value in of_type.items()}
     return trees, _published(values, {}, of_coreference, Documents, published)
 
 
@@ -148,12 +156,12 @@ def _of_choice(choice: Choice, statistics: Mapping[str, str], published: Clark20
     indices = {(row["annotation"], row["relation"]): index for index, row in enumerate(choice.rows)}
     sums, sizes = choice.sums()
     names, columns = [], []
-    for row in published.relations.rows:
-        index = indices.get(our_relation(row.relation))
+    for relation in dict.fromkeys([*TOTALS, *(row.relation for row in published.relations.rows)]):
+        index = indices.get(our_relation(relation))
         for name, quantity in statistics.items() if index is not None else ():
             column = QUANTITIES.index(quantity)
             if not np.isnan(choice.scores[index][column]).any():
-                names.append(f"relation.{row.relation}.{name}")
+                names.append(f"relation.{relation}.{name}")
                 columns.append(index * len(QUANTITIES) + column)
     return Columns(names, sums[:, columns], sizes[:, columns])
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.papers.quantities import Finding, NoVerdictError, Quantities, Quantity, Ranked, Side, join
 
 Statistic = Literal["accuracy", "lead", "direction"]
@@ -32,17 +33,22 @@ SYSTEMS = {
     "random_network": "random network",
 }
 MENTIONS = ("pronoun", "proper", "nominal")
-ALL = "all"
 # Our names of relations where they are not the paper's: annotation and relation.
-_OURS = {ALL: ("universal", ALL), "poss": ("stanford", "poss*")}
+_OURS = {**{total: ("universal", total) for total in TOTALS}, "poss": ("stanford", "poss*")}
+# Among which words a head's guess is taken, in words.
+READINGS = {
+    "words": "among all other words",
+    "words_before": "among the words before",
+    "mentions": "among the head words of candidates",
+}
 
 
 @dataclass(frozen=True)
 class Scores:
     """Accuracies in percent by name: [...] resamples, or one value.
 
-    `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}` and
-    `probe.{system}`.
+    `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
+    best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`.
 
     missing: why accuracies whose names begin with a word are not known, by that word.
     used: names that were asked for.
@@ -62,7 +68,7 @@ class Scores:
             start, first, *rest = name.split(".")
             reasons = {
                 "relation": f"the table has no row of {first}: its words are too few, or have no XPOS tags",
-                "antecedents": f"no mention is of the type {'.'.join(rest)}",
+                "antecedents": f"no mention is of the type {rest[-1] if rest else first}",
             }
             raise NoVerdictError(self.missing.get(start, reasons.get(start, "it was not measured")))
         self.used.add(name)
@@ -128,18 +134,18 @@ class Documents(Quantities):
     unit: ClassVar[str] = "n_documents"
     absent: ClassVar[str] = "the model reads no documents with mentions"
 
-    def difference(self, system: str, other: str) -> Quantity:
-        """The accuracy of one system at the antecedents of all mentions, less that of another."""
+    def best_head_beyond(self, system: str, candidates: str) -> Quantity:
+        """The accuracy of the best head at the antecedents of all mentions, less that of a system."""
         return self.quantity(
-            f"antecedents.{system}.less_{other}",
-            lead_words(system, other),
-            lambda it: it[f"antecedents.{system}.{ALL}"] - it[f"antecedents.{other}.{ALL}"],
+            f"antecedents.best_head.{candidates}.less_{system}",
+            lead_words(system, candidates),
+            lambda it: it[f"antecedents.best_head.{candidates}.{ALL}"] - it[f"antecedents.{system}.{ALL}"],
         )
 
 
-def lead_words(system: str, other: str) -> str:
-    """The accuracy of one system less that of another, in words."""
-    return f"accuracy of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
+def lead_words(system: str, candidates: str) -> str:
+    """The accuracy of the best head at antecedents less that of another system, in words."""
+    return f"accuracy of the best head {READINGS[candidates]} less that of {SYSTEMS[system]}"
 
 
 def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:

@@ -9,8 +9,7 @@ from headtypes.analyses.coreference import results
 from headtypes.core.markdown import document
 from headtypes.core.tables import Column, Table
 from headtypes.papers.clark2019.language.cells import head_names, percent, spaced
-from headtypes.papers.clark2019.language.comparison import READINGS
-from headtypes.papers.clark2019.language.scores import ALL, MENTIONS
+from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS
 from headtypes.papers.clark2019.published import Clark2019
 
 Key = tuple[str, str]

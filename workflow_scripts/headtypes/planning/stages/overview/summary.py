@@ -34,9 +34,11 @@ def captions() -> list[str]:
 @stage()
 def write_summary(plan: Plan) -> dict:
     """What was run, and the seed."""
+    tasks = list(dict.fromkeys(entry.task for entry in plan.inputs))
     return {
         "models": plan.models,
-        "tasks": list(dict.fromkeys(entry.task for entry in plan.inputs)),
+        "tasks": tasks,
+        "generated": [task for task in tasks if plan.config.tasks[task].source.world is not None],
         "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
         "partitions": len(plan.partitions),
         "seed": plan.config.seed,
