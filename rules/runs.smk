@@ -33,6 +33,11 @@ class Keeping(FilePersistence):
                     if not in_use and (sentence := locks.run_beside()):
                         logger.warning(sentence)
                     raise
+            if in_use and not locks.run_beside():
+                raise WorkflowError(
+                    "The run that used this directory has ended while this one was planned, and may have made what this "
+                    "one would make: run again."
+                )
             yield
 
     def _delete_locks(self):

@@ -8,18 +8,25 @@ import time
 from pathlib import Path
 
 import pytest
-from snakemake.exceptions import LockException
+from snakemake.exceptions import LockException, WorkflowError
 
 from headtypes.planning import locks
 from tests.support.places import ROOT
 
 
 @pytest.fixture
-def keeping(tmp_path):
+def in_use() -> str | None:
+    """What was said of another live run when the rules were read."""
+    return None
+
+
+@pytest.fixture
+def keeping(tmp_path, in_use):
     """Makes what a run has that makes some files; the class is taken out of the rules, which need a workflow."""
     parts = ast.parse((ROOT / "rules/runs.smk").read_text(encoding="utf-8")).body
     kept = [part for part in parts if isinstance(part, ast.ImportFrom | ast.ClassDef)]
-    known = {"locks": locks, "Path": Path, "in_use": None, "logger": logging.getLogger("snakemake")}
+    known = {"locks": locks, "Path": Path, "in_use": in_use, "logger": logging.getLogger("snakemake")}
+    known["WorkflowError"] = WorkflowError
     exec(compile(ast.Module(kept, []), "runs.smk", "exec"), known)
 
     class Kept(known["Keeping"]):
@@ -76,6 +83,17 @@ def test_a_run_that_began_meanwhile_is_named(keeping, monkeypatch, caplog):
         with pytest.raises(LockException), keeping("results/a.csv").lock():
             pass
     assert "This directory is in use by another." in caplog.text
+
+
+@pytest.mark.parametrize("in_use", ["This directory is in use by another."])
+def test_what_another_run_has_finished_since_the_plan_is_not_made_again(keeping, monkeypatch):
+    kept = keeping("results/a.csv")
+    with pytest.raises(WorkflowError, match=r"has ended while this one was planned.*: run again"), kept.lock():
+        pass
+    # While the other one lives, it makes other files: the locks show that.
+    monkeypatch.setattr(locks, "run_beside", lambda: "This directory is in use by another.")
+    with kept.lock():
+        pass
 
 
 def test_a_run_that_ends_leaves_the_locks_of_another(keeping):
