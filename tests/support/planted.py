@@ -2,13 +2,16 @@
 
 import numpy as np
 
+from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
+
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 BINS = 16
+WIDTH = BINS + len(SELF_AND_SPECIAL)
 
 
 def pattern(name: str) -> np.ndarray:
-    """The distance feature, [21], of a head that is the type itself."""
-    row = np.zeros(BINS + 5)
+    """The distance feature, [column], of a head that is the type itself."""
+    row = np.zeros(WIDTH)
     match name:
         case "dense":
             row[:BINS] = np.arange(BINS, 0, -1)
@@ -23,8 +26,8 @@ def pattern(name: str) -> np.ndarray:
 
 
 def heads(counts: dict[str, int], noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return features [head, 21], rows that sum to one, and type names [head], in random order."""
+    """Return features [head, column], rows that sum to one, and type names [head], in random order."""
     rng = np.random.default_rng(seed)
     names = rng.permutation([name for name, count in counts.items() for _ in range(count)])
-    rows = np.stack([pattern(name) for name in names]) + noise * rng.random((len(names), BINS + 5))
+    rows = np.stack([pattern(name) for name in names]) + noise * rng.random((len(names), WIDTH))
     return rows / rows.sum(axis=1, keepdims=True), names

@@ -10,7 +10,7 @@ import torch
 
 from headtypes.analyses.distances import fused as fused_distance
 from headtypes.analyses.distances import reducer
-from headtypes.analyses.distances.columns import split
+from headtypes.analyses.distances.columns import COLUMNS, split
 from headtypes.analyses.distances.fused import FusedReader, fused_reader
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.batches import model_inputs
@@ -77,8 +77,8 @@ def defined(layer, kinds):
         attention /= attention.sum(-1, keepdims=True)
         distance = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
         bucket = np.where(kind[None] > 0, 64 + kind[None], np.where(distance == 0, 64, distance * 64 // length))
-        features.append([np.bincount(bucket.ravel(), head.ravel(), 69) / length for head in attention])
-        first.append([np.bincount(bucket[:, 0], head[:, 0], 69) / length for head in attention])
+        features.append([np.bincount(bucket.ravel(), head.ravel(), COLUMNS) / length for head in attention])
+        first.append([np.bincount(bucket[:, 0], head[:, 0], COLUMNS) / length for head in attention])
         outputs.append(attention @ value)
     return outputs, features, first
 

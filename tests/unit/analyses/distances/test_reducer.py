@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
-from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
+from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features, lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.types.clustering import cluster_heads
 from headtypes.data.encoding import Encoded, encode_samples
@@ -39,9 +39,10 @@ def defined_features(attention: np.ndarray, tokens: list[str], special: dict[str
                 bucket[s, t] = bins
             else:
                 bucket[s, t] = abs(s - t) * bins // length
-    features = np.zeros((*attention.shape[:2], bins + 5))
+    features = np.zeros((*attention.shape[:2], bins + 1 + len(kinds)))
     for layer, head in np.ndindex(attention.shape[:2]):
-        features[layer, head] = np.bincount(bucket.ravel(), weights=attention[layer, head].ravel(), minlength=bins + 5)
+        weights = attention[layer, head].ravel()
+        features[layer, head] = np.bincount(bucket.ravel(), weights, minlength=bins + 1 + len(kinds))
     return features / length
 
 
@@ -86,12 +87,12 @@ def test_rows_beyond_one_block_are_summed_by_distance():
 
 
 def features_of(attention: np.ndarray, kinds: np.ndarray, keys: slice = slice(None)) -> np.ndarray:
-    """The feature of each head [head, 69] from its attention [head, query, key], bucket by bucket; of some keys."""
+    """The feature of each head [head, column] from its attention [head, query, key], bucket by bucket; of some keys."""
     length = len(kinds)
     distance = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
     bucket = np.where(distance == 0, FINE_BINS, distance * FINE_BINS // length)
     bucket = np.where(kinds > 0, FINE_BINS + kinds, bucket)
-    sums = [np.bincount(bucket[:, keys].ravel(), head[:, keys].ravel(), minlength=FINE_BINS + 5) for head in attention]
+    sums = [np.bincount(bucket[:, keys].ravel(), head[:, keys].ravel(), minlength=COLUMNS) for head in attention]
     return np.array(sums) / length
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.distances import results as storage
+from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS
 from headtypes.analyses.distances.results import (
     Features,
     has_first_token,
@@ -25,7 +26,8 @@ from headtypes.analyses.distances.results import (
 from headtypes.core.errors import InputError
 from tests.support.places import ROOT, SCRIPTS
 
-SAMPLES, LAYERS, HEADS, COLUMNS = 37, 2, 3, 69
+SAMPLES, LAYERS, HEADS = 37, 2, 3
+COARSE = COLUMNS - FINE_BINS + 16
 
 
 def features(seed: int = 0) -> Features:
@@ -72,14 +74,14 @@ def test_the_first_token_can_be_counted_as_cls_or_by_its_distance(path, tmp_path
     plain = read_distance(path, 16)
     np.testing.assert_array_equal(read_distance(path, 16, False), plain)
     np.testing.assert_array_equal(read_distance(tmp_path / "first.h5", 16, False), plain)
-    found = read_distance(tmp_path / "first.h5", 16).reshape(SAMPLES, LAYERS, HEADS, 21).astype(float)
+    found = read_distance(tmp_path / "first.h5", 16).reshape(SAMPLES, LAYERS, HEADS, COARSE).astype(float)
     first, kept = written.first.astype(float), written.distance.astype(float) - written.first
     np.testing.assert_allclose(found[..., :16], kept[..., :64].reshape(*kept.shape[:3], 16, 4).sum(-1), atol=1e-6)
     np.testing.assert_allclose(found[..., [16, 18, 19, 20]], kept[..., [64, 66, 67, 68]], atol=1e-6)
     np.testing.assert_allclose(found[..., 17], kept[..., 65] + first.sum(-1), atol=1e-6)
     np.testing.assert_allclose(found.sum(-1), 1, atol=1e-5)
     heads, _ = read_head_features(tmp_path / "first.h5", 16)
-    np.testing.assert_allclose(heads, found.reshape(SAMPLES, -1, 21).mean(0), atol=1e-7)
+    np.testing.assert_allclose(heads, found.reshape(SAMPLES, -1, COARSE).mean(0), atol=1e-7)
     np.testing.assert_array_equal(
         read_head_features(tmp_path / "first.h5", 16, False)[0], read_head_features(path, 16)[0]
     )
@@ -118,7 +120,7 @@ def test_any_number_of_samples_can_be_stored(tmp_path, samples):
     part = Features(all_.distance[:samples], all_.length[:samples], all_.truncated[:samples], all_.sample_ids[:samples])
     write_features(tmp_path / "few.h5", part, {})
     np.testing.assert_array_equal(read_features(tmp_path / "few.h5").distance, part.distance)
-    assert read_distance(tmp_path / "few.h5", 16).shape == (samples, LAYERS * HEADS, 21)
+    assert read_distance(tmp_path / "few.h5", 16).shape == (samples, LAYERS * HEADS, COARSE)
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
@@ -202,8 +204,8 @@ def make(path, **datasets):
         {"input_ids": (5,)},
         {"distance": None},
         {"distance": (5,)},
-        {"distance": (4, 2, 3, 21)},
-        {"distance": (4, 2, 69)},
+        {"distance": (4, 2, 3, COARSE)},
+        {"distance": (4, 2, COLUMNS)},
     ],
 )
 def test_a_file_of_another_kind_is_told_apart(tmp_path, datasets):

@@ -5,14 +5,17 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.types.naming import TYPES, attention_groups, name_types
+from tests.support.planted import WIDTH
 
 
 def centroid(near, special, far, bins=16):
     """A centroid with these shares, spread unevenly over the columns of each group."""
-    row = np.zeros(bins + 5)
+    row = np.zeros(bins + len(SELF_AND_SPECIAL))
     row[0], row[bins] = 0.25 * near, 0.75 * near
-    row[bins + 1 :] = special * np.array([0.5, 0.3, 0.15, 0.05])
+    uneven = np.arange(len(SELF_AND_SPECIAL) - 1, 0, -1.0)
+    row[bins + 1 :] = special * uneven / uneven.sum()
     falling = np.arange(bins - 1, 0, -1.0)
     row[1:bins] = far * falling / falling.sum()
     return row
@@ -28,11 +31,11 @@ CLEAR = {
 
 @pytest.mark.parametrize("bins", [4, 16, 64])
 def test_groups_sum_to_one(bins):
-    features = np.random.default_rng(0).dirichlet(np.ones(bins + 5), size=9)
+    features = np.random.default_rng(0).dirichlet(np.ones(bins + len(SELF_AND_SPECIAL)), size=9)
     groups = attention_groups(features)
     for row, near, special, far in zip(features, groups.near, groups.special, groups.far, strict=True):
         assert near == pytest.approx(row[0] + row[bins])
-        assert special == pytest.approx(sum(row[-4:]))
+        assert special == pytest.approx(sum(row[bins + 1 :]))
         assert far == pytest.approx(sum(row[1:bins]))
         assert near + special + far == pytest.approx(1)
 
@@ -48,7 +51,7 @@ def test_clear_patterns_get_their_names_in_any_order(order):
 def test_total_and_margin_are_those_of_brute_force():
     rng = np.random.default_rng(1)
     for _ in range(50):
-        centroids = rng.dirichlet(np.full(21, 0.4), size=4)
+        centroids = rng.dirichlet(np.full(WIDTH, 0.4), size=4)
         scores = []
         for row in centroids:
             near, special = row[0] + row[16], row[17:].sum()

@@ -17,14 +17,16 @@ _CLS = FINE_BINS + SELF_AND_SPECIAL.index("cls")
 
 
 def head_features(
-    features: Shaped[np.ndarray, "*any 69"], distance_bins: int, first: Shaped[np.ndarray, "*any 69"] | None = None
-) -> Shaped[np.ndarray, "*any {distance_bins}+5"]:
+    features: Shaped[np.ndarray, f"*any {COLUMNS}"],
+    distance_bins: int,
+    first: Shaped[np.ndarray, f"*any {COLUMNS}"] | None = None,
+) -> Shaped[np.ndarray, "*any column"]:
     """Bring stored features to a number of distance bins.
 
     features: shares, as extraction stores them.
     distance_bins: N, a divisor of 64.
     first:    the part of each share that goes to the first token, where that is to count as `[CLS]`.
-    returns   in the dtype given: bins, self, cls, sep, comma, period.
+    returns   in the dtype given: the bins, and `SELF_AND_SPECIAL`.
     """
     if FINE_BINS % distance_bins:
         raise ValueError(f"{distance_bins} distance bins do not divide the {FINE_BINS} that are stored")
@@ -53,7 +55,7 @@ class Groups:
 def attention_groups(features: np.ndarray) -> Groups:
     """Sum head features into near, special and far.
 
-    features: [n, N + 5] distance features: bins 0..N-1, self, cls, sep, comma, period. The
+    features: [n, column] distance features: bins 0..N-1, and `SELF_AND_SPECIAL`. The
         width of bin 0, and so what near covers, depends on N: compare groups only for equal N.
     """
     features = features.astype(float)
@@ -77,7 +79,7 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
     return not any((of_sample == cls).any() for of_sample in kinds)
 
 
-def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, "sample query 69"]:
+def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample query {COLUMNS}"]:
     """The column in which the attention of each query to the first token is stored, one-hot.
 
     kinds: of the tokens of each sample, [token]; rows of queries beyond a sample's length are zero.
@@ -93,6 +95,6 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, "sample qu
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """What `reducer.DistanceFeatures` read: features, and their parts that go to the first token, if these were read.
 
-    read: [..., 69], or [..., 2 x 69].
+    read: [..., column], or [..., 2 x column].
     """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None

@@ -90,10 +90,10 @@ class FusedReader:
         self._masks: dict[int, tuple[Tensor, bool | None]] = {}
 
     def __call__(self, layer: Layer) -> tuple[Tensor, Tensor] | None:
-        """The head outputs [sample, head, token, channel] and features [sample, head, 69] float32 of one layer.
+        """The head outputs [sample, head, token, channel] and features [sample, head, column] float32 of one layer.
 
         Outputs of padding are zero. After the features stand, where they are wanted, the parts of each that go to the
-        first token: [sample, head, 2 x 69]. None where the kernel does not apply to the layer.
+        first token: [sample, head, 2 x column]. None where the kernel does not apply to the layer.
         """
         query, key, value = layer.query, layer.key, layer.value
         if query.dtype not in _LEADING_BITS or query.shape[-1] > _LARGEST_HEAD or query.shape[-1] != value.shape[-1]:

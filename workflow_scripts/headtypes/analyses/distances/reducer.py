@@ -22,11 +22,11 @@ _TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, to
 
 
 class DistanceFeatures(PerSample):
-    """A reducer whose result is the distance features, [sample, layer, head, 69] float32; each row sums to one.
+    """A reducer whose result is the distance features, [sample, layer, head, column] float32; each row sums to one.
 
     kinds: one array per encoded sample, kinds of its tokens [token].
     first: whether the part of each feature that goes to the first token is wanted as well; then the result is
-        [sample, layer, head, 2 x 69], the features and after them these parts (`columns.split`).
+        [sample, layer, head, 2 x column], the features and after them these parts (`columns.split`).
 
     of:    what is summed, weights or norms.
 
@@ -97,7 +97,7 @@ class Buckets:
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
     special:  [sample, key, 4] one-hot kind of the special tokens.
     column:   [length + key - query, 65] one-hot column of an ordinary key: its fine bin, or self.
-    first:    [sample, query, 69] one-hot column of the first token, if it is wanted, else None.
+    first:    [sample, query, column] one-hot column of the first token, if it is wanted, else None.
     """
 
     def __init__(self, group: Group, kinds: list[np.ndarray], device: torch.device, first: bool):

@@ -37,13 +37,13 @@ class Features:
     norms, norms_first: the same of norms instead of weights (`attention.norms`), if they were read, else None.
     """
 
-    distance: Float32[np.ndarray, "sample layer head 69"]
+    distance: Float32[np.ndarray, f"sample layer head {COLUMNS}"]
     length: np.ndarray
     truncated: np.ndarray
     sample_ids: list[str]
-    first: Float32[np.ndarray, "sample layer head 69"] | None = None
-    norms: Float32[np.ndarray, "sample layer head 69"] | None = None
-    norms_first: Float32[np.ndarray, "sample layer head 69"] | None = None
+    first: Float32[np.ndarray, f"sample layer head {COLUMNS}"] | None = None
+    norms: Float32[np.ndarray, f"sample layer head {COLUMNS}"] | None = None
+    norms_first: Float32[np.ndarray, f"sample layer head {COLUMNS}"] | None = None
 
 
 def write_features(path: str | Path, features: Features, provenance: dict) -> None:
@@ -136,7 +136,7 @@ def has_first_token(path: str | Path) -> bool:
 
 
 def read_distance(path: str | Path, distance_bins: int, first_token: bool = True, of: Of = "weights") -> np.ndarray:
-    """Read the distance features of every sample: [sample, head, N + 5] float32, heads layer by layer.
+    """Read the distance features of every sample: [sample, head, column] float32, heads layer by layer.
 
     first_token: whether the first token counts as `[CLS]` where its attention is stored on its own.
     of:          whether they are those of weights or of norms.
@@ -156,7 +156,7 @@ def read_distance(path: str | Path, distance_bins: int, first_token: bool = True
 def read_head_features(
     path: str | Path, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Read the head features, the means over the samples: [head, N + 5] float64; and (layers, heads)."""
+    """Read the head features, the means over the samples: [head, column] float64; and (layers, heads)."""
     with _opened(path) as file:
         shape = file["distance"].shape[1:3]
     return read_distance(path, distance_bins, first_token, of).mean(0, dtype=np.float64), shape

@@ -17,7 +17,7 @@ from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS
 from headtypes.models.records import ModelRecord
 
-_CLS, _SEP, _COMMA, _PERIOD = range(1, 1 + len(SPECIAL_KINDS))
+_CLS, _SEP, _COMMA, _PERIOD = (1 + SPECIAL_KINDS.index(kind) for kind in ("cls", "sep", "comma", "period"))
 # What is summed over the rows: what the columns are made of, the number of rows that may look at the next token, and of
 # those of `[CLS]` that may look at another token.
 _SUMS = (

@@ -55,7 +55,7 @@ def compare_clusterings(
 ) -> Choice:
     """Cluster heads by every method of `methods.METHODS`, into 2 to 8 clusters, from 4, 8, 16 and 32 distance bins.
 
-    distance: [sample, head, 69] distance features as they are stored, heads by layer.
+    distance: [sample, head, column] distance features as they are stored, heads by layer.
     distance_bins: a divisor of 64, compared with those four; gap, stability and `best` are measured for it alone.
     scale: as in `clustering.cluster_heads`; silhouettes and gaps are then those of the scaled features.
     restarts: of k-means on all heads; other methods, and fits to halves and references, have fewer (`_DIVISORS`).

@@ -58,7 +58,7 @@ class Naming:
 def name_types(centroids: np.ndarray) -> Naming:
     """Name clusters by what their centroids look at.
 
-    centroids: [k, N + 5], mean distance features (unscaled) of each cluster's heads.
+    centroids: [k, column], mean distance features (unscaled) of each cluster's heads.
 
     For k = 4 the names of Guan et al. 2020, section 4. They go to the clusters by the one-to-one assignment
     with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),

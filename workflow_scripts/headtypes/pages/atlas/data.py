@@ -109,7 +109,7 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
 
 
 def numbers_on(task: str, features: np.ndarray, distance_bins: int, first_token: bool) -> dict:
-    """The distance features of every head, [head, distance_bins + 5], and what each is called.
+    """The distance features of every head, [head, column], and what each is called.
 
     first_token: whether the bucket of `[CLS]` holds the attention to the first token.
     """

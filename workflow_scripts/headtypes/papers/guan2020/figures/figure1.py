@@ -57,7 +57,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 
     maps:     of a sample of some 25 tokens; of more than that, not every one has its label. All maps of a row have the
         same tokens, so they stand beside the first and below the last.
-    features: [layer * head, N + 5] head features: bins 0..N-1, self, cls, sep, comma, period.
+    features: [layer * head, column] head features: bins 0..N-1, and `SELF_AND_SPECIAL`.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
     height = _BLOCK * -(-len(labels) // _BESIDE) + _FOOT
