@@ -39,7 +39,7 @@ def place(tmp_path_factory) -> Workplace:
     ours = place.folder / "workflow_scripts/headtypes/papers/nobody2030"
     shutil.copytree(PAPER, ours, ignore=shutil.ignore_patterns("__pycache__", "*.yaml"))
     shutil.copy(PAPER / "nobody2030.yaml", place.folder / "reference")
-    lines = place.text(REGISTRY).replace("CLARK2019)", "CLARK2019, NOBODY2030)")
+    lines = place.text(REGISTRY).replace("KOBAYASHI2020)", "KOBAYASHI2020, NOBODY2030)")
     imported = "from headtypes.papers.nobody2030.paper import NOBODY2030\n"
     place.write({REGISTRY: lines.replace("from headtypes.papers.paper", f"{imported}from headtypes.papers.paper")})
     return place

@@ -1,0 +1,96 @@
+"""Special tokens by weights and by norms, on every task on which norms were read, and the verdicts on the claims."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.distances.columns import FINE_BINS, SELF_AND_SPECIAL
+from headtypes.analyses.distances.results import SHARES, read_features
+from headtypes.core.statistics import RESAMPLES, resampled_means
+from headtypes.papers import comparison
+from headtypes.papers.comparison import (
+    HOW_CLAIMS_ARE_JUDGED,
+    HOW_CLAIMS_ARE_KNOWN,
+    Subject,
+    comparison_table,
+    subject_parts,
+    tidy_table,
+    value_row,
+)
+from headtypes.papers.kobayashi2020.claims import Kobayashi2020, Shares, claim
+from headtypes.papers.paper import Compared
+from headtypes.papers.quantities import Measured
+
+KEYS = ["model", "task"]
+KINDS = {"special": ("cls", "sep"), "punctuation": ("comma", "period")}
+_NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
+
+Key = tuple[str, str]
+
+
+def compare_files(features: Mapping[Key, str | Path], published: Kobayashi2020, *, seed: int) -> Compared:
+    """Judge the paper's claims on feature files, by model and task; seed: of the samples drawn for the intervals."""
+    quantities = {key: collect_shares(path, published, seed) for key, path in features.items()}
+    theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
+    subjects = []
+    for key, ours in quantities.items():
+        samples = int(ours["n_samples"].value)
+        values = [
+            value_row("layers", name, _words(name), measured, None, published)
+            for name, measured in ours.by_name.items()
+            if name.startswith("layer.")
+        ]
+        names = dict(zip(KEYS, key, strict=True)) | {"n_samples": samples}
+        subjects.append(Subject(names, claim, ours, theirs, values))
+    table = comparison_table(subjects, [*KEYS, *comparison.COLUMNS, "doubtful", "n_samples"])
+    introduction = [
+        f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
+        "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "
+        "by weights, and by the norms of what tokens hand over. Intervals are over samples. "
+        f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED}",
+    ]
+    page = comparison.comparison_page(
+        "Beside Kobayashi et al. 2020", introduction, table, KEYS, claim, published, _section
+    )
+    return Compared(tidy_table(quantities, KEYS), table, page)
+
+
+def collect_shares(path: str | Path, published: Kobayashi2020, seed: int) -> Shares:
+    """Shares of all heads, in percent, by kind of token and by what is summed; and of each layer, without interval."""
+    features = read_features(path)
+    by_name, values, columns = {}, {}, []
+    for of, (name, _) in SHARES.items():
+        shares = getattr(features, name)
+        for kind, tokens in KINDS.items():
+            chosen = [FINE_BINS + SELF_AND_SPECIAL.index(token) for token in tokens]
+            by_layer = 100 * shares[..., chosen].sum(axis=-1, dtype=float).mean(axis=-1)
+            by_name[f"{kind}.{of}"] = len(columns)
+            columns.append(by_layer.mean(axis=1))
+            layers = enumerate(by_layer.mean(axis=0), start=1)
+            values |= {f"layer.{layer}.{kind}.{of}": Measured(float(value)) for layer, value in layers}
+    of_samples = np.stack(columns, axis=1)
+    sizes = np.ones(len(of_samples))
+    means = resampled_means(of_samples, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
+
+    def interval(weights: Mapping[str, float]) -> Measured:
+        vector = np.zeros(len(columns))
+        for name, weight in weights.items():
+            vector[by_name[name]] = weight
+        value = float(of_samples.mean(axis=0) @ vector)
+        return Measured(value) if means is None else Measured.drawn(value, means @ vector, sizes)
+
+    measured = {name: interval({name: 1.0}) for name in by_name} | values | {"n_samples": Measured(len(sizes))}
+    return Shares(measured, interval, otherwise=_NO_SPECIAL, published=published)
+
+
+def _words(name: str) -> str:
+    _, layer, kind, of = name.split(".")
+    return f"percent of {of} that {kind} tokens get, layer {layer}"
+
+
+def _section(model: str, task: str, rows: pd.DataFrame) -> Iterator[str]:
+    yield f"## {model}, {task}"
+    yield f"{int(rows['n_samples'].iloc[0]):,} samples."
+    yield from subject_parts(rows)
