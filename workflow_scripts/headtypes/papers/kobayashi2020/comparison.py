@@ -38,9 +38,9 @@ def compare_files(features: Mapping[Key, str | Path], published: Kobayashi2020, 
     for key, ours in quantities.items():
         samples = int(ours["n_samples"].value)
         values = [
-            value_row("layers", name, _words(name), measured, None, published)
+            value_row(*_said(name), measured, None, published)
             for name, measured in ours.by_name.items()
-            if name.startswith("layer.")
+            if name != "n_samples"
         ]
         names = dict(zip(KEYS, key, strict=True)) | {"n_samples": samples}
         subjects.append(Subject(names, claim, ours, theirs, values))
@@ -85,9 +85,11 @@ def collect_shares(path: str | Path, published: Kobayashi2020, seed: int) -> Sha
     return Shares(measured, interval, otherwise=_NO_SPECIAL, published=published)
 
 
-def _words(name: str) -> str:
-    _, layer, kind, of = name.split(".")
-    return f"percent of {of} that {kind} tokens get, layer {layer}"
+def _said(name: str) -> tuple[str, str, str]:
+    """Where a value stands on the page, its id, and what it is."""
+    *layer, kind, of = name.split(".")
+    words = f"percent of {of} that {kind} tokens get"
+    return ("by layer", name, f"{words}, layer {layer[1]}") if layer else ("all layers", name, words)
 
 
 def _section(model: str, task: str, rows: pd.DataFrame) -> Iterator[str]:
