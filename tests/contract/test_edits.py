@@ -402,6 +402,7 @@ SWAPS = {
         "measure_stability": 10,
         "measure_confidence": 10,
         "choose_clustering": 9,
+        "compare_with_paper": 1,
     },
 }
 

@@ -170,7 +170,7 @@ def test_a_spec_that_leaves_out_what_the_script_uses_is_not_as_promised(mistaken
 
 
 def test_a_spec_with_more_than_the_script_uses_is_not_as_promised(mistaken):
-    expected = {"measure_stability": 10, "choose_clustering": 9}
+    expected = {"measure_stability": 10, "choose_clustering": 9, "compare_with_paper guan2020": 1}
     assert leaf_rows()["stability/models"]["spec"] == expected
     assert changed_specs(mistaken, "stability/models") == {"cluster_heads": 10, "measure_confidence": 10, **expected}
 

@@ -68,8 +68,9 @@ def test_after_kills_nothing_is_lost_and_nothing_stale(undisturbed, needs, tmp_p
         played.play(2, choices, references)
     assert played.counts["kills"] == 2
     assert played.found == []
-    # Each kill on the other host holds back the next run here, which says what to delete.
-    assert played.counts["refused"] >= (1 if hosts else 0)
+    # Each kill on the other host holds back the next run here, which says what to delete. Of two runs that begin side
+    # by side, the one that is left may have ended before.
+    assert played.counts["refused"] >= (way == "node")
 
 
 def test_a_power_cut_takes_nothing_by_which_an_edit_is_noticed(undisturbed, needs, tmp_path):

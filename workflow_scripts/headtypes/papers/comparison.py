@@ -20,7 +20,7 @@ NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 
 HOW_CLAIMS_ARE_JUDGED = (
     "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open "
-    "where the limit lies inside the interval; where the paper can be read in several ways, it does so under each of "
+    "where the limit lies inside the interval; where the paper can be read in several ways, it does so in each of "
     "them or is open. Without an interval the value itself decides, and nothing says how surely. Many claims are "
     "judged at once, so that some may be decided by chance: *corrected* is the verdict after Holm's procedure over all "
     "claims of the section that have an interval, and p the p-value of the limit, before and after. A claim without "
