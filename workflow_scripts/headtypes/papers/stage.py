@@ -1,7 +1,10 @@
 """The comparison with each paper."""
 
+from collections.abc import Callable
+
 from headtypes.analyses.stage import Plan, stage
 from headtypes.core.results import Result
+from headtypes.papers.paper import Paths
 from headtypes.papers.registry import PAPERS
 
 
@@ -11,27 +14,33 @@ def compare_with_paper(plan: Plan, paper: str) -> dict:
     return {"paper": paper, **PAPERS[paper].spec(plan)}
 
 
-RESULTS = (
-    Result(
-        "results/{paper}/comparison.{csv,md,html}",
-        "compare_with_paper",
-        "the claims and values of a paper beside those found",
-        of=lambda plan: [{"paper": name} for name in PAPERS],
-        section="To read first",
-        content="the values and claims of a paper next to ours, for every "
-        + "; ".join(f"{paper.judged} (`{paper.name}`)" for paper in PAPERS.values())
-        + ", with intervals and verdicts; `basis` tells claims in words (`stated`) from those that are `inferred` or "
-        "`from_table`; `p`, `p_holm` and `verdict_holm`: "
-        "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number; in "
-        "`clark2019`, rows without a task are claims about a kind of task that the model does not read",
-    ),
-    Result(
-        "results/{paper}/quantities.csv",
-        "compare_with_paper",
-        "the claims and values of a paper beside those found",
-        of=lambda plan: [{"paper": name} for name in PAPERS],
-        section="To read first",
-        content="the quantities that its claims are judged on: what they are of, quantity, value, and the ends of its "
-        "interval",
-    ),
-)
+def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
+    """What is written of each paper that there is something to compare with; paths: gives those of all results."""
+
+    def compared(plan: Plan) -> list[dict[str, str]]:
+        return [{"paper": name} for name, paper in PAPERS.items() if paper.inputs(plan, paths())]
+
+    return (
+        Result(
+            "results/{paper}/comparison.{csv,md,html}",
+            "compare_with_paper",
+            "the claims and values of a paper beside those found",
+            of=compared,
+            section="To read first",
+            content="the values and claims of a paper next to ours, for every "
+            + "; ".join(f"{paper.judged} (`{paper.name}`)" for paper in PAPERS.values())
+            + ", with intervals and verdicts; `basis` tells claims in words (`stated`) from those that are `inferred` "
+            "or `from_table`; `p`, `p_holm` and `verdict_holm`: "
+            "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number; in "
+            "`clark2019`, rows without a task are claims about a kind of task that the model does not read",
+        ),
+        Result(
+            "results/{paper}/quantities.csv",
+            "compare_with_paper",
+            "the claims and values of a paper beside those found",
+            of=compared,
+            section="To read first",
+            content="the quantities that its claims are judged on: what they are of, quantity, value, and the ends of "
+            "its interval",
+        ),
+    )

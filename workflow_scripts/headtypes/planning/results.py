@@ -11,7 +11,9 @@ from headtypes.planning.stages.overview import atlas, joined, summary
 
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
-    *(result for module in (summary, atlas, papers, joined) for result in module.RESULTS),
+    *(result for module in (summary, atlas) for result in module.RESULTS),
+    *papers.results(lambda: paths),
+    *joined.RESULTS,
     *(result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results),
     *(result for module in (attention, models, tasks, training) for result in module.RESULTS),
 )
