@@ -22,7 +22,7 @@ include: "rules/training.smk"  # models fine-tuned from others, where the config
 include: "rules/attention.smk"  # maps of attention, and mean head outputs
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
 include: "rules/surface.smk"  # what single heads look at: positions and kinds of tokens
-include: "rules/divergence.smk"  # how differently heads attend, and the heads in the plane
+include: "rules/divergence.smk"  # how differently heads attend, and the heads in two dimensions
 include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
 include: "rules/types.smk"  # types of heads and their stability
@@ -34,7 +34,7 @@ include: "rules/papers.smk"  # what each paper published beside what was found, 
 include: "rules/guan2020.smk"  # the paper's tables and figures
 include: "rules/clark2019.smk"  # the second paper's figures
 include: "rules/language.smk"  # its tables, and its figure of what heads find
-include: "rules/joined.smk"  # every type of the first paper in every analysis, beside random heads
+include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model
 
@@ -54,7 +54,7 @@ onstart:
 onsuccess:
     # A job on a cluster's node is a process that ends well, too.
     if workflow.is_main_process:
-        forget_joined(folder_of_results())
+        forget_merged(folder_of_results())
         remember_config(plan.config, folder_of_results())
 
 
@@ -75,6 +75,6 @@ rule all:
         rules.guan2020.input,
         rules.clark2019.input,
         rules.language.input,
-        rules.joined.input,
+        rules.compared_types.input,
         rules.summary.input,
         rules.atlas.input,

@@ -73,26 +73,26 @@ use rule job as plot_gradients with:
         **identity("plot_gradients"),
 
 
-use rule job as plot_plane with:
+use rule job as plot_divergence with:
     input:
         **keyed(
-            "plot_plane",
+            "plot_divergence",
             relations=each(paths.RELATIONS_BEST, lambda model, task: plan.files_of(RELATIONS, model), "task"),
             coreference=each(paths.COREFERENCE, lambda model, task: plan.files_of(COREFERENCE, model), "task"),
         ),
-        plane=paths.PLANE,
-        fit=paths.PLANE_FIT,
+        projection=paths.PROJECTION,
+        fit=paths.PROJECTION_FIT,
         surface=paths.SURFACE,
         partition=of(paths.PARTITION, plan.shown_partition),
         reference=REFERENCE["clark2019"],
     output:
         **figure("results/clark2019/{model}/{task}/figure6", "clark_figure6", "6", "heads by their distances", OF_CLARK),
     log:
-        "logs/plot_plane/{model}/{task}.log",
+        "logs/plot_divergence/{model}/{task}.log",
     benchmark:
         "results/clark2019/{model}/{task}/figure6.benchmark.tsv"
     params:
-        **identity("plot_plane"),
+        **identity("plot_divergence"),
 
 
 rule clark2019:
@@ -101,4 +101,4 @@ rule clark2019:
         of_each(rules.plot_examples.output.png, plan.texts),
         of_each(rules.plot_surface.output.png_2, plan.texts),
         of_each(rules.plot_gradients.output.png, plan.gradients),
-        of_each(rules.plot_plane.output.png, plan.texts),
+        of_each(rules.plot_divergence.output.png, plan.texts),

@@ -31,7 +31,7 @@ from headtypes.planning.tools.history import remember_config, remember_shards, r
 from headtypes.planning.plan import Plan
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.results import paths
-from headtypes.planning.provenance import contents_of, forget_joined, results_folder, shards_of
+from headtypes.planning.provenance import contents_of, forget_merged, results_folder, shards_of
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.overview import summary
 from headtypes.planning.stages.registry import STAGES
@@ -165,9 +165,9 @@ def result_of(rule, wildcards):
 
 
 def parts_of(whole, shard):
-    """The shards that the first output of the rule `whole` is joined from, which the rule `shard` makes.
+    """The shards that the first output of the rule `whole` is merged from, which the rule `shard` makes.
 
-    A result does not depend on their number, so one that exists keeps the number it was joined from; a new one takes
+    A result does not depend on their number, so one that exists keeps the number it was merged from; a new one takes
     that of the config. If one job does all the work, there are no shards.
     """
 

@@ -1,4 +1,4 @@
-# How differently heads attend, and the heads in the plane (Clark et al. 2019, section 6).
+# How differently heads attend, and the heads in two dimensions (Clark et al. 2019, section 6).
 
 
 use rule job as measure_divergence_shard with:
@@ -34,16 +34,16 @@ use rule job as project_heads with:
     input:
         divergence=paths.DIVERGENCE,
     output:
-        plane=paths.PLANE,
-        fit=paths.PLANE_FIT,
+        projection=paths.PROJECTION,
+        fit=paths.PROJECTION_FIT,
     log:
         "logs/project_heads/{model}/{task}.log",
     benchmark:
-        "results/divergence/{model}/{task}.plane.benchmark.tsv"
+        "results/divergence/{model}/{task}.projection.benchmark.tsv"
     params:
         **identity("project_heads"),
 
 
 rule divergence:
     input:
-        of_each(paths.PLANE, plan.texts),
+        of_each(paths.PROJECTION, plan.texts),

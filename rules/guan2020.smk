@@ -85,7 +85,7 @@ use rule job as plot_projection with:
         places=paths.EMBEDDING,
         partition=paths.PARTITION,
     output:
-        **figure("results/guan2020/{model}/{partition}/figure2", "figure2", "2", "heads in the plane"),
+        **figure("results/guan2020/{model}/{partition}/figure2", "figure2", "2", "heads in two dimensions"),
     log:
         "logs/plot_projection/{model}/{partition}.log",
     benchmark:

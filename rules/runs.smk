@@ -61,10 +61,10 @@ def prepare_dag(prepare=workflow._prepare_dag, **settings):
 
 
 def build_dag(build=workflow._build_dag):
-    """Build the DAG and, if this is a run, join those of the directory before Snakemake looks for locks in it."""
+    """Build the DAG and, if this is a run, attach it to the directory before Snakemake looks for locks in it."""
     build()
     if is_run():
-        locks.join_run()
+        locks.attach_run()
 
 
 # Before Snakemake locks the directory, nothing else tells a run from a dry run or from --lint.

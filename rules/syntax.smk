@@ -62,7 +62,7 @@ use rule job as train_probes with:
         **identity("train_probes", lambda wildcards: plan.files.of_vectors()),
 
 
-use rule job as probe_types with:
+use rule job as train_type_probes with:
     input:
         model=paths.MODEL,
         training=paths.TRAINING_ROWS,
@@ -71,11 +71,11 @@ use rule job as probe_types with:
     output:
         probes=paths.PROBES_OF_TYPES,
     log:
-        "logs/probe_types/{model}/{task}/{partition}.log",
+        "logs/train_type_probes/{model}/{task}/{partition}.log",
     benchmark:
         "results/probes/{model}/{task}/{partition}.benchmark.tsv"
     params:
-        **identity("probe_types"),
+        **identity("train_type_probes"),
 
 
 use rule job as measure_probes with:

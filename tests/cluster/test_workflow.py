@@ -11,7 +11,7 @@ from tests.workflow.replay import differences
 
 pytestmark = pytest.mark.cluster
 
-JOINED = ("provenance/ablation/tiny/animals-kmeans-k4/", "provenance/features/tiny/")
+MERGED = ("provenance/ablation/tiny/animals-kmeans-k4/", "provenance/features/tiny/")
 TABLES = "results/guan2020/table2.csv"
 # As a user would set them, but for the memory, which is too little at first.
 LITTLE_MEMORY = ["--set-resources", "prepare_windows:mem_mb=200 * 8 ** (attempt - 1)"]
@@ -62,7 +62,7 @@ def test_shards_of_which_some_fail_in_every_way_make_the_tables_of_one_job(slurm
     assert not cluster_workdir.states_of("evaluate_shard")
     assert set(slurm.states().values()) <= set(ENDED)
 
-    # What is on record says besides from how many shards they were joined.
+    # What is on record says besides from how many shards they were merged.
     differing = differences(workdir.path / "results", cluster_workdir.path / "results")
-    assert [file for file in differing if not file.startswith(JOINED)] == []
+    assert [file for file in differing if not file.startswith(MERGED)] == []
     assert (cluster_workdir.path / TABLES).exists()

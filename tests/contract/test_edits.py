@@ -42,7 +42,7 @@ WITHOUT_SPEC = {
     "probes/vectors/file": {("train_probes", "trained", "bank"): "input"},
     "detectors/models": {
         **dict.fromkeys([("measure_detectors", "packed"), ("tabulate_detectors", "packed")], "new"),
-        **dict.fromkeys([("join_types", "packed", "asked-kmeans-k4"), ("write_atlas", "packed")], "input"),
+        **dict.fromkeys([("compare_types", "packed", "asked-kmeans-k4"), ("write_atlas", "packed")], "input"),
     },
     "export/full_attention": dict.fromkeys(
         [("measure_reach", "packed", "asked"), ("export_full_attention", "packed", "asked-kmeans-k4")], "new"
@@ -82,7 +82,7 @@ def test_edited_leaves_schedule_what_depends_on_them_and_nothing_else(place, fin
     with place.configured(config):
         after = planned_jobs(place.folder)
     specs = all_specs(config)
-    # A shard has the spec of what is joined from it.
+    # A shard has the spec of what is merged from it.
     of_shards = {job.key for job in after if job.rule.endswith("_shard")}
     planned = {job.key: ast.literal_eval(job.parameter("spec")) for job in after if job.key not in of_shards}
     assert planned == {key: specs[key] for key in planned}
@@ -376,7 +376,7 @@ SWAPS = {
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
         "write_atlas": 3,
-        "join_types": 4,
+        "compare_types": 4,
         "plot_controls": 3,
     },
     ("conditions/mixed/dense", "conditions/mixed/2-3"): {
@@ -416,7 +416,7 @@ def test_two_values_that_change_places_are_noticed(place):
 
 
 def test_what_is_new_is_made_in_shards_and_what_is_there_stays(place):
-    """Nor does it matter how many shards another result was joined from."""
+    """Nor does it matter how many shards another result was merged from."""
     config = edited(place.config, "jobs/shards", 3)
     config["models"]["more"] = {**config["models"]["tuned+1.0"], "evaluate": None}
     config["select"]["models"] = [*config["select"]["models"], "more"]
@@ -429,17 +429,17 @@ def test_what_is_new_is_made_in_shards_and_what_is_there_stays(place):
     assert not [job for job in scheduled if job.rule.startswith("evaluate")]
 
 
-@pytest.mark.parametrize(("joined_from", "configured"), [(1, 4), (4, 1)])
-def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(place, tmp_path, joined_from, configured):
+@pytest.mark.parametrize(("merged_from", "configured"), [(1, 4), (4, 1)])
+def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(place, tmp_path, merged_from, configured):
     """The first one has deleted the result and its record, from which the run knows the number."""
     place = Workplace(shutil.copytree(place.folder, tmp_path / "finished"), place.config)
     result, record = "results/features/base/squad.h5", "results/provenance/features/base/squad.h5.json"
-    place.write({record: json.dumps({**json.loads(place.text(record)), "shards": joined_from})})
-    shards = [f"results/shards/features/base/squad/{shard}-of-{joined_from}.h5" for shard in range(joined_from)]
+    place.write({record: json.dumps({**json.loads(place.text(record)), "shards": merged_from})})
+    shards = [f"results/shards/features/base/squad/{shard}-of-{merged_from}.h5" for shard in range(merged_from)]
     with place.configured({**place.config, "jobs": {"shards": configured}}):
         _touch(place, shards)
         take_as_made(place.folder)
-        # As Snakemake has taken them for joined.
+        # As Snakemake has taken them for merged.
         _touch(place, shards)
         for path in (result, record):
             (place.folder / path).unlink()
@@ -447,7 +447,7 @@ def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(pl
         command += ["--allowed-rules", "extract_features", "--target-jobs", "extract_features:model=base,task=squad"]
         run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    assert [path for path in re.findall(r"[^\s,]+", run.stdout) if "/shards/" in path] == shards * (joined_from > 1)
+    assert [path for path in re.findall(r"[^\s,]+", run.stdout) if "/shards/" in path] == shards * (merged_from > 1)
 
 
 def test_a_job_on_a_node_does_not_take_itself_for_a_run_that_has_ended_well(tmp_path):

@@ -18,7 +18,7 @@ ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 
 SINGLE_HEADS = dict.fromkeys(
     (
         *("measure_surface", "measure_divergence", "project_heads", "measure_gradients", "map_examples"),
-        *("plot_surface", "plot_plane", "plot_gradients", "plot_examples"),
+        *("plot_surface", "plot_divergence", "plot_gradients", "plot_examples"),
     ),
     1,
 )
@@ -33,7 +33,7 @@ EVALUATED = {
     "plot_curves": 1,
 }
 # Of each partition of a model of whose heads more is measured.
-JOINED = {"join_types": 1, "plot_joined": 1}
+COMPARED_TYPES = {"compare_types": 1, "plot_compared_types": 1}
 # What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
 SUMMARIES = {
     "measure_intervals": 1,
@@ -43,8 +43,8 @@ SUMMARIES = {
     GUAN: 1,
     "tabulate_models": 1,
     "plot_models": 1,
-    "join_types": 1,
-    "plot_joined": 1,
+    "compare_types": 1,
+    "plot_compared_types": 1,
     "write_summary": 1,
     "write_atlas": 1,
 }
@@ -83,7 +83,7 @@ ADDED = {
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED, **JOINED},
+            "new": {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED, **COMPARED_TYPES},
             "own": of(
                 "tabulate_stability",
                 "tabulate_ablations",
@@ -104,7 +104,7 @@ ADDED = {
                 "sample_questions": 1,
                 **ANSWERED,
                 **EVALUATED,
-                **JOINED,
+                **COMPARED_TYPES,
             },
             "own": of(
                 "tabulate_stability",
@@ -152,13 +152,13 @@ ADDED = {
                 "measure_relations": 1,
                 "train_probes": 1,
                 "measure_probes": 1,
-                "probe_types": 1,
+                "train_type_probes": 1,
                 "tabulate_relations": 1,
                 "tabulate_probes": 1,
                 "map_sentences": 1,
                 "plot_sentences": 1,
                 CLARK: 1,
-                **JOINED,
+                **COMPARED_TYPES,
             },
             "own": of("write_summary", "write_atlas"),
         },
@@ -177,7 +177,7 @@ ADDED = {
                 "map_sentences": 1,
                 "plot_sentences": 1,
                 CLARK: 1,
-                **JOINED,
+                **COMPARED_TYPES,
             },
             "own": of("write_summary", "write_atlas"),
         },
@@ -191,7 +191,7 @@ ADDED = {
                 **READ,
                 **SINGLE_HEADS,
                 CLARK: 1,
-                **times(2, JOINED),
+                **times(2, COMPARED_TYPES),
             },
             "own": of(
                 "tabulate_stability",
@@ -220,7 +220,7 @@ ADDED = {
                 **SINGLE_HEADS,
                 **ANSWERED,
                 **EVALUATED,
-                **JOINED,
+                **COMPARED_TYPES,
             },
             "own": of(
                 "tabulate_stability",
@@ -247,7 +247,7 @@ ADDED = {
                 **READ,
                 **ANSWERED,
                 **EVALUATED,
-                **JOINED,
+                **COMPARED_TYPES,
             },
             "own": of(
                 "tabulate_stability",
@@ -268,10 +268,10 @@ ADDED = {
                 "plot_controls",
                 "tabulate_ablations",
                 GUAN,
-                "join_types",
+                "compare_types",
                 "write_atlas",
             ),
-            "follow": {"plot_joined": 1, "write_summary": 1},
+            "follow": {"plot_compared_types": 1, "write_summary": 1},
         },
     ),
     "a condition without a control": (
@@ -305,14 +305,19 @@ ADDED = {
     "a k": (
         {"clustering": {"k": [4, 5]}},
         {
-            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models"), **times(2, JOINED)},
+            "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models"), **times(2, COMPARED_TYPES)},
             "own": {**of("tabulate_stability", GUAN, "write_summary"), "write_atlas": 2},
         },
     ),
     "a method": (
         {"clustering": {"methods": ["kmeans", "gmm"]}},
         {
-            "new": {**times(3, CLUSTERED), **EVALUATED, **of("tabulate_models", "plot_models"), **times(2, JOINED)},
+            "new": {
+                **times(3, CLUSTERED),
+                **EVALUATED,
+                **of("tabulate_models", "plot_models"),
+                **times(2, COMPARED_TYPES),
+            },
             "own": {
                 **of("tabulate_stability", "tabulate_ablations", GUAN, "write_summary"),
                 "write_atlas": 2,
@@ -322,7 +327,7 @@ ADDED = {
     "an imported partition": (
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
-            "new": {"import_partition": 1, **EVALUATED, **FIGURES, **JOINED},
+            "new": {"import_partition": 1, **EVALUATED, **FIGURES, **COMPARED_TYPES},
             "own": of("tabulate_ablations", GUAN, "write_summary", "write_atlas"),
         },
     ),
@@ -339,7 +344,7 @@ ADDED = {
     ),
     "a model whose heads are tested": (
         {"detectors": {"models": ["two"]}},
-        {"new": {"measure_detectors": 1, "tabulate_detectors": 1, **JOINED}, "own": {"write_atlas": 1}},
+        {"new": {"measure_detectors": 1, "tabulate_detectors": 1, **COMPARED_TYPES}, "own": {"write_atlas": 1}},
     ),
 }
 CHANGED = {
@@ -370,7 +375,7 @@ CHANGED = {
                 "export_heads": 3,
                 **EVALUATED,
                 **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
-                **times(2, JOINED),
+                **times(2, COMPARED_TYPES),
                 "write_summary": 1,
             },
         },
@@ -394,7 +399,7 @@ CHANGED = {
                 "evaluate_curves": 1,
                 "measure_gradients": 1,
                 **of("measure_intervals", "plot_controls", "tabulate_ablations", GUAN),
-                "join_types": 2,
+                "compare_types": 2,
                 "write_summary": 1,
             },
             "follow": {
@@ -416,7 +421,7 @@ CHANGED = {
                 "plot_curves": 1,
                 "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_models", "plot_models"),
-                "plot_joined": 2,
+                "plot_compared_types": 2,
                 "write_atlas": 2,
             },
         },
@@ -427,7 +432,7 @@ CHANGED = {
             "own": {"evaluate_controls": 1},
             "follow": {
                 **of("plot_controls", "tabulate_ablations", GUAN),
-                **JOINED,
+                **COMPARED_TYPES,
                 "write_summary": 1,
             },
         },
@@ -435,8 +440,8 @@ CHANGED = {
     "controls that are taken away": (
         {"controls": {"draws": 0}},
         {
-            "own": of("tabulate_ablations", "join_types", "write_summary"),
-            "follow": of(GUAN, "plot_joined"),
+            "own": of("tabulate_ablations", "compare_types", "write_summary"),
+            "follow": of(GUAN, "plot_compared_types"),
         },
     ),
     "the orders of the curves": (
@@ -445,27 +450,27 @@ CHANGED = {
     ),
     "curves that are taken away": (
         {"curves": {"orders": 0}},
-        {"follow": {"plot_joined": 2}, "own": {"join_types": 2, **of("write_summary", "write_atlas")}},
+        {"follow": {"plot_compared_types": 2}, "own": {"compare_types": 2, **of("write_summary", "write_atlas")}},
     ),
     "more samples for gradients": (
         {"gradients": {"samples": 300}},
         {
             "own": {"measure_gradients": 1},
-            "follow": {"plot_gradients": 1, **times(2, JOINED), **of("write_summary", "write_atlas")},
+            "follow": {"plot_gradients": 1, **times(2, COMPARED_TYPES), **of("write_summary", "write_atlas")},
         },
     ),
     "gradients that are taken away": (
         {"gradients": {"samples": 0}},
-        {"follow": {"plot_joined": 2, "write_summary": 1}, "own": {"join_types": 2, "write_atlas": 1}},
+        {"follow": {"plot_compared_types": 2, "write_summary": 1}, "own": {"compare_types": 2, "write_atlas": 1}},
     ),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},
         {
             "own": of(
-                *("measure_intervals", "tabulate_ablations", GUAN, "join_types"),
+                *("measure_intervals", "tabulate_ablations", GUAN, "compare_types"),
                 *("write_summary", "write_atlas"),
             ),
-            "follow": {"plot_joined": 1},
+            "follow": {"plot_compared_types": 1},
         },
     ),
     "a model that is not selected": (

@@ -63,7 +63,7 @@ def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
     }
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(config))
     where = ["--snakefile", str(followed / "Snakefile"), "--directory", str(tmp_path), "--configfile", "tiny.yaml"]
-    shown = ["results/joined/tiny/made-kmeans-k4.csv", "results/atlas/tiny.html"]
+    shown = ["results/compared_types/tiny/made-kmeans-k4.csv", "results/atlas/tiny.html"]
     run(tmp_path, "snakemake", *shown, "--cores", "2", *where)
     table = pd.read_csv(tmp_path / "results/entropy/tiny/made.csv")
     assert list(table) == ["layer", "head", "entropy", "low", "high"]

@@ -29,10 +29,10 @@ IDS = ["../../escaped", "/tmp/escaped", "a/b", "$(touch escaped)", "; touch esca
 
 _PARTS = {"file": "dev", "training_file": "train", "test_file": "test"}
 # Four sentences with a tree, and the mentions of two entities.
-_CONLLU = "\n".join(
+_CONLLU = "\n".merge(
     f"{line}\n"
     for line in (
-        "\n".join(
+        "\n".merge(
             f"{number}\t{word}\t_\t{upos}\t{xpos}\t_\t{head}\t{label}\t_\t{misc}"
             for number, (word, upos, xpos, head, label, misc) in enumerate(sentence, start=1)
         )
@@ -149,7 +149,7 @@ class Finished:
         return cases(self.bench)
 
     def job(self, case: str) -> dict:
-        """The job of a case: a rule, or one of those that join what was shared."""
+        """The job of a case: a rule, or one of those that merge what was shared."""
         return self.bench.jobs[self.of_rule[case]]
 
     def inputs(self, case: str) -> list[str]:
@@ -246,16 +246,16 @@ def finished(tmp_path_factory) -> Iterator[Finished]:
     bench.close()
 
 
-def joins(name: str, job: dict) -> bool:
-    """Whether a job joins what others have shared."""
+def merges(name: str, job: dict) -> bool:
+    """Whether a job merges what others have shared."""
     return name.endswith(", shared") and not job["rule"].endswith("_shard")
 
 
 def cases(bench: Bench) -> dict[str, str]:
-    """A job of each rule, and one of each rule that joins what others have shared."""
+    """A job of each rule, and one of each rule that merges what others have shared."""
     found: dict[str, str] = {}
     for name, job in bench.jobs.items():
-        found.setdefault(f"{job['rule']}, shared" if joins(name, job) else job["rule"], name)
+        found.setdefault(f"{job['rule']}, shared" if merges(name, job) else job["rule"], name)
     return found
 
 
@@ -264,7 +264,7 @@ def make(bench: Bench, folder: Path) -> None:
     wanted = {path for name in cases(bench).values() for paths in bench.jobs[name]["inputs"].values() for path in paths}
     needed = []
     for name, job in reversed(bench.jobs.items()):
-        if wanted & set(job["outputs"]) and not joins(name, job):
+        if wanted & set(job["outputs"]) and not merges(name, job):
             wanted.update(path for paths in job["inputs"].values() for path in paths)
             needed.insert(0, name)
     for name in needed:

@@ -28,20 +28,20 @@ from headtypes.analyses.ablation.results import (
 from headtypes.analyses.detectors.results import detector_table, read_detector_scores, read_detector_table
 from headtypes.analyses.distances.results import (
     Features,
-    join_features,
+    merge_features,
     read_distance,
     read_features,
     write_features,
 )
 from headtypes.analyses.divergence.results import (
     Divergence,
-    join_divergences,
+    merge_divergences,
     read_divergence,
-    read_plane,
-    read_plane_fit,
+    read_projection,
+    read_projection_fit,
     write_divergence,
-    write_plane,
-    write_plane_fit,
+    write_projection,
+    write_projection_fit,
 )
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.analyses.maps.measure import AttentionMaps
@@ -54,8 +54,8 @@ from headtypes.analyses.types.export import read_confidence, read_doubts
 from headtypes.analyses.types.partitions import build_partition, read_partition, write_partition
 from headtypes.comparisons.models.compared import PAIRS as PAIRED
 from headtypes.comparisons.models.compared import read_pairs
-from headtypes.comparisons.types.table import COLUMNS as JOINED
-from headtypes.comparisons.types.table import read_joined
+from headtypes.comparisons.types.table import COLUMNS as COMPARED_TYPES
+from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json_lines, write_json, write_json_lines
 from headtypes.core.table_files import write_csv, write_parquet
@@ -117,14 +117,14 @@ def detector_scores(path: Path) -> None:
     write_parquet(path, _DETECTOR_SCORES)
 
 
-def plane(path: Path) -> None:
+def projection(path: Path) -> None:
     layer, head = (index.reshape(-1) for index in np.indices((2, 4)))
-    write_plane(path, pd.DataFrame({"layer": layer, "head": head, "x": layer / 3, "y": head / 7}))
+    write_projection(path, pd.DataFrame({"layer": layer, "head": head, "x": layer / 3, "y": head / 7}))
 
 
-def plane_fit(path: Path) -> None:
+def projection_fit(path: Path) -> None:
     layers = {"within": 0.2, "between": 0.3, "difference": -0.1, "p": 0.01, "permutations": 2000}
-    write_plane_fit(path, {"rows": 45, "scale": "plain", "stress": 0.2, "correlation": 0.9, "layers": layers}, {})
+    write_projection_fit(path, {"rows": 45, "scale": "plain", "stress": 0.2, "correlation": 0.9, "layers": layers}, {})
 
 
 def examples(path: Path) -> None:
@@ -192,10 +192,12 @@ def importance(path: Path) -> None:
     write_csv(path, pd.DataFrame({"layer": layer, "head": head, "importance": 1.5, "normalised": 0.25}))
 
 
-def joined(path: Path) -> None:
+def compared_types(path: Path) -> None:
     row = {"analysis": "importance", "task": "qa", "quantity": "normalised", "statistic": "mean", "doubtful": False}
     row |= {"heads": 3, "overlap": 0.2, "value": 1.5, "p": 0.25, "draws": 1000}
-    write_csv(path, pd.DataFrame([row | {"type": name} for name in "ab"], columns=list(JOINED)).astype(JOINED))
+    write_csv(
+        path, pd.DataFrame([row | {"type": name} for name in "ab"], columns=list(COMPARED_TYPES)).astype(COMPARED_TYPES)
+    )
 
 
 def compared(path: Path) -> None:
@@ -281,12 +283,12 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "types.csv": (imported, lambda path: types_in("partitions.mine.file", str(path))),
     "features.h5": (features, read_features),
     "distance.h5": (features, lambda path: read_distance(path, 16)),
-    "shard.h5": (features, lambda path: join_features(path.with_name("joined.h5"), IDS, [path], {})),
+    "shard.h5": (features, lambda path: merge_features(path.with_name("merged.h5"), IDS, [path], {})),
     "surface.h5": (surface, read_surface),
     "divergence.h5": (divergence, read_divergence),
     "divergence_shard.h5": (
         divergence,
-        lambda path: join_divergences(path.with_name("joined.h5"), IDS, [path], {}),
+        lambda path: merge_divergences(path.with_name("merged.h5"), IDS, [path], {}),
     ),
     "confidence.csv": (table("layer", "head", "keeps_type_samples", "keeps_type_seeds"), read_confidence),
     "naming.json": (lambda path: write_json(path, {"types": {"dense": {"doubt": ""}}}), read_doubts),
@@ -296,8 +298,8 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
         lambda path: write_csv(path, detector_table(_DETECTOR_SCORES, least=0.1, seed=1)),
         read_detector_table,
     ),
-    "plane.csv": (plane, read_plane),
-    "plane.json": (plane_fit, read_plane_fit),
+    "projection.csv": (projection, read_projection),
+    "projection.json": (projection_fit, read_projection_fit),
     "windows.h5": (windows, read_windows),
     "maps.h5": (maps, read_maps),
     "samples.h5": (sample_maps, read_sample_maps),
@@ -308,7 +310,7 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "part.parquet": (part, lambda path: read_parts([path])),
     "gradients.csv": (gradients, read_gradients),
     "importance.csv": (importance, read_importance),
-    "joined.csv": (joined, read_joined),
+    "compared_types.csv": (compared_types, read_compared_types),
     "compared.csv": (compared, read_pairs),
     "curves.csv": (curves, read_curves),
     "intervals.csv": (table("condition", "f1", "f1_low"), read_intervals),

@@ -23,8 +23,8 @@ from tests.support.planning import take_as_made
 from tests.support.rules import READ_TEXTS, RUN_A_MODEL
 
 RULES = sorted(STAGES)
-JOINING = ["evaluate_condition, shared", "extract_features, shared", "measure_divergence, shared"]
-CASES = [*RULES, *JOINING]
+MERGING = ["evaluate_condition, shared", "extract_features, shared", "measure_divergence, shared"]
+CASES = [*RULES, *MERGING]
 # The record of the model that jobs run, and of the one that those about decoders run.
 MODEL, DECODER = (f"results/sources/models/{name}.json" for name in ("tiny", "tiny-decoder"))
 # Rules that read no result: what they read is the user's.
@@ -217,24 +217,24 @@ def test_only_the_affected_jobs_run_again(finished: Finished, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("case", "joining"),
-    zip(("evaluate_shard", "extract_shard", "measure_divergence_shard"), JOINING, strict=True),
+    ("case", "merging"),
+    zip(("evaluate_shard", "extract_shard", "measure_divergence_shard"), MERGING, strict=True),
 )
-def test_a_lost_shard_is_the_only_one_that_runs_again(finished: Finished, case: str, joining: str, tmp_path: Path):
-    """With the joining of all shards, and what follows from that."""
-    (lost,), joined = finished.job(case)["outputs"], finished.job(joining)["outputs"]
-    shards = finished.inputs(joining)
+def test_a_lost_shard_is_the_only_one_that_runs_again(finished: Finished, case: str, merging: str, tmp_path: Path):
+    """With the merging of all shards, and what follows from that."""
+    (lost,), merged = finished.job(case)["outputs"], finished.job(merging)["outputs"]
+    shards = finished.inputs(merging)
     place = finished.copied(tmp_path / "here")
-    for path in joined:
+    for path in merged:
         (place.folder / path).unlink()
     with place.configured({**place.config, "jobs": {"shards": 2}}):
-        # Twice, since Snakemake removes them when it takes them as joined.
+        # Twice, since Snakemake removes them when it takes them as merged.
         touch(place.folder, shards)
         take_as_made(place.folder)
         touch(place.folder, shards)
         (place.folder / lost).unlink()
         mark_as_running(place.folder, [lost])
-        assert finished.runs_again(place) == {(lost,), tuple(joined)} | finished.after(set(joined))
+        assert finished.runs_again(place) == {(lost,), tuple(merged)} | finished.after(set(merged))
 
 
 def test_a_deleted_result_is_made_again_with_what_follows(finished: Finished, tmp_path: Path):
@@ -266,7 +266,9 @@ def test_the_table_says_what_is_tested():
     lists = {what: re.search(f"^{what.capitalize()}: (.*)$", outputs, re.MULTILINE)[1] for what in LISTED}
     here = {name for name in globals() if name.startswith("test_")}
     for fault, (_, rules, *_, test) in faults.items():
-        named = sorted(re.findall("`([a-z_]+)`", " ".join([rules, *(lists[what] for what in LISTED if what in rules)])))
+        named = sorted(
+            re.findall("`([a-z_]+)`", " ".merge([rules, *(lists[what] for what in LISTED if what in rules)]))
+        )
         found = sorted(set(RULES) - set(named)) if rules.startswith("all") else named
         assert found == TABLE[fault], fault
         assert set(re.findall("`(test_[a-z_]+)`", test)) <= here, fault

@@ -160,7 +160,7 @@ def full_config(folder: Path) -> dict:
         },
         "controls": {"draws": 2, "questions": 5},
         "curves": {"orders": 1, "questions": 6},
-        "words": {"pieces": "mean"},
+        "words": {"subwords": "mean"},
         "relations": {"least": 20, "offsets": 2},
         "coreference": {"documents": "chunks"},
         "probes": {

@@ -27,7 +27,7 @@ _MAKERS = {
     "ablations": "tabulate_ablations",
     "compared": "tabulate_models",
     "partition": "cluster_heads",
-    "joined": "join_types",
+    "compared_types": "compare_types",
     "heads": "plot_heads",
     "examples": "plot_examples",
     "sentences": "plot_sentences",

@@ -59,7 +59,7 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     }
     row |= {"analysis": "importance", "task": "qa", "quantity": "normalised", "statistic": "mean", "p": 0.002}
     row |= {"value": 0.15, "random": 0.24, "random_low": 0.19, "random_high": 0.28}
-    pd.DataFrame([row, row | {"p": 0.5}]).to_csv(folder / "joined.csv", index=False)
+    pd.DataFrame([row, row | {"p": 0.5}]).to_csv(folder / "compared_types.csv", index=False)
     (folder / "models").mkdir()
     (folder / "models/minilm-qa.benchmark.tsv").write_text("s\th:m:s\tcpu_time\n100\t0:01:40\t90.50\n")
     files = {
@@ -71,7 +71,7 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         "ablations": ["guan2020/table2.csv", "guan2020/table3.csv"],
         "compared": ["pairs.csv"],
         "partition": ["partition.csv"],
-        "joined": ["joined.csv"],
+        "compared_types": ["compared_types.csv"],
     }
     for name in FIGURES:
         Image.new("RGB", (2070, 1200), "white").save(folder / f"{name}.png")
@@ -83,7 +83,7 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
     """The files of `made_results` as a job has them: by what they are of."""
     wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
     of = {figure.name: figure.of for figure in ALL_FIGURES}
-    of |= dict.fromkeys(("partition", "joined"), ("model", "partition"))
+    of |= dict.fromkeys(("partition", "compared_types"), ("model", "partition"))
     keys: dict[str, list] = {name: [tuple(wildcards[each] for each in names)] for name, names in of.items()}
     keys |= {"comparisons": list(PAPERS), "ablations": [("2",), ("3",)], "compared": [("kmeans-k4",)]}
     return {name: dict(zip(keys.get(name, [()]), paths, strict=False)) for name, paths in files.items()}

@@ -33,9 +33,9 @@ def read_planted(reducer: Reducer, maps: Sequence[np.ndarray], causal: bool = Fa
     return reducer.result()
 
 
-def tokens_of(pieces: Sequence[int], before: int = 1, behind: int = 1) -> list[int]:
-    """The word of each token of a sentence: pieces of each word, and special tokens before and behind."""
-    words = [word for word, count in enumerate(pieces) for _ in range(count)]
+def tokens_of(subwords: Sequence[int], before: int = 1, behind: int = 1) -> list[int]:
+    """The word of each token of a sentence: subwords of each word, and special tokens before and behind."""
+    words = [word for word, count in enumerate(subwords) for _ in range(count)]
     return [-1] * before + words + [-1] * behind
 
 
@@ -47,7 +47,7 @@ def random_maps(tokens: int, rng: np.random.Generator, layers: int = 2, heads: i
     return maps / maps.sum(-1, keepdims=True)
 
 
-def dense_words(maps: np.ndarray, word_of_token: Sequence[int], pieces: str = "mean") -> np.ndarray:
+def dense_words(maps: np.ndarray, word_of_token: Sequence[int], subwords: str = "mean") -> np.ndarray:
     """Word-level maps by the definition, [..., place, place] float64: `[CLS]`, the words, `[SEP]`."""
     words = max(word_of_token) + 1
     first = word_of_token.index(0)
@@ -55,7 +55,7 @@ def dense_words(maps: np.ndarray, word_of_token: Sequence[int], pieces: str = "m
     places = [list(range(first)), *tokens, list(range(tokens[-1][-1] + 1, len(word_of_token)))]
     found = np.zeros((*maps.shape[:-2], words + 2, words + 2))
     for v, of_v in enumerate(places):
-        rows = of_v if pieces == "mean" else of_v[:1]
+        rows = of_v if subwords == "mean" else of_v[:1]
         for w, of_w in enumerate(places):
             for s in rows:
                 for t in of_w:

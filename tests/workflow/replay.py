@@ -29,14 +29,14 @@ from tests.workflow.executed import executing, uncovered
 
 FIGURES = {
     *("plot_maps", "plot_curves", "plot_heads", "plot_layers", "plot_projection"),
-    *("plot_examples", "plot_surface", "plot_gradients", "plot_plane", "plot_joined", "plot_sentences"),
+    *("plot_examples", "plot_surface", "plot_gradients", "plot_divergence", "plot_compared_types", "plot_sentences"),
     # It shows figures, and how long jobs took.
     "write_summary",
 }
 # What figures make, how long a job took, and what a run of Snakemake itself writes. And the comparison of clusterings,
 # with the records of what is made from it: spectral clustering of half of eight heads depends on the last bit of a sum.
 NOT_COMPARED = re.compile(
-    r"^(provenance/)?(guan2020/[^/]+/|clark2019/[^/]+/|(curves|joined)/.*(pdf|png)|choice/|index\.html)|benchmark\.tsv$"
+    r"^(provenance/)?(guan2020/[^/]+/|clark2019/[^/]+/|(curves|compared_types)/.*(pdf|png)|choice/|index\.html)|benchmark\.tsv$"
     r"|^provenance/(config\.json|code/|guan2020/(comparison|quantities)\.)"
 )
 

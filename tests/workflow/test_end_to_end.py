@@ -55,9 +55,9 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     absent |= {"measure_detectors", "tabulate_detectors"}
     # There are no tasks of text, treebanks or coreference.
     absent |= {"measure_surface", "measure_divergence", "measure_divergence_shard", "project_heads", "map_examples"}
-    absent |= {"plot_examples", "plot_surface", "plot_plane"}
+    absent |= {"plot_examples", "plot_surface", "plot_divergence"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
-    absent |= {"probe_types", "extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
+    absent |= {"train_type_probes", "extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
     absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
     # Controls are of Table 2 without its baseline.
     several = {"evaluate_condition": 19, "evaluate_controls": 10}
@@ -136,9 +136,9 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert (results / "choice/tiny/animals.png").exists()
 
     for partition in ("animals-kmeans-k4", "mine"):
-        joined = pd.read_csv(results / f"joined/tiny/{partition}.csv")
-        assert {"importance", "gradients", "ablation"} <= set(joined["analysis"])
-        assert (results / f"joined/tiny/{partition}.png").exists()
+        compared_types = pd.read_csv(results / f"compared_types/tiny/{partition}.csv")
+        assert {"importance", "gradients", "ablation"} <= set(compared_types["analysis"])
+        assert (results / f"compared_types/tiny/{partition}.png").exists()
     assert "claims that Guan et al. state" in (results / "index.html").read_text()
 
     comparison = pd.read_csv(results / "guan2020/comparison.csv")
@@ -312,7 +312,7 @@ def test_the_second_papers_experiment_is_planned_without_network(workdir):
     workdir.configure(yaml.safe_load((ROOT / "experiments/clark.yaml").read_text()))
     planned = workdir.planned()
     measured = ("measure_surface", "measure_divergence", "measure_gradients", "project_heads", "map_examples")
-    figures = ("plot_surface", "plot_gradients", "plot_plane", "plot_examples")
+    figures = ("plot_surface", "plot_gradients", "plot_divergence", "plot_examples")
     assert {rule: planned[rule] for rule in (*measured, *figures)} == dict.fromkeys((*measured, *figures), 1)
     assert planned["compare_with_paper"] == 2
     assert planned["fetch_model"] == planned["fetch_task"] == planned["extract_features"] == 1
@@ -335,7 +335,14 @@ def test_its_second_half_is_planned_with_a_treebank_and_documents_of_the_user_s(
     update_config(config, yaml.safe_load((ROOT / "experiments/clark_language.yaml").read_text()))
     workdir.configure(config)
     planned = workdir.planned()
-    once = ("fetch_test", "fetch_training", "measure_relations", "measure_probes", "probe_types", "measure_coreference")
+    once = (
+        "fetch_test",
+        "fetch_training",
+        "measure_relations",
+        "measure_probes",
+        "train_type_probes",
+        "measure_coreference",
+    )
     assert {rule: planned[rule] for rule in once} == dict.fromkeys(once, 1)
     assert planned["fetch_task"] == 3
 

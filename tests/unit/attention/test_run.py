@@ -35,9 +35,9 @@ CASES = {
     "head outputs": (measure_head_outputs, SAMPLES, ENCODED, "output of head 2-2 is not finite"),
     "map": (map_attention, SAMPLES, {**ENCODED, "tokens": 30}, "attention of head 2-2 is not finite"),
     "maps": (map_samples, SAMPLES, {**ENCODED, "tokens": 30}, "attention of head 2-2 is not finite"),
-    "arcs": (extract_arcs, SENTENCES, {"pieces": "mean"}, "attention of head 2-2 is not finite"),
+    "arcs": (extract_arcs, SENTENCES, {"subwords": "mean"}, "attention of head 2-2 is not finite"),
     "antecedents": (
-        extract_antecedents, [DOCUMENT], {"pieces": "mean", "reading": "first"}, "attention of head 2-2 is not finite"
+        extract_antecedents, [DOCUMENT], {"subwords": "mean", "extent": "first"}, "attention of head 2-2 is not finite"
     ),
 }  # fmt: skip
 HOW = {"precision": "float32", "batch_tokens": 20}

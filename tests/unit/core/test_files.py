@@ -8,12 +8,12 @@ import pytest
 
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import (
+    atomic_write,
     canonical_json,
     leftovers,
     read_json,
     read_json_lines,
     refusal,
-    replacing,
     sha256_file,
     write_json,
     write_json_lines,
@@ -23,7 +23,7 @@ from headtypes.core.files import (
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
     path = tmp_path / "new" / "folder" / "file.txt"
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text("whole")
         assert not path.exists()
         assert temporary.parent == path.parent, "a move within one folder cannot stop half-way"
@@ -37,7 +37,7 @@ def test_a_failure_leaves_what_was_there_and_nothing_beside_it(tmp_path, error):
     path.write_text("old")
 
     def fail():
-        with replacing(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text("half of the n")
             raise error
 
@@ -50,7 +50,7 @@ def test_a_failure_leaves_what_was_there_and_nothing_beside_it(tmp_path, error):
 def test_a_block_that_writes_nothing_leaves_what_was_there(tmp_path):
     path = tmp_path / "file.txt"
     path.write_text("old")
-    with pytest.raises(FileNotFoundError), replacing(path):
+    with pytest.raises(FileNotFoundError), atomic_write(path):
         pass
     assert path.read_text() == "old"
 
@@ -130,7 +130,7 @@ def test_a_disk_that_is_full_is_told_in_a_sentence_that_names_the_file(tmp_path,
     path = tmp_path / "file.txt"
 
     def fail():
-        with replacing(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text("half")
             raise error
 

@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     yield tmp_path
     while locks._held:
         locks._held.pop().close()
-    locks.join_run.cache_clear()
+    locks.attach_run.cache_clear()
     locks.leave_run()
 
 
@@ -59,7 +59,7 @@ def python(code: str, run: str | None = None) -> Iterator[subprocess.Popen]:
         process.communicate()
 
 
-RUN = "locks.join_run(); import os; print(os.environ.get('HEADTYPES_RUN', 'none'), flush=True); time.sleep(60)"
+RUN = "locks.attach_run(); import os; print(os.environ.get('HEADTYPES_RUN', 'none'), flush=True); time.sleep(60)"
 JOB = "locks.work_for_run('cluster_heads a b'); print('working', flush=True); time.sleep(60)"
 
 
@@ -73,7 +73,7 @@ def test_the_locks_of_a_killed_run_are_lifted(folder):
         run.kill()
         run.wait()
         LOCK.write_text("results/a.csv\n")
-        assert locks.join_run() is None
+        assert locks.attach_run() is None
     assert not LOCK.exists()
     # Nothing is left of the killed run.
     assert [file.name.split(".")[-2] for file in Path(".snakemake/alive").iterdir()] == [str(os.getpid())]
@@ -82,16 +82,16 @@ def test_the_locks_of_a_killed_run_are_lifted(folder):
 def test_the_locks_of_a_live_run_hold_and_the_run_is_named(folder):
     with python(RUN) as run:
         LOCK.write_text("results/b.csv\n")
-        sentence = locks.join_run()
+        sentence = locks.attach_run()
         assert LOCK.exists()
     assert f"process {run.pid} on" in sentence
     assert "--unlock" in sentence
 
 
-def test_a_run_joins_once_however_often_the_workflow_is_used_as_a_module(folder):
-    locks.join_run()
+def test_a_run_attaches_once_however_often_the_workflow_is_used_as_a_module(folder):
+    locks.attach_run()
     LOCK.write_text("results/b.csv\n")
-    locks.join_run()
+    locks.attach_run()
     assert LOCK.exists()
 
 
@@ -150,7 +150,7 @@ def mark_elsewhere(what: str = "run", host: str = "node7") -> Path:
 def test_what_another_machine_marked_keeps_the_locks_and_is_named(folder, what, host):
     """Another container may have this one's name."""
     marker = mark_elsewhere(what, host)
-    sentence = locks.join_run()
+    sentence = locks.attach_run()
     assert marker.exists()
     assert LOCK.exists()
     assert f"process {os.getpid()} on {host}, since 2026-01-02 03:04:05" in sentence
@@ -162,7 +162,7 @@ def test_all_that_a_lost_machine_has_left_is_named_at_once(folder):
     """Else each of its jobs would hold back a run of its own."""
     run, job = mark_elsewhere("run"), mark_elsewhere("job")
     another = mark_elsewhere("run", "node9")
-    sentence = locks.join_run()
+    sentence = locks.attach_run()
     assert f"delete {job} {run}." in sentence or f"delete {run} {job}." in sentence
     assert str(another) not in sentence
 
@@ -172,7 +172,7 @@ def test_a_run_on_another_machine_that_is_seen_to_live_is_not_to_be_deleted(fold
     mark_elsewhere("run", "node1")
     with open(mark_elsewhere()) as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        sentence = locks.join_run()
+        sentence = locks.attach_run()
     assert f"process {os.getpid()} on node7" in sentence
     assert "delete" not in sentence
     assert LOCK.exists()
@@ -181,7 +181,7 @@ def test_a_run_on_another_machine_that_is_seen_to_live_is_not_to_be_deleted(fold
 def test_what_this_machine_marked_before_it_was_started_again_is_dead(folder):
     marker = mark_elsewhere(host=socket.gethostname())
     os.utime(marker, (1, 1))
-    assert locks.join_run() is None
+    assert locks.attach_run() is None
     assert not marker.exists()
     assert not LOCK.exists()
 
@@ -189,7 +189,7 @@ def test_what_this_machine_marked_before_it_was_started_again_is_dead(folder):
 def test_a_process_of_the_same_host_name_and_number_is_not_waited_for(folder, monkeypatch):
     with python(RUN) as run:
         monkeypatch.setattr(os, "getpid", lambda: run.pid)
-        assert f"process {run.pid} on" in locks.join_run()
+        assert f"process {run.pid} on" in locks.attach_run()
 
 
 def test_to_look_for_other_runs_changes_nothing(folder):
@@ -219,7 +219,7 @@ def test_a_stopped_orphan_keeps_a_run_from_starting_beside_it(folder, monkeypatc
         os.waitid(os.P_PID, job.pid, os.WSTOPPED)
         run.kill()
         run.wait()
-        assert locks.join_run() is None
+        assert locks.attach_run() is None
         assert not LOCK.exists()
         with pytest.raises(InputError, match=rf"cluster_heads a b \(process {job.pid} .*\(kill -9 {job.pid}\)"):
             locks.refuse_orphans()
@@ -238,7 +238,7 @@ def test_where_the_file_system_has_no_locks_nothing_is_lifted(folder, monkeypatc
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(fcntl, "flock", unsupported)
-    assert locks.join_run() is None
+    assert locks.attach_run() is None
     assert LOCK.exists()
     locks.refuse_orphans()
 
@@ -247,6 +247,6 @@ def test_where_the_file_system_has_no_locks_nothing_is_lifted(folder, monkeypatc
 def test_a_working_directory_that_cannot_be_written_is_told_with_what_to_do(folder, monkeypatch):
     """As a checkout that belongs to somebody else."""
     monkeypatch.chdir(folder)
-    locks.join_run.cache_clear()
+    locks.attach_run.cache_clear()
     with pytest.raises(InputError, match=rf"^{folder} cannot be written, .*name a folder with --directory\.$"):
-        locks.join_run()
+        locks.attach_run()

@@ -26,7 +26,7 @@ from headtypes.planning.provenance import (
     check_shards,
     contents_of,
     forget,
-    forget_joined,
+    forget_merged,
     is_shard,
     provenance_of,
     record,
@@ -254,12 +254,12 @@ def shard_made(**values):
     return job("extract_shard", [SAMPLES], [SHARD], part=[0, 2], **values)
 
 
-def test_a_shard_that_was_made_as_the_whole_would_be_is_joined():
+def test_a_shard_that_was_made_as_the_whole_would_be_is_merged():
     shard_made(precision="float32")
     check_shards({"seed": 3, "precision": "float32"}, verified([SAMPLES, SHARD]), "abc")
 
 
-def test_a_shard_left_over_from_another_run_is_not_joined():
+def test_a_shard_left_over_from_another_run_is_not_merged():
     shard_made(precision="bfloat16")
     spec = {"seed": 3, "precision": "bfloat16"}
     with pytest.raises(InputError, match=f"{SHARD} is left over from a run that differs in precision; delete it"):
@@ -275,11 +275,11 @@ def test_a_shard_left_over_from_another_run_is_not_joined():
         check_shards(spec, verified([SAMPLES, SHARD]), "abc")
 
 
-def test_the_records_of_shards_go_once_the_shards_have_been_joined():
+def test_the_records_of_shards_go_once_the_shards_have_been_merged():
     shard_made()
-    forget_joined(results_folder(SHARD))
+    forget_merged(results_folder(SHARD))
     assert beside(SHARD).exists()
     Path(SHARD).unlink()
-    forget_joined(results_folder(SHARD))
+    forget_merged(results_folder(SHARD))
     assert not beside(SHARD).exists()
     assert not beside(SAMPLES).exists() or Path(SAMPLES).exists()

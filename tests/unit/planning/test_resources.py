@@ -252,7 +252,7 @@ def test_curves_have_no_more_sets_than_time_is_asked_for():
         assert 0.9 * most_sets(types) < sets <= most_sets(types)
 
 
-def test_what_joins_shards_or_reads_tables_runs_no_model(plan, inputs):
+def test_what_merges_shards_or_reads_tables_runs_no_model(plan, inputs):
     parts = {"parts": [inputs("samples").samples] * 3}
     assert runs_model("extract_features", inputs("model", "samples", parts=[]))
     assert runs_model("evaluate_shard", inputs("model", "questions"))

@@ -137,7 +137,7 @@ def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
     spared = changed(full, edited(full, "conditions/zero-dense/1-1", "keep"))
     evaluated = {"evaluate_condition zero-dense": 3, "evaluate_controls zero-dense": 3}
     shown = {"tabulate_ablations": 1, "tabulate_readings": 1, "write_atlas": 3}
-    shown |= {"join_types": 3, "plot_controls": 3}
+    shown |= {"compare_types": 3, "plot_controls": 3}
     assert spared == {**evaluated, **shown}
 
 

@@ -89,5 +89,5 @@ def samples_of(plan: Plan, task: str) -> dict:
 
 def words_of(plan: Plan, task: str) -> dict:
     """How a task's words are read by a model, and the arithmetic."""
-    lengths = {"max_seq_length": plan.config.tasks[task].max_seq_length, "pieces": plan.config.words.pieces}
+    lengths = {"max_seq_length": plan.config.tasks[task].max_seq_length, "subwords": plan.config.words.subwords}
     return {"task": task, **lengths, **given(plan.config.compute)}

@@ -24,7 +24,7 @@ _check: ContextVar[Callable[[Path, Path], None]] = ContextVar("check", default=l
 
 @contextmanager
 def checking(check: Callable[[Path, Path], None]) -> Iterator[None]:
-    """Within the block, `replacing` calls `check` before it moves a file to a path; an error prevents that.
+    """Within the block, `atomic_write` calls `check` before it moves a file to a path; an error prevents that.
 
     check: takes the path and the temporary file.
     """
@@ -48,7 +48,7 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
 
     The data reach the disk before the name does, so that after a crash `path` is either absent, old or whole.
@@ -127,7 +127,7 @@ def canonical_json(data: Any) -> str:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write UTF-8 text as a whole file."""
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import h5py
 
-from headtypes.core.files import refusal, replacing
+from headtypes.core.files import atomic_write, refusal
 
 # Files that could not be written, with the error that keeps alive what the writer has opened in them.
 _broken: list[tuple[h5py.File, BaseException]] = []
@@ -38,11 +38,11 @@ class _File(_Group, h5py.File):
 
 @contextmanager
 def new_hdf5(path: str | Path, **options) -> Iterator[h5py.File]:
-    """Yield a new HDF5 file, which appears under `path` when the block ends well; errors as those of `files.replacing`.
+    """Yield a new HDF5 file, which appears under `path` when the block ends well; errors as of `files.atomic_write`.
 
     options: of `h5py.File`.
     """
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         file = _File(temporary, "w", **options)
         try:
             yield file

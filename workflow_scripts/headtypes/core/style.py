@@ -10,7 +10,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from headtypes.core.files import canonical_json, replacing
+from headtypes.core.files import atomic_write, canonical_json
 
 # Inches: the widths of a column and of a page's text in print, and the height of a page less that of a caption.
 COLUMN, PAGE, PAGE_HEIGHT = 3.3, 6.9, 9.2
@@ -109,7 +109,7 @@ def save_figure(figure: Figure, vector: str | Path, png: str | Path, provenance:
         kind = path.suffix.lstrip(".").lower()
         if kind not in _UNDATED:
             raise ValueError(f"{path}: figures are pdf, svg or png")
-        with style(), replacing(path) as temporary:
+        with style(), atomic_write(path) as temporary:
             figure.savefig(
                 temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(provenance)}
             )

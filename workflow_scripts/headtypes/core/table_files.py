@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.core.files import replacing, undamaged, write_text
+from headtypes.core.files import atomic_write, undamaged, write_text
 from headtypes.core.texts import check_header
 
 
@@ -45,7 +45,7 @@ def read_parquet(path: str | Path, otherwise: str, columns: Iterable[str]) -> pd
 
 def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
     """Write a table as a whole Parquet file, with checksums."""
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         table.to_parquet(temporary, index=False, write_page_checksum=True)
 
 

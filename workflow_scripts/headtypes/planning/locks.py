@@ -75,7 +75,7 @@ class Alive:
 
 
 @cache
-def join_run() -> str | None:
+def attach_run() -> str | None:
     """Mark this process as a live run of the working directory until it ends, and lift the locks of killed runs.
 
     Snakemake cannot tell the locks of a killed run from those of a live one. Where no other run is alive, all of them

@@ -225,7 +225,7 @@ class Plan:
         ]
 
     @cached_property
-    def joined(self) -> list[PartitionPlan]:
+    def compared_types(self) -> list[PartitionPlan]:
         """The partitions of models with further analyses."""
         return [
             it

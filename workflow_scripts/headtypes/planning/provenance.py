@@ -116,11 +116,11 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
 
 
 def check_shards(spec: dict, read: dict[str, str], code: str) -> None:
-    """Raise `InputError` where a shard that is about to be joined was not made as the whole would be.
+    """Raise `InputError` where a shard that is about to be merged was not made as the whole would be.
 
     Snakemake sees that too, but not where its own records have been deleted.
 
-    spec, read: of the job that joins, as Snakemake and `verified` gave them; the shards are among what it reads.
+    spec, read: of the job that merges, as Snakemake and `verified` gave them; the shards are among what it reads.
     code:       the digest of the present code, which makes the shards as well.
     """
     for path in filter(is_shard, read):
@@ -172,7 +172,7 @@ def record(
     """Write the records of the outputs of a job that has ended well.
 
     provenance, read, states: as `provenance_of`, `verified` and `state_of` gave them. Each record also holds the
-        threads of the job, the number of shards it was joined from, and the SHA-256 of its other inputs and of the
+        threads of the job, the number of shards it was merged from, and the SHA-256 of its other inputs and of the
         output itself.
     """
     inputs = {path: digest for path, digest in read.items() if not is_shard(path)}
@@ -184,8 +184,8 @@ def record(
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
 
 
-def forget_joined(results: Path) -> None:
-    """Remove the records of shards that have been joined and deleted; results: the folder of the results."""
+def forget_merged(results: Path) -> None:
+    """Remove the records of shards that have been merged and deleted; results: the folder of the results."""
     records = folder_of_records(results)
     for file in (records / "shards").rglob("*.json"):
         if not (results / file.relative_to(records).with_suffix("")).exists():
@@ -220,7 +220,7 @@ def _is_record(found: Any) -> bool:
 
 
 def shards_of(path: str | Path) -> int | None:
-    """The number of shards that a result was joined from; None where there is no such result, or no whole record."""
+    """The number of shards that a result was merged from; None where there is no such result, or no whole record."""
     try:
         record = recorded(path) if Path(path).exists() else None
     except InputError:
@@ -229,7 +229,7 @@ def shards_of(path: str | Path) -> int | None:
 
 
 def is_shard(path: str | Path) -> bool:
-    """Whether a file is joined with others into a result."""
+    """Whether a file is merged with others into a result."""
     results = results_folder(path)
     return results is not None and Path(path).is_relative_to(results / "shards")
 

@@ -151,7 +151,7 @@ def _read(plan: Plan, stage: Stage, wildcards: Any, inputs: Any, sizes: Sizes) -
 
 
 def runs_model(rule: str, inputs: Any) -> bool:
-    """Whether a job runs a model; one that joins what shards have computed does not."""
+    """Whether a job runs a model; one that merges what shards have computed does not."""
     return STAGES[rule].runs_model and not getattr(inputs, "parts", ())
 
 

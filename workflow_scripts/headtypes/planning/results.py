@@ -7,13 +7,13 @@ from headtypes.core.results import Result
 from headtypes.papers import stage as papers
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import attention, models, tasks, training
-from headtypes.planning.stages.overview import atlas, joined, summary
+from headtypes.planning.stages.overview import atlas, compared_types, summary
 
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
     *(result for module in (summary, atlas) for result in module.RESULTS),
     *papers.results(lambda: paths),
-    *joined.RESULTS,
+    *compared_types.RESULTS,
     *(result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results),
     *(result for module in (attention, models, tasks, training) for result in module.RESULTS),
 )

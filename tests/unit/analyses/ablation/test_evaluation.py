@@ -140,7 +140,7 @@ def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, mon
 
 @pytest.mark.parametrize("shards", [2, 3, 50])
 @pytest.mark.parametrize("padded", [False, True])
-def test_parts_that_are_joined_are_the_whole(shards, padded, tmp_path):
+def test_parts_that_are_merged_are_the_whole(shards, padded, tmp_path):
     model, tokenizer = tiny_bert()
     record = recorded(model, tokenizer, tmp_path / "model")
     windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)

@@ -135,7 +135,7 @@ def test_every_layer_is_brought_to_norm_one():
 
 @pytest.mark.parametrize("make", MAKES)
 @pytest.mark.parametrize("window", [12, 60])
-def test_answers_stand_from_their_first_piece_to_their_last_where_a_window_has_both(make, window):
+def test_answers_stand_from_their_first_subword_to_their_last_where_a_window_has_both(make, window):
     _, tokenizer = make()
     # A byte-level tokenizer has two tokens for the last character of the second answer; the third is cut in two.
     rows = [

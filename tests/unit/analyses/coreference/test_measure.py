@@ -34,7 +34,7 @@ DOCUMENTS = [
     document("cat", "The cat , the cat", "DET NOUN PUNCT DET NOUN", [(0, 1, "c"), (3, 4, "c")]),
 ]  # fmt: skip
 ANAPHORS = [anaphors(places(each, range(len(each.words)))) for each in DOCUMENTS]
-PIECES = [(1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 4), (1, 5, 1, 1, 1, 1, 2), (1, 1, 1, 1, 1)]
+SUBWORDS = [(1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 4), (1, 5, 1, 1, 1, 1, 2), (1, 1, 1, 1, 1)]
 
 
 def candidates_of(anaphor, words: int, causal: bool) -> list[list[int]]:
@@ -50,7 +50,7 @@ def test_the_word_that_is_looked_at_most_among_the_candidates(causal, rows, monk
         monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", 1)
         monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", 1)
     rng = np.random.default_rng(3)
-    tokens = [tokens_of(pieces) for pieces in PIECES]
+    tokens = [tokens_of(subwords) for subwords in SUBWORDS]
     maps = [random_maps(len(each), rng, causal=causal) for each in tokens]
     found = read_planted(AntecedentReducer(tokens, ANAPHORS, "mean"), maps, causal)
     for guess, planted, word_of_token, of_document in zip(found, maps, tokens, ANAPHORS, strict=True):

@@ -163,10 +163,10 @@ def test_a_mention_across_the_cut_is_in_no_part_and_words_are_counted_from_it():
     assert [anaphor.mention.start for anaphor in anaphors(later)] == [9, 12]
 
 
-def test_a_mention_whose_head_word_has_no_piece_is_left_out():
-    pieces = [1] * len(WHOLE)
-    pieces[8] = 0
-    assert [mention.start for mention in references(DOCUMENT, WHOLE, pieces)] == [
+def test_a_mention_whose_head_word_has_no_subword_is_left_out():
+    subwords = [1] * len(WHOLE)
+    subwords[8] = 0
+    assert [mention.start for mention in references(DOCUMENT, WHOLE, subwords)] == [
         mention.start for mention in MENTIONS if mention.start != 6
     ]
 
@@ -280,8 +280,8 @@ def test_number_gender_and_person(words, more, features):
 
 def parts(documents, count_of, room: int, how: str):
     for document in documents:
-        pieces = [count_of(word) for word in document.words]
-        for part in parts_of(document, pieces, room, how):
+        subwords = [count_of(word) for word in document.words]
+        for part in parts_of(document, subwords, room, how):
             yield document, part
 
 

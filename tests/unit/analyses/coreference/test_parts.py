@@ -49,16 +49,16 @@ def test_a_word_that_has_no_room_is_in_no_part():
 def test_chunks_hold_every_word_once_and_no_more_than_there_is_room_for(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 12, size=8).tolist()
-    pieces, room = rng.integers(0, 5, size=sum(lengths)).tolist(), 10
+    subwords, room = rng.integers(0, 5, size=sum(lengths)).tolist(), 10
     text = document(*lengths)
-    parts = parts_of(text, pieces, room, "chunks")
+    parts = parts_of(text, subwords, room, "chunks")
     assert [word for part in parts for word in part] == list(range(sum(lengths)))
-    assert max(sum(pieces[word] for word in part) for part in parts) <= room
+    assert max(sum(subwords[word] for word in part) for part in parts) <= room
     # A sentence that has room is in one part.
     ends = np.cumsum(lengths)
     for start, end in zip(ends - lengths, ends, strict=True):
-        if sum(pieces[start:end]) <= room:
+        if sum(subwords[start:end]) <= room:
             assert any(part.start <= start and end <= part.stop for part in parts)
-    first = parts_of(text, pieces, room, "first")
+    first = parts_of(text, subwords, room, "first")
     assert first == [range(first[0].stop)]
-    assert sum(pieces[: first[0].stop]) <= room < sum(pieces[: first[0].stop + 1])
+    assert sum(subwords[: first[0].stop]) <= room < sum(subwords[: first[0].stop + 1])

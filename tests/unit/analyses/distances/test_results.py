@@ -17,7 +17,7 @@ from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS
 from headtypes.analyses.distances.results import (
     Features,
     has_first_token,
-    join_features,
+    merge_features,
     read_distance,
     read_features,
     read_head_features,
@@ -87,16 +87,16 @@ def test_the_first_token_can_be_counted_as_cls_or_by_its_distance(path, tmp_path
     )
 
 
-def test_parts_with_the_first_token_are_joined(tmp_path):
+def test_parts_with_the_first_token_are_merged(tmp_path):
     whole = with_first()
     rows = [np.arange(0, SAMPLES, 2), np.arange(1, SAMPLES, 2), np.arange(0)]
     for number, part in enumerate(rows):
         ids = [whole.sample_ids[row] for row in part]
         values = (whole.distance[part], whole.length[part], whole.truncated[part], ids, whole.first[part])
         write_features(tmp_path / f"{number}.h5", Features(*values), {})
-    join_features(tmp_path / "joined.h5", whole.sample_ids, [tmp_path / f"{number}.h5" for number in range(3)], {})
+    merge_features(tmp_path / "merged.h5", whole.sample_ids, [tmp_path / f"{number}.h5" for number in range(3)], {})
     write_features(tmp_path / "whole.h5", whole, {})
-    assert (tmp_path / "joined.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
+    assert (tmp_path / "merged.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
 
 
 @pytest.mark.parametrize("bins", [1, 2, 4, 8, 16, 32, 64])
@@ -124,7 +124,7 @@ def test_any_number_of_samples_can_be_stored(tmp_path, samples):
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
-def test_parts_joined_are_the_bytes_of_the_whole(path, tmp_path, number):
+def test_parts_merged_are_the_bytes_of_the_whole(path, tmp_path, number):
     whole = features()
     part_of = np.random.default_rng(number).permutation(np.arange(SAMPLES) % number)
     parts = []
@@ -133,21 +133,21 @@ def test_parts_joined_are_the_bytes_of_the_whole(path, tmp_path, number):
         ids = [whole.sample_ids[index] for index in mine]
         parts.append(tmp_path / f"{part}.h5")
         write_features(parts[-1], Features(whole.distance[mine], whole.length[mine], whole.truncated[mine], ids), {})
-    join_features(tmp_path / "joined.h5", whole.sample_ids, parts, {"rule": "extract_features"})
-    assert (tmp_path / "joined.h5").read_bytes() == path.read_bytes()
+    merge_features(tmp_path / "merged.h5", whole.sample_ids, parts, {"rule": "extract_features"})
+    assert (tmp_path / "merged.h5").read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("what", ["lacking", "twice"])
-def test_parts_that_are_not_the_samples_are_not_joined(path, tmp_path, what):
+def test_parts_that_are_not_the_samples_are_not_merged(path, tmp_path, what):
     ids = features().sample_ids
     with pytest.raises(InputError, match="do not hold the samples that were drawn"):
-        join_features(
-            tmp_path / "joined.h5",
+        merge_features(
+            tmp_path / "merged.h5",
             [*ids, "more"] if what == "lacking" else ids,
             [path, path][: 1 + (what == "twice")],
             {},
         )
-    assert not (tmp_path / "joined.h5").exists()
+    assert not (tmp_path / "merged.h5").exists()
 
 
 def test_equal_features_give_equal_bytes_in_another_process_at_another_time(path, tmp_path):

@@ -124,22 +124,22 @@ def test_shards_add_up_to_the_whole(shards):
 
 
 @pytest.mark.parametrize("shards", [2, 40])
-def test_parts_that_are_joined_are_the_bytes_of_the_whole(shards, tmp_path):
+def test_parts_that_are_merged_are_the_bytes_of_the_whole(shards, tmp_path):
     record = recorded(*tiny_bert(), tmp_path / "model")
     settings = {"task": "squad", "kind": "question_answering", "segment_ids": "pair", "smoothing": 0.001}
     settings |= {"precision": "float32", "batch_tokens": 60}
-    whole, joined = tmp_path / "whole.h5", tmp_path / "joined.h5"
+    whole, merged = tmp_path / "whole.h5", tmp_path / "merged.h5"
     write_task_divergence(whole, SAMPLES, record, [], {"rule": "measure_divergence"}, **settings)
     parts = [tmp_path / f"{shard}.h5" for shard in range(shards)]
     for shard, part in enumerate(parts):
         write_divergence(part, measure_divergence(SAMPLES, record, part=[shard, shards], **settings), {})
-    write_task_divergence(joined, SAMPLES, record, parts, {"rule": "measure_divergence"}, **settings)
-    assert joined.read_bytes() == whole.read_bytes()
+    write_task_divergence(merged, SAMPLES, record, parts, {"rule": "measure_divergence"}, **settings)
+    assert merged.read_bytes() == whole.read_bytes()
     read = read_divergence(whole)
     assert read.sample_ids == [sample.id for sample in SAMPLES]
     assert read.of_a_row.max() < np.log(2)
     with pytest.raises(InputError, match="do not hold the samples that were drawn"):
-        write_task_divergence(joined, SAMPLES, record, parts[1:], {}, **settings)
+        write_task_divergence(merged, SAMPLES, record, parts[1:], {}, **settings)
 
 
 def test_segment_ids_of_zeros_are_those_of_one_text(tmp_path):

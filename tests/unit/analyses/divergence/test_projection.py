@@ -1,4 +1,4 @@
-"""The heads in the plane: distances that fit are shown as they are, layers that are alike are found."""
+"""The heads in two dimensions: distances that fit are shown as they are, layers that are alike are found."""
 
 import numpy as np
 import pandas as pd
@@ -8,17 +8,17 @@ from scipy.spatial.distance import pdist, squareform
 from headtypes.analyses.divergence.projection import fit, layer_test, project_heads
 from headtypes.analyses.divergence.results import (
     Divergence,
-    read_plane,
-    read_plane_fit,
-    write_plane,
-    write_plane_fit,
+    read_projection,
+    read_projection_fit,
+    write_projection,
+    write_projection_fit,
 )
 from headtypes.core.errors import InputError
 
 LAYERS, HEADS, ROWS = 4, 6, 50
 
 
-def in_the_plane(spread: float = 0.3) -> np.ndarray:
+def in_two_dimensions(spread: float = 0.3) -> np.ndarray:
     """Places of heads, those of a layer around one place."""
     rng = np.random.default_rng(0)
     return np.repeat(rng.normal(size=(LAYERS, 2)), HEADS, axis=0) + spread * rng.normal(size=(LAYERS * HEADS, 2))
@@ -29,8 +29,8 @@ def divergence(distances: np.ndarray) -> Divergence:
 
 
 @pytest.mark.parametrize("scale", ["plain", "root"])
-def test_distances_of_a_plane_are_shown_as_they_are(scale):
-    distances = squareform(pdist(in_the_plane()))
+def test_distances_in_two_dimensions_are_shown_as_they_are(scale):
+    distances = squareform(pdist(in_two_dimensions()))
     places, summary = project_heads(divergence(distances if scale == "plain" else distances**2), scale=scale, seed=3)
     assert places[["layer", "head"]].to_numpy().tolist() == [list(head) for head in np.ndindex(LAYERS, HEADS)]
     np.testing.assert_allclose(squareform(pdist(places[["x", "y"]])), distances, atol=1e-3)
@@ -55,17 +55,17 @@ def test_stress_and_correlation_are_those_of_the_definition():
     over, under, given, shown = 0.0, 0.0, [], []
     for a in range(7):
         for b in range(a):
-            plane = np.hypot(*(places[a] - places[b]))
-            over, under = over + (plane - distances[a, b]) ** 2, under + plane**2
+            projected = np.hypot(*(places[a] - places[b]))
+            over, under = over + (projected - distances[a, b]) ** 2, under + projected**2
             given.append(distances[a, b])
-            shown.append(plane)
+            shown.append(projected)
     expected = {"stress": np.sqrt(over / under), "correlation": np.corrcoef(given, shown)[0, 1]}
     assert fit(distances, places) == pytest.approx(expected)
     assert fit(np.zeros((3, 3)), np.zeros((3, 2))) == {"stress": None, "correlation": None}
 
 
 def test_heads_of_a_layer_that_are_alike_are_found():
-    distances, layer = squareform(pdist(in_the_plane())), np.repeat(np.arange(LAYERS), HEADS)
+    distances, layer = squareform(pdist(in_two_dimensions())), np.repeat(np.arange(LAYERS), HEADS)
     found = layer_test(distances, layer, seed=0)
     same = np.equal.outer(layer, layer)
     assert found["within"] == pytest.approx(distances[same & ~np.eye(len(layer), dtype=bool)].mean())
@@ -83,12 +83,12 @@ def test_of_one_layer_there_is_nothing_to_compare():
         assert set(layer_test(distances, layer, seed=0).values()) == {None, 2000}
 
 
-def test_files_keep_the_plane(tmp_path):
-    places, summary = project_heads(divergence(squareform(pdist(in_the_plane()))), scale="plain", seed=3)
-    write_plane(tmp_path / "plane.csv", places)
-    pd.testing.assert_frame_equal(read_plane(tmp_path / "plane.csv"), places, rtol=1e-8)
-    write_plane_fit(tmp_path / "plane.json", summary, {"rule": "project_heads"})
-    assert read_plane_fit(tmp_path / "plane.json") == {**summary, "provenance": {"rule": "project_heads"}}
-    (tmp_path / "plane.json").write_text('{"stress": 1}')
-    with pytest.raises(InputError, match=r"plane\.json is damaged or does not say how well a plane fits"):
-        read_plane_fit(tmp_path / "plane.json")
+def test_files_keep_the_projection(tmp_path):
+    places, summary = project_heads(divergence(squareform(pdist(in_two_dimensions()))), scale="plain", seed=3)
+    write_projection(tmp_path / "projection.csv", places)
+    pd.testing.assert_frame_equal(read_projection(tmp_path / "projection.csv"), places, rtol=1e-8)
+    write_projection_fit(tmp_path / "projection.json", summary, {"rule": "project_heads"})
+    assert read_projection_fit(tmp_path / "projection.json") == {**summary, "provenance": {"rule": "project_heads"}}
+    (tmp_path / "projection.json").write_text('{"stress": 1}')
+    with pytest.raises(InputError, match=r"projection\.json is damaged or does not say how well a projection fits"):
+        read_projection_fit(tmp_path / "projection.json")

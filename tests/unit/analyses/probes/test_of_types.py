@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headtypes.analyses.probes import of_types
-from headtypes.analyses.probes.of_types import probe_types
+from headtypes.analyses.probes.of_types import train_type_probes
 from headtypes.analyses.probes.parsers import Attention, AttentionOfSome, ProbedSentence, Trainer, generators_of
 from headtypes.analyses.probes.scores import read_type_probes, score_type_probes
 from headtypes.analyses.types.partitions import Partition
@@ -65,7 +65,7 @@ def test_a_planted_type_parses_and_random_heads_of_its_layer_seldom_do(tmp_path,
             yield torch.cat([flat, flat.transpose(1, 2)])
 
     monkeypatch.setattr(of_types, "maps_in_both_directions", planted)
-    found = probe_types(SENTENCES * 15, SENTENCES, record, partition_of(types.tolist()), **HOW, **PROBES)
+    found = train_type_probes(SENTENCES * 15, SENTENCES, record, partition_of(types.tolist()), **HOW, **PROBES)
     assert found["words"] == [5, 1, 10, 3]
     assert {name: of_type["heads"] for name, of_type in found["types"].items()} == {
         "blind": types.size - 1,
@@ -82,8 +82,8 @@ def test_a_planted_type_parses_and_random_heads_of_its_layer_seldom_do(tmp_path,
 def test_probes_of_types_are_the_same_each_time_and_say_what_was_read(tmp_path):
     record, *_ = fetched("bert", tmp_path)
     partition = partition_of([["ab"[head % 2] for head in range(record.heads)]] * record.layers)
-    found = probe_types(SENTENCES * 3, SENTENCES, record, partition, **HOW, **PROBES)
-    assert found == probe_types(SENTENCES * 3, SENTENCES, record, partition, **HOW, **PROBES)
+    found = train_type_probes(SENTENCES * 3, SENTENCES, record, partition, **HOW, **PROBES)
+    assert found == train_type_probes(SENTENCES * 3, SENTENCES, record, partition, **HOW, **PROBES)
     assert found["training"] == {"read": 3 * len(SENTENCES), "left_out": 0}
     assert [np.shape(of_type[which]) for of_type in found["types"].values() for which in ("right", "random")] == [
         (PROBES["starts"], len(SENTENCES)),
@@ -102,7 +102,7 @@ def test_random_heads_are_as_many_of_each_layer():
 def test_a_partition_of_another_model_is_refused(tmp_path):
     record, *_ = fetched("bert", tmp_path)
     with pytest.raises(InputError, match="other numbers of layers and heads"):
-        probe_types(SENTENCES, SENTENCES, record, partition_of([["a"] * 9]), **HOW, **PROBES)
+        train_type_probes(SENTENCES, SENTENCES, record, partition_of([["a"] * 9]), **HOW, **PROBES)
 
 
 def test_scores_are_means_with_intervals_over_sentences_and_those_of_each_draw():

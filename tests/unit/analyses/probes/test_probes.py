@@ -272,7 +272,7 @@ def test_a_file_of_other_things_is_refused_by_line(tmp_path, text, problem):
         read_vectors(str(tmp_path / "none.txt"), {"the"})
 
 
-def test_a_model_s_own_embeddings_are_averaged_over_pieces():
+def test_a_model_s_own_embeddings_are_averaged_over_subwords():
     model = tiny_bert()[0].base_model
     found = vectors_of_model(model, [[2, 7, 8, 9, 3]], [[-1, 0, 1, 1, -1]])
     weight = model.get_input_embeddings().weight.detach()

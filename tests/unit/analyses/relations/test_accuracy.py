@@ -17,7 +17,7 @@ from headtypes.core.table_files import write_csv
 from tests.support.word_maps import read_planted, sentence, tokens_of
 
 FORWARD, BACKWARD = DIRECTIONS
-# Each with the pieces of its words: one to five, and sentences of one and of two words.
+# Each with the subwords of its words: one to five, and sentences of one and of two words.
 BANK = [
     (sentence("the cat saw a dog", (2, 3, 0, 5, 3), "det nsubj root det obj"), (1, 2, 1, 1, 5)),
     (
@@ -33,9 +33,9 @@ SENTENCES = [each for each, _ in BANK]
 DETERMINER, PREVIOUS, OBJECT = 0, 1, 2
 
 
-def looks(sentence, pieces, wanted) -> np.ndarray:
+def looks(sentence, subwords, wanted) -> np.ndarray:
     """Attention of tokens, [token, token], under which each word looks at the word that is wanted, or at `[CLS]`."""
-    word_of = np.array(tokens_of(pieces))
+    word_of = np.array(tokens_of(subwords))
     attention = np.zeros((len(word_of), len(word_of)))
     for token, word in enumerate(word_of):
         target = None if word < 0 else wanted(sentence, word)
@@ -65,7 +65,7 @@ def own_object(sentence, word):
 
 @pytest.fixture(scope="module")
 def arcs() -> ArcGuesses:
-    tokens = [tokens_of(pieces) for _, pieces in BANK]
+    tokens = [tokens_of(subwords) for _, subwords in BANK]
     maps = [
         np.stack([looks(*each, wanted) for wanted in (head_of_determiner, previous, own_object)])[None] for each in BANK
     ]

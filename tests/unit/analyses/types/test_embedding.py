@@ -1,4 +1,4 @@
-"""The heads in the plane: planted types stay apart, equal seeds give equal places, and a file keeps them."""
+"""The heads in two dimensions: planted types stay apart, equal seeds give equal places, and a file keeps them."""
 
 import numpy as np
 import pandas as pd

@@ -23,12 +23,12 @@ def test_words_are_joined_by_single_spaces(make, before, behind):
     assert list(map(len, special_tokens(tokenizer))) == [before, behind]
     inner = word_of[before : len(ids) - behind]
     assert [-1] * before + inner + [-1] * behind == word_of
-    # Three are one piece each; the plural has a piece or more of its own.
+    # Three are one subword each; the plural has a subword or more of its own.
     assert inner[0] == 0
     assert inner[-2:] == [2, 3]
     assert inner[1:-2] == [1] * (len(text) - 3)
 
 
-def test_a_word_without_a_piece_is_that_of_no_token():
+def test_a_word_without_a_subword_is_that_of_no_token():
     _, word_of = encode_words(bert_tokenizer(KNOWN), ["the", "\u200b", "cat"])
     assert word_of == [-1, 0, 2, -1]

@@ -20,7 +20,7 @@ SENTENCES = [
              "det amod nsubj root case det obl case det obl punct"),
     sentence("it was old", (3, 3, 0), "nsubj cop root"),
 ]  # fmt: skip
-HOW = {"task": "trees", "max_seq_length": 40, "pieces": "mean", "precision": "float32", "batch_tokens": 512}
+HOW = {"task": "trees", "max_seq_length": 40, "subwords": "mean", "precision": "float32", "batch_tokens": 512}
 PROBES = {"learning_rate": 0.02, "epochs": 2, "sentences": "all", "starts": 2, "root": "first", "seed": 1}
 CAUSAL = {"gpt2", "llama", "mistral"}
 
@@ -107,9 +107,9 @@ def test_chunks_read_all_mentions_of_a_document_that_have_an_antecedent_in_their
     mentions = [Mention(5 * turn + start, 5 * turn + end, "d") for turn in range(6) for start, end in ((0, 1), (3, 3))]
     document = AnnotatedDocument("dogs", (one,) * 6, tuple(mentions), 0)
     how = {**HOW, "task": "stories", "max_seq_length": 14}
-    first = extract_antecedents([document], record, **how, reading="first")
+    first = extract_antecedents([document], record, **how, extent="first")
     assert (first.start.tolist(), first.stop.tolist(), len(first.part)) == ([0], [12], 4)
-    chunks = extract_antecedents([document], record, **how, reading="chunks")
+    chunks = extract_antecedents([document], record, **how, extent="chunks")
     assert (chunks.start.tolist(), chunks.stop.tolist()) == ([0, 10, 20], [10, 20, 30])
     assert (chunks.document.tolist(), np.bincount(chunks.part).tolist()) == ([0, 0, 0], [3, 3, 3])
     # The first coreferent mention of the first chunk, it, looks back at the dog alone among the candidates.

@@ -8,7 +8,7 @@ from headtypes.analyses.words.words import WordMaps, places_of
 from headtypes.core.errors import InputError
 from tests.support.word_maps import dense_guesses, dense_words, random_maps, read_planted, tokens_of
 
-# Pieces of each word: up to five, whole sentences of one and of two words, and two of one length.
+# Subwords of each word: up to five, whole sentences of one and of two words, and two of one length.
 SPLIT = [(1, 3, 1, 5, 2), (1,), (2,), (1, 1), (4, 1), (1, 1, 1), (2, 1, 1, 1, 1, 1, 3, 2)]
 ENDS = {"both": (1, 1), "none": (0, 0), "only before": (1, 0), "two behind": (1, 2)}
 
@@ -22,25 +22,25 @@ def blocks(request, monkeypatch):
 
 
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
-@pytest.mark.parametrize("pieces", ["mean", "first"])
-def test_to_a_word_the_sum_and_from_a_word_the_mean(ends, pieces, blocks):
+@pytest.mark.parametrize("subwords", ["mean", "first"])
+def test_to_a_word_the_sum_and_from_a_word_the_mean(ends, subwords, blocks):
     rng = np.random.default_rng(1)
     tokens = sorted((tokens_of(split, *ends) for split in SPLIT), key=len)
     maps = [random_maps(len(each), rng) for each in tokens]
-    for found, planted, word_of_token in zip(read_planted(WordMaps(tokens, pieces), maps), maps, tokens, strict=True):
-        np.testing.assert_allclose(found, dense_words(planted, word_of_token, pieces), atol=1e-6)
+    for found, planted, word_of_token in zip(read_planted(WordMaps(tokens, subwords), maps), maps, tokens, strict=True):
+        np.testing.assert_allclose(found, dense_words(planted, word_of_token, subwords), atol=1e-6)
 
 
 @pytest.mark.parametrize("causal", [False, True], ids=["", "causal"])
-@pytest.mark.parametrize("pieces", ["mean", "first"])
-def test_guesses_are_those_of_the_definition(causal, pieces, blocks):
+@pytest.mark.parametrize("subwords", ["mean", "first"])
+def test_guesses_are_those_of_the_definition(causal, subwords, blocks):
     rng = np.random.default_rng(2)
     tokens = sorted(map(tokens_of, SPLIT), key=len)
     maps = [random_maps(len(each), rng, causal=causal) for each in tokens]
     for (guess, visible), planted, word_of_token in zip(
-        read_planted(Guesses(tokens, pieces), maps, causal), maps, tokens, strict=True
+        read_planted(Guesses(tokens, subwords), maps, causal), maps, tokens, strict=True
     ):
-        defined, margin = dense_guesses(dense_words(planted, word_of_token, pieces), causal)
+        defined, margin = dense_guesses(dense_words(planted, word_of_token, subwords), causal)
         assert guess.dtype == visible.dtype == np.int16
         np.testing.assert_array_equal(np.where(margin > 1e-6, guess, defined), defined)
         assert (margin <= 1e-6).sum() <= 1

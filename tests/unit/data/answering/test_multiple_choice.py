@@ -216,7 +216,7 @@ def test_space_before_a_choice_and_after_a_question_is_no_matter(made):
     )
 
 
-def test_parts_that_are_joined_are_the_whole(made):
+def test_parts_that_are_merged_are_the_whole(made):
     *_, record, windows = made
     settings = {**SETTINGS, "condition": "c", "operations": {"dense": "uniform"}, "batch_tokens": 40}
     asked = QUESTIONS, windows, types_like(record), record

@@ -202,7 +202,7 @@ def test_the_words_that_are_hidden_depend_on_seed_and_segment_alone(tmp_path):
     assert windows_for(record, tokenizer, documents=renamed).targets.tolist() != windows.targets.tolist()
 
 
-def test_parts_that_are_joined_are_the_whole(made):
+def test_parts_that_are_merged_are_the_whole(made):
     *_, record, windows = made
     partition = types_like(record)
     settings = {**SETTINGS, "condition": "c", "operations": {"dense": "uniform"}, "batch_tokens": 40}

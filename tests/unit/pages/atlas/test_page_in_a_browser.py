@@ -142,8 +142,8 @@ def test_pointing_at_a_word_says_what_it_looks_at(chromium, page_file):
         assert page.locator(".said").inner_text().startswith(f"“house” → “old”: {100 * attention[3, 2]:.0f}")
 
 
-def test_pieces_of_words_are_read_as_words(chromium, page_file):
-    """by ##side: attention to it is that to both pieces, and attention from it the mean of theirs."""
+def test_subwords_of_words_are_read_as_words(chromium, page_file):
+    """by ##side: attention to it is that to both subwords, and attention from it the mean of theirs."""
     attention = maps_of(3, 4, WORDS, 0).attention[1, 2].astype(float)
     to_words = np.concatenate([attention[:, :4], attention[:, 4:6].sum(1, keepdims=True), attention[:, 6:]], axis=1)
     joined = np.concatenate([to_words[:4], to_words[4:6].mean(0, keepdims=True), to_words[6:]])
@@ -172,7 +172,7 @@ def test_pieces_of_words_are_read_as_words(chromium, page_file):
         show(page, f"{kept}&word=from-8")
         assert page.locator(".said").inner_text() == "Point at a word to see what it looks at."
         assert page.get_by_role("button", name="words", exact=True).get_attribute("aria-pressed") == "true"
-        # A sample without pieces has nothing to join.
+        # A sample without subwords has nothing to join.
         show(page, "head=2-3&sample=2")
         assert page.get_by_role("button", name="words", exact=True).count() == 0
 

@@ -15,7 +15,7 @@ from PIL import Image
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.models.shown import compared_table
 from headtypes.core.errors import InputError
-from headtypes.pages.summary.findings import costs_sentence, joined_sentence, verdict_sentence
+from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of, picture_of
 from headtypes.pages.summary.verdicts import counted, judged_subjects
@@ -171,19 +171,19 @@ def test_findings_name_the_token_that_heads_fall_back_on():
 
 
 def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
-    table = pd.read_csv(results[1]["joined"][0])
-    assert joined_sentence(table, MODEL) == (
+    table = pd.read_csv(results[1]["compared_types"][0])
+    assert compared_types_sentence(table, MODEL) == (
         "What sets a type of minilm-qa apart most is the mean importance of its vertical heads: 0.15, where as many "
         "random heads of the same layers have 0.24 (0.19 to 0.28; p = 0.004, corrected for all comparisons); in 1 of 2 "
         "comparisons the types of minilm-qa differ from as many random heads of the same layers (p < 0.01, "
         "uncorrected; by chance about 0.02 would)."
     )
     # The smallest of many p-values says nothing by itself.
-    many = joined_sentence(pd.concat([table.assign(quantity=f"{number}") for number in range(30)]), MODEL)
+    many = compared_types_sentence(pd.concat([table.assign(quantity=f"{number}") for number in range(30)]), MODEL)
     assert many.startswith("In 30 of 60 comparisons")
     assert many.endswith("by chance about 0.6 would); corrected for their number, none does.")
-    assert joined_sentence(table.assign(p=0.5), MODEL).startswith("In 0 of 2 comparisons")
-    assert joined_sentence(table.assign(p=np.nan), MODEL) is None
+    assert compared_types_sentence(table.assign(p=0.5), MODEL).startswith("In 0 of 2 comparisons")
+    assert compared_types_sentence(table.assign(p=np.nan), MODEL) is None
 
 
 def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summary):

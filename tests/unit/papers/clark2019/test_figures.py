@@ -17,7 +17,7 @@ from headtypes.papers.clark2019.figures.figure1 import examples_figure
 from headtypes.papers.clark2019.figures.figure2 import surface_figure
 from headtypes.papers.clark2019.figures.figure3 import LOSSES, gradient_figure
 from headtypes.papers.clark2019.figures.figure4 import entropy_figure
-from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, plane_figure
+from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_figure
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
 from tests.support.clark_results import CLARK, HEADS, LAYERS, UNIFORM, gradients_of, head_values, layers_of, surface_of
@@ -183,7 +183,7 @@ def test_figure_3_leaves_out_kinds_that_no_sample_has():
 BEST = {(0, 3): "det, dobj", (2, 1): "coreference"}
 
 
-def plane() -> tuple[pd.DataFrame, dict, np.ndarray]:
+def projection() -> tuple[pd.DataFrame, dict, np.ndarray]:
     _, partition = planted()
     layers, heads = partition.shape
     layer, head = (index.ravel() for index in np.indices((layers, heads)))
@@ -195,9 +195,9 @@ def plane() -> tuple[pd.DataFrame, dict, np.ndarray]:
 
 
 def test_figure_6_shows_the_same_places_three_times():
-    places, summary, behaviours = plane()
+    places, summary, behaviours = projection()
     _, partition = planted()
-    figure = plane_figure(places, summary, behaviours, partition, {})
+    figure = divergence_figure(places, summary, behaviours, partition, {})
     panels = [axes for axes in figure.axes if axes.collections and axes.get_title(loc="left")]
     assert [axes.get_title(loc="left") for axes in panels] == ["by behaviour", "by layer", "by Guan's type"]
     of_head = {
@@ -220,8 +220,8 @@ def test_figure_6_shows_the_same_places_three_times():
 
 
 def test_figure_6_marks_the_best_heads_of_relations_and_of_coreference():
-    places, summary, behaviours = plane()
-    figure = plane_figure(places, summary, behaviours, None, BEST)
+    places, summary, behaviours = projection()
+    figure = divergence_figure(places, summary, behaviours, None, BEST)
     panel = figure.axes[0]
     for (layer, head), what in BEST.items():
         (points,) = [it for it in panel.collections if it.get_gid() == f"{what}: {layer + 1}-{head + 1}"]
@@ -231,25 +231,25 @@ def test_figure_6_marks_the_best_heads_of_relations_and_of_coreference():
 
 
 def test_figure_6_has_a_bar_of_scale_that_is_as_long_as_it_says():
-    places, summary, behaviours = plane()
-    figure = plane_figure(places, summary, behaviours, None, {})
+    places, summary, behaviours = projection()
+    figure = divergence_figure(places, summary, behaviours, None, {})
     assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["by behaviour", "by layer"]
     start, end = drawn(figure, "scale").get_xdata()
     assert f"{end - start:g} nats a row" in texts(figure)
-    root = plane_figure(places, summary | {"scale": "root"}, behaviours, None, {})
+    root = divergence_figure(places, summary | {"scale": "root"}, behaviours, None, {})
     assert f"{end - start:g} root of nats a row" in texts(root)
 
 
 def test_figure_6_of_heads_in_one_place_and_one_layer():
     summary = {"scale": "plain", "stress": None, "correlation": None, "layers": {"difference": None}}
     places = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "x": [0.0, 0.0], "y": [0.0, 0.0]})
-    figure = plane_figure(places, summary, np.array([["", "broad"]], dtype=object), None, {})
+    figure = divergence_figure(places, summary, np.array([["", "broad"]], dtype=object), None, {})
     assert "scale" not in names(figure)
 
 
 def test_layers_are_in_the_order_of_a_scale_that_grows_lighter():
-    places, summary, behaviours = plane()
-    panel = plane_figure(places, summary, behaviours, None, {}).axes[1]
+    places, summary, behaviours = projection()
+    panel = divergence_figure(places, summary, behaviours, None, {}).axes[1]
     colours = [to_hex(points.get_facecolor()[0]) for points in panel.collections if points.get_gid()]
     lightness = [lab(colour, deficiency)[0] for deficiency in DEFICIENCIES for colour in colours]
     for deficiency in np.array_split(lightness, len(DEFICIENCIES)):
@@ -260,13 +260,13 @@ def test_layers_are_in_the_order_of_a_scale_that_grows_lighter():
 
 
 def figures() -> dict[str, Figure]:
-    places, summary, behaviours = plane()
+    places, summary, behaviours = projection()
     return {
         "1": examples_figure(some_examples()),
         "2": surface_figure(ours(), MEANS),
         "3": gradient_figure(gradients_of()),
         "4": entropy_figure(ours(), MEANS),
-        "6": plane_figure(places, summary, behaviours, planted()[1], BEST),
+        "6": divergence_figure(places, summary, behaviours, planted()[1], BEST),
     }
 
 

@@ -134,7 +134,7 @@ def test_column_labels_name_every_column(bins):
 # Figure 2
 
 
-def in_the_plane(layers: int, heads: int) -> pd.DataFrame:
+def in_two_dimensions(layers: int, heads: int) -> pd.DataFrame:
     """Any place for each head, as `embed_heads` returns them."""
     layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
     x, y = np.random.default_rng(0).normal(size=(2, layers * heads))
@@ -143,7 +143,7 @@ def in_the_plane(layers: int, heads: int) -> pd.DataFrame:
 
 def test_figure_2_draws_every_head_where_it_is_in_its_types_colour():
     _, partition = planted()
-    places = in_the_plane(LAYERS, HEADS)
+    places = in_two_dimensions(LAYERS, HEADS)
     figure = projection_figure(places, partition)
     types = partition.type_of.reshape(-1)
     groups = figure.axes[0].collections
@@ -415,7 +415,7 @@ def long_figures() -> dict[str, Callable[[], Figure]]:
     layer, head = (index.reshape(-1) for index in np.indices((24, 16)))
     names = np.array([f"type-{1 + place % 9}" for place in range(24 * 16)], dtype=object)
     deep = Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": True}))
-    places = in_the_plane(24, 16)
+    places = in_two_dimensions(24, 16)
     models = {f"bert-large-uncased-{task}": deep for task in ("mrpc", "mnli")}
     parents = {"bert-large-uncased-mnli": "bert-large-uncased-mrpc"}
     deep_maps = AttentionMaps(np.ones((24, 16, 1, 1), np.float32), ["a"], "0", False)

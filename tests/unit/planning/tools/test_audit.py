@@ -176,19 +176,19 @@ def test_only_what_is_stale_or_damaged_is_removed():
     assert states(jobs) == {"results/notes.txt": "foreign"}
 
 
-def test_a_result_is_sound_from_however_many_shards_it_was_joined():
+def test_a_result_is_sound_from_however_many_shards_it_was_merged():
     parts = [f"results/shards/features/bert/squad/{shard}-of-2.h5" for shard in range(2)]
     shards = [planned("extract_shard", [MODEL, SAMPLES], [part]) for part in parts]
     first, model, _, *last = plan()
-    joined = [first, model, *shards, planned("extract_features", [MODEL, SAMPLES, *parts], [FEATURES]), *last]
-    run(joined)
+    merged = [first, model, *shards, planned("extract_features", [MODEL, SAMPLES, *parts], [FEATURES]), *last]
+    run(merged)
     assert shards_of(FEATURES) == 2
     assert shards_of(TABLE) == 1
     run([planned("tabulate", [FEATURES, FEATURES], [TABLE], windows=16)])
     assert shards_of(TABLE) == 1, "an input that is named twice is not a shard"
-    run(joined)
+    run(merged)
     Path(parts[0]).unlink()
-    assert states(joined) == {}
+    assert states(merged) == {}
     assert states(plan()) == {parts[1]: "foreign"}
     assert "left over from a run that was stopped" in why(plan(), parts[1])
     Path(FEATURES).unlink()

@@ -78,7 +78,7 @@ def evaluate_condition(
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
     if parts:
         KINDS[chosen.kind].check_answerable(rows, windows, record)
-        return KINDS[chosen.kind].score_answers(rows, windows, record, _joined(parts, windows, what))
+        return KINDS[chosen.kind].score_answers(rows, windows, record, _merged(parts, windows, what))
     (evaluated,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
     return evaluated
 
@@ -127,7 +127,7 @@ def evaluate_all(
     with progress(len(distinct) * len(windows), what, "windows") as bar:
         for key, operations in distinct.items():
             answers = _read(model, windows, operations, head_outputs, settings, what, bar)
-            values = _joined([answers], windows, what)
+            values = _merged([answers], windows, what)
             results[key] = KINDS[settings.kind].score_answers(rows, windows, record, values)
     return [results[tuple(operations.flat)] for operations in wanted]
 
@@ -190,7 +190,7 @@ def _read(
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["window", *answers.columns])
 
 
-def _joined(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple[np.ndarray, ...]:
+def _merged(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple[np.ndarray, ...]:
     """The columns of what was read from all windows, in the order of the windows."""
     table = pd.concat([part for part in parts if len(part)], ignore_index=True).sort_values("window")
     if table["window"].tolist() != list(range(len(windows))):

@@ -108,10 +108,10 @@ def guessed_mentions(
 def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, number: int) -> list[Reference]:
     document = int(guesses.document[number])
     part = range(int(guesses.start[number]), int(guesses.stop[number]))
-    pieces = np.ones(part.stop, dtype=int)
+    subwords = np.ones(part.stop, dtype=int)
     unread = guesses.unread[guesses.unread[:, 0] == document, 1]
-    pieces[unread[unread < part.stop]] = 0
-    return references(documents[document], part, pieces.tolist())
+    subwords[unread[unread < part.stop]] = 0
+    return references(documents[document], part, subwords.tolist())
 
 
 def _right(found: list[Anaphor[Reference]], guesses: AntecedentGuesses) -> np.ndarray:

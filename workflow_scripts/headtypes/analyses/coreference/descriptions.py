@@ -29,9 +29,9 @@ class Reference(Place):
         return self.words[self.head - self.start]
 
 
-def references(document: AnnotatedDocument, part: range, pieces: Sequence[int] | None = None) -> list[Reference]:
+def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
     """The mentions that `mentions.places` gives for the same arguments, described."""
-    return [_reference(document, place, part.start) for place in places(document, part, pieces)]
+    return [_reference(document, place, part.start) for place in places(document, part, subwords)]
 
 
 def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:

@@ -9,7 +9,7 @@ from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors, places
 from headtypes.analyses.coreference.parts import parts_of
 from headtypes.analyses.words.encoding import encode_sentences, encode_words, special_tokens
-from headtypes.analyses.words.settings import DocumentReading, Pieces
+from headtypes.analyses.words.settings import Extent, Subwords
 from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
@@ -32,10 +32,10 @@ class AntecedentReducer(WordReducer):
     """
 
     def __init__(
-        self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]], pieces: Pieces
+        self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]], subwords: Subwords
     ):
         """anaphors_of: the coreferent mentions of each sample."""
-        super().__init__(word_of_token, pieces)
+        super().__init__(word_of_token, subwords)
         self._anaphors = anaphors_of
 
     def start(self, batch: Batch) -> None:
@@ -75,14 +75,14 @@ def extract_antecedents(
     documents: Sequence[AnnotatedDocument],
     record: ModelRecord,
     *,
-    pieces: Pieces,
-    reading: DocumentReading,
+    subwords: Subwords,
+    extent: Extent,
     **settings,
 ) -> AntecedentGuesses:
     """Run a model over the parts of documents and keep every head's guesses for every coreferent mention.
 
-    pieces: how a word of several tokens looks at others.
-    reading: `first`, the first words of each document, or `chunks`, all of it.
+    subwords: how a word of several tokens looks at others.
+    extent:   `first`, the first words of each document, or `chunks`, all of it.
     settings: of `ModelOnTask`; no part has more tokens.
     Raises `InputError` where no part has a coreferent mention.
     """
@@ -95,7 +95,7 @@ def extract_antecedents(
         _, word_of = encode_words(run.tokenizer, words)
         counts = np.bincount([word for word in word_of if word >= 0], minlength=len(words)).tolist()
         unread.extend((number, word) for word, count in enumerate(counts) if not count)
-        for part in parts_of(document, counts, room, reading):
+        for part in parts_of(document, counts, room, extent):
             found = anaphors(places(document, part, counts))
             if found:
                 parts.append((number, part, found))
@@ -103,7 +103,7 @@ def extract_antecedents(
         raise InputError(f"{run.what}: no part of any document has a mention with an antecedent before it.")
     texts = [documents[number].words[part.start : part.stop] for number, part, _ in parts]
     encoded = encode_sentences(texts, run.tokenizer, run.longest, run.what, whole=False)
-    reducer = AntecedentReducer(encoded.word_of_token, [found for *_, found in parts], pieces)
+    reducer = AntecedentReducer(encoded.word_of_token, [found for *_, found in parts], subwords)
     (guesses,) = run.read(encoded.encoded, reducer)
     return AntecedentGuesses(
         document=np.array([number for number, *_ in parts], dtype=np.int32),

@@ -49,11 +49,11 @@ class Anaphor(Generic[M]):
         return sorted({candidate.head for candidate in self.candidates})
 
 
-def places(document: AnnotatedDocument, part: range, pieces: Sequence[int] | None = None) -> list[Place]:
+def places(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Place]:
     """The mentions that lie wholly inside of a part, in their order.
 
     part:   words of the document, as `parts.parts_of` gives them.
-    pieces: number of pieces of each word of the document; a mention whose head word has none is left out, since no
+    subwords: number of subwords of each word of the document; a mention whose head word has none is left out, since no
         model can look at it.
     """
     inside = []
@@ -62,7 +62,7 @@ def places(document: AnnotatedDocument, part: range, pieces: Sequence[int] | Non
             continue
         before, sentence = sentence_of(document, mention.start)
         head = before + head_of(sentence, mention.start - before, mention.end - before)
-        if pieces is None or pieces[head]:
+        if subwords is None or subwords[head]:
             start, end = mention.start - part.start, mention.end - part.start
             inside.append(Place(start, end, head - part.start, mention.entity))
     return inside

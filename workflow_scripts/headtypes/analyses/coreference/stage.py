@@ -7,7 +7,7 @@ from headtypes.core.seeds import derive_seed
 @stage("forward", reads="rows")
 def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
     """Which words of a document are read, how tokens become words, and the arithmetic."""
-    return {**words_of(plan, task), "reading": plan.config.coreference.documents}
+    return {**words_of(plan, task), "extent": plan.config.coreference.documents}
 
 
 @stage(reads="rows")

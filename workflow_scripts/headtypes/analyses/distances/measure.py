@@ -8,7 +8,7 @@ import numpy as np
 
 from headtypes.analyses.distances.columns import lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
-from headtypes.analyses.distances.results import SHARES, Features, join_features, write_features
+from headtypes.analyses.distances.results import SHARES, Features, merge_features, write_features
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
@@ -23,13 +23,13 @@ def write_task_features(
     provenance: dict,
     **settings,
 ) -> None:
-    """Write the features of a model on all samples: join the parts or, where there are none, extract them now.
+    """Write the features of a model on all samples: merge the parts or, where there are none, extract them now.
 
     parts: files of the features of each `attention.batches.Part`; provenance, settings: of
         `distances.results.write_features` and `extract_features`.
     """
     if parts:
-        join_features(path, [sample.id for sample in samples], parts, provenance)
+        merge_features(path, [sample.id for sample in samples], parts, provenance)
     else:
         write_features(path, extract_features(samples, record, **settings), provenance)
 

@@ -53,7 +53,7 @@ def write_features(path: str | Path, features: Features, provenance: dict) -> No
     _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, provenance)
 
 
-def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict) -> None:
+def merge_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict) -> None:
     """Write features that were extracted in parts as one file, with one chunk of them in memory at a time.
 
     sample_ids: of all samples, in order.
@@ -68,7 +68,7 @@ def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[s
             raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
         order = np.array([part_of[id_] for id_ in sample_ids])
 
-        def joined(name: str) -> Iterable[np.ndarray]:
+        def merged(name: str) -> Iterable[np.ndarray]:
             """The samples' rows of a data set, block by block; each part is read from start to end."""
             read = [0] * len(files)
             for block in _blocks(len(order)):
@@ -80,8 +80,8 @@ def join_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[s
                 yield rows
 
         shape = (len(order), *files[0]["distance"].shape[1:])
-        length, truncated = (np.concatenate(list(joined(name))) for name in ("length", "truncated"))
-        shares = {name: joined(name) for name in _ALL_SHARES if name in files[0]}
+        length, truncated = (np.concatenate(list(merged(name))) for name in ("length", "truncated"))
+        shares = {name: merged(name) for name in _ALL_SHARES if name in files[0]}
         _write(path, shape, shares, length, truncated, sample_ids, provenance)
 
 

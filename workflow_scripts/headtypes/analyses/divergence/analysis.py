@@ -53,24 +53,24 @@ SHARD = Result(
     "a part of the divergences",
     name="divergence_shard",
 )
-PLANE = Result(
-    "results/divergence/{model}/{task}.plane.csv",
+PROJECTION = Result(
+    "results/divergence/{model}/{task}.projection.csv",
     "project_heads",
-    "heads in the plane, by how differently they attend",
+    "heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
-    name="plane",
+    name="projection",
     section="Heads and types",
-    content="for each head: `layer`, `head`, and its place in the plane, `x` and `y`, by metric scaling of the "
-    "divergences",
+    content="for each head: `layer`, `head`, and its `x` and `y` in two dimensions, by metric scaling of "
+    "the divergences",
 )
-PLANE_FIT = Result(
-    "results/divergence/{model}/{task}.plane.json",
+PROJECTION_FIT = Result(
+    "results/divergence/{model}/{task}.projection.json",
     "project_heads",
-    "heads in the plane, by how differently they attend",
+    "heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
-    name="plane_fit",
+    name="projection_fit",
     section="Heads and types",
-    content="how well the plane fits (`stress`, `correlation`), and whether heads of one layer are more alike: "
+    content="how well the projection fits (`stress`, `correlation`), and whether heads of one layer are more alike: "
     "the mean divergence of a row `within` layers and `between` them, and `low`, `high` and `p` by "
     "permutation",
 )
@@ -78,7 +78,7 @@ DIVERGENCE = Analysis(
     "divergence",
     "divergence from other heads (nats)",
     files=(PAIRS,),
-    results=(PAIRS, SHARD, PLANE, PLANE_FIT),
+    results=(PAIRS, SHARD, PROJECTION, PROJECTION_FIT),
     per_pair=per_pair,
     per_set=per_set,
     line=lambda quantity, statistic: statistic,

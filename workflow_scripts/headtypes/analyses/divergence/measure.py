@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headtypes.analyses.divergence.results import Divergence, join_divergences, write_divergence
+from headtypes.analyses.divergence.results import Divergence, merge_divergences, write_divergence
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, check_heads, run_model
 from headtypes.attention.blocks import EntropySums, Group
 from headtypes.attention.hook import Layer
@@ -152,7 +152,7 @@ def write_task_divergence(
         `divergence.results.write_divergence` and `measure_divergence`.
     """
     if parts:
-        join_divergences(path, [sample.id for sample in samples], parts, provenance)
+        merge_divergences(path, [sample.id for sample in samples], parts, provenance)
     else:
         write_divergence(path, measure_divergence(samples, record, **settings), provenance)
 

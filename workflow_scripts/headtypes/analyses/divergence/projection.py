@@ -1,4 +1,4 @@
-"""Heads in the plane by how differently they attend, and whether heads of a layer are alike (Clark et al. 2019, 6)."""
+"""Heads in two dimensions by how they differ, and whether heads of a layer are alike (Clark et al. 2019, section 6)."""
 
 import numpy as np
 import pandas as pd
@@ -7,19 +7,19 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold import MDS
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.divergence.results import PLANE_COLUMNS, Divergence
+from headtypes.analyses.divergence.results import PROJECTION_COLUMNS, Divergence
 
 _STARTS, _STEPS, _EPS = 5, 1000, 1e-10
 _PERMUTATIONS = 2000
 
 
 def project_heads(divergence: Divergence, *, scale: str, seed: int) -> tuple[pd.DataFrame, dict]:
-    """Lay the heads out in the plane so that distances are their divergences, and compare layers.
+    """Lay the heads out in two dimensions so that distances are their divergences, and compare layers.
 
     scale:   `plain` takes the mean divergence of a row; `root` takes its square root, which is a metric (Endres and
         Schindelin 2003).
     seed:    0 to 2**32 - 1; equal seeds give equal places.
-    returns  one row per head: layer, head (both from 0), x and y, in the unit of the distances; the plane may be turned
+    returns  one row per head: layer, head (both from 0), x and y, in the unit of the distances; they may be turned
         and mirrored. And how well it fits: rows, scale, `stress` and `correlation` as in `fit`, and `layers` as in
         `layer_test`.
     """
@@ -40,7 +40,9 @@ def project_heads(divergence: Divergence, *, scale: str, seed: int) -> tuple[pd.
         places = scaling.fit_transform(distances)
     layer = divergence.layer
     head = np.arange(len(layer)) % (len(layer) // divergence.layers)
-    table = pd.DataFrame({"layer": layer, "head": head, "x": places[:, 0], "y": places[:, 1]}).astype(PLANE_COLUMNS)
+    table = pd.DataFrame({"layer": layer, "head": head, "x": places[:, 0], "y": places[:, 1]}).astype(
+        PROJECTION_COLUMNS
+    )
     summary = {
         "rows": divergence.rows,
         "scale": scale,
@@ -51,10 +53,10 @@ def project_heads(divergence: Divergence, *, scale: str, seed: int) -> tuple[pd.
 
 
 def fit(distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "head 2"]) -> dict[str, float | None]:
-    """How well places in the plane show distances.
+    """How well places in two dimensions show distances.
 
-    returns  `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (plane - distance)^2 over that of
-        plane^2; `correlation`: Pearson's, of both kinds of distances. None where it is not defined.
+    returns  `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - distance)^2 over that of
+        shown^2; `correlation`: Pearson's, of both kinds of distances. None where it is not defined.
     """
     given, shown = squareform(distances, checks=False), pdist(places)
     stress = float(np.sqrt(((shown - given) ** 2).sum() / (shown**2).sum())) if shown.any() else None

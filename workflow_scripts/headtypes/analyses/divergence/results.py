@@ -1,4 +1,4 @@
-"""Divergences between heads on disk, one HDF5 file per model and task, or per shard; and the plane of the heads."""
+"""Divergences between heads on disk, one HDF5 file per model and task, or per shard; and their projection."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from headtypes.core.files import canonical_json, read_json, undamaged, write_jso
 from headtypes.core.hdf5_files import new_hdf5
 from headtypes.core.table_files import read_csv, write_csv
 
-PLANE_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
+PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def read_divergence(path: str | Path) -> Divergence:
         return divergence
 
 
-def join_divergences(
+def merge_divergences(
     path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict
 ) -> None:
     """Add up divergences that were measured in parts, and write them as one file.
@@ -93,24 +93,24 @@ def join_divergences(
     write_divergence(path, Divergence(total, rows, read[0].layers, list(sample_ids)), provenance)
 
 
-def write_plane(path: str | Path, places: pd.DataFrame) -> None:
+def write_projection(path: str | Path, places: pd.DataFrame) -> None:
     """Write the places of the heads that `projection.project_heads` returns."""
     write_csv(path, places)
 
 
-def read_plane(path: str | Path) -> pd.DataFrame:
-    """Read what `write_plane` wrote. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no places of heads", PLANE_COLUMNS, dtype=PLANE_COLUMNS)
+def read_projection(path: str | Path) -> pd.DataFrame:
+    """Read what `write_projection` wrote. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no places of heads", PROJECTION_COLUMNS, dtype=PROJECTION_COLUMNS)
 
 
-def write_plane_fit(path: str | Path, fit: dict, provenance: dict) -> None:
-    """Write how well the plane fits, as `projection.project_heads` returns it, with its provenance."""
+def write_projection_fit(path: str | Path, fit: dict, provenance: dict) -> None:
+    """Write how well the projection fits, as `projection.project_heads` returns it, with its provenance."""
     write_json(path, {**fit, "provenance": provenance})
 
 
-def read_plane_fit(path: str | Path) -> dict:
-    """Read what `write_plane_fit` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "does not say how well a plane fits"):
+def read_projection_fit(path: str | Path) -> dict:
+    """Read what `write_projection_fit` wrote. Raises `InputError` that names a damaged file."""
+    with undamaged(path, "does not say how well a projection fits"):
         fit = read_json(path)
         if not {"stress", "correlation", "layers"} <= fit.keys():
             raise ValueError("it lacks the stress, the correlation or the layers")

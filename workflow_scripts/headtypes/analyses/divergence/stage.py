@@ -19,5 +19,5 @@ def measure_divergence_shard(plan: Plan, model: str, task: str, shard: str, shar
 
 @stage()
 def project_heads(plan: Plan, model: str, task: str) -> dict:
-    """Which distances the plane shows, and the seed of its starts and of the permutations."""
+    """Which distances the projection shows, and the seed of its starts and of the permutations."""
     return {"scale": plan.config.divergence.scale, "seed": derive_seed(plan.config.seed, "project_heads", model, task)}

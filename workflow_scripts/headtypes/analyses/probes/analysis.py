@@ -39,7 +39,7 @@ SCORES = Result(
 )
 OF_TYPES = Result(
     "results/probes/{model}/{task}/{partition}.json",
-    "probe_types",
+    "train_type_probes",
     "right words of the probes that read one type",
     of=lambda plan: plan.probed_types,
     name="probes_of_types",

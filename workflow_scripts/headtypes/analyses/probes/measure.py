@@ -18,7 +18,7 @@ from headtypes.analyses.probes.parsers import (
 from headtypes.analyses.probes.random_network import random_network
 from headtypes.analyses.probes.scores import counts
 from headtypes.analyses.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
-from headtypes.analyses.words.settings import Pieces, Root
+from headtypes.analyses.words.settings import Root, Subwords
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
@@ -31,7 +31,7 @@ def train_probes(
     scored: Sequence[Sentence],
     record: ModelRecord,
     *,
-    pieces: Pieces,
+    subwords: Subwords,
     vectors: str | None,
     learning_rate: float,
     epochs: int,
@@ -44,7 +44,7 @@ def train_probes(
     """Train probes of a model on the sentences of a treebank, and parse others with them.
 
     training, scored: sentences that the probes learn from, one step each, in this order; and those they parse.
-    pieces, settings: as in `relations.measure.extract_arcs`. Maps are float32.
+    subwords, settings: as in `relations.measure.extract_arcs`. Maps are float32.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all".
     starts:  random starts of each probe; root: as in `settings.Root`.
@@ -69,7 +69,7 @@ def train_probes(
         def maps_of(
             part: ReadSentences, of_words: WordVectors
         ) -> Iterator[tuple[Sentence, ProbedSentence, ProbedSentence]]:
-            how = {"pieces": pieces, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
+            how = {"subwords": subwords, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
             both = (maps_in_both_directions(network, part.encoded, **how) for network in (run.model, drawn))
             for sentence, own, *read in zip(part.sentences, of_words.of_sentences, *both, strict=True):
                 yield sentence, *(ProbedSentence(maps, torch.from_numpy(own)) for maps in read)

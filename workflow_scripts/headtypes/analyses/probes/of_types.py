@@ -1,4 +1,4 @@
-"""Probes that read the heads of one type alone, and those of as many random heads (joined with Guan et al. 2020)."""
+"""Probes that read the heads of one type alone, and those of as many random heads."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from headtypes.analyses.probes.maps import ReadSentences, maps_in_both_direction
 from headtypes.analyses.probes.parsers import AttentionOfSome, ProbedSentence, Trainer, generators_of
 from headtypes.analyses.probes.scores import counts
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.words.settings import Pieces, Root
+from headtypes.analyses.words.settings import Root, Subwords
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
@@ -21,14 +21,14 @@ from headtypes.models.records import ModelRecord
 _DRAWS = 5
 
 
-def probe_types(
+def train_type_probes(
     training: Sequence[Sentence],
     scored: Sequence[Sentence],
     record: ModelRecord,
     partition: Partition,
     *,
     task: str,
-    pieces: Pieces,
+    subwords: Subwords,
     learning_rate: float,
     epochs: int,
     sentences: int | str,
@@ -60,7 +60,7 @@ def probe_types(
     with progress(epochs * len(learnt.sentences) + len(parsed.sentences), run.what, "maps") as bar:
 
         def maps_of(part: ReadSentences) -> Iterator[tuple[Sentence, ProbedSentence]]:
-            how = {"pieces": pieces, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
+            how = {"subwords": subwords, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
             read, no_words = maps_in_both_directions(run.model, part.encoded, **how), torch.empty(0, 0)
             for sentence, maps in zip(part.sentences, read, strict=True):
                 yield sentence, ProbedSentence(maps, no_words)

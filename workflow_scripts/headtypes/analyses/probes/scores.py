@@ -111,7 +111,7 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
 
 
 def read_type_probes(path: str | Path) -> dict:
-    """Read what `of_types.probe_types` returned, from JSON. Raises `InputError` that names a damaged file."""
+    """Read what `of_types.train_type_probes` returned, from JSON. Raises `InputError` that names a damaged file."""
     found = read_json(path)
     with undamaged(path, "holds no probes of types"):
         words = len(found["words"])
@@ -135,7 +135,7 @@ class TypeScore(NamedTuple):
 
 
 def score_type_probes(probes: dict, *, seed: int) -> dict[str, TypeScore]:
-    """The scores by type; probes: as `of_types.probe_types` returned them."""
+    """The scores by type; probes: as `of_types.train_type_probes` returned them."""
     words = np.array(probes["words"], dtype=float)
     names = list(probes["types"])
     own = np.stack([np.mean(probes["types"][name]["right"], axis=0) for name in names], axis=1)

@@ -23,7 +23,7 @@ def train_probes(plan: Plan, model: str, task: str) -> dict:
 
 
 @stage("forward", reads="rows", passes=lambda *job: _passes_of_probes(*job) / 2)
-def probe_types(plan: Plan, model: str, task: str, partition: str) -> dict:
+def train_type_probes(plan: Plan, model: str, task: str, partition: str) -> dict:
     """How the probes learn, on how many sentences, and how these are read."""
     return {**_learning(plan, task), "seed": derive_seed(plan.config.seed, "probe_types", model, task, partition)}
 

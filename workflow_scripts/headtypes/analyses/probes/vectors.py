@@ -90,7 +90,7 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVector
 def vectors_of_model(
     model: PreTrainedModel, input_ids: Sequence[Sequence[int]], word_of_token: Sequence[Sequence[int]]
 ) -> WordVectors:
-    """The mean of the model's input embeddings of each word's pieces, before positions are added; all are known."""
+    """The mean of the model's input embeddings of each word's subwords, before positions are added; all are known."""
     weight = model.get_input_embeddings().weight.detach()
     of_sentences = []
     for ids, words in zip(input_ids, word_of_token, strict=True):

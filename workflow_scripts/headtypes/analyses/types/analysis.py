@@ -72,11 +72,11 @@ TYPES = Analysis(
         Result(
             "results/embedding/{model}/{partition}.csv",
             "embed_heads",
-            "the heads in the plane, for Figure 2",
+            "the heads in two dimensions, for Figure 2",
             of=lambda plan: plan.partitions.values(),
             name="embedding",
             section="Heads and types",
-            content="for each head: `layer`, `head`, and its place in the plane, `x` and `y` (t-SNE), for Figure 2",
+            content="for each head: `layer`, `head`, and its `x` and `y` in two dimensions (t-SNE), for Figure 2",
         ),
         Result(
             "results/choice/{model}/{task}.csv",

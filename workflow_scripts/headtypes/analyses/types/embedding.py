@@ -1,4 +1,4 @@
-"""The heads' features in the plane, where heads that look at similar things lie close to one another."""
+"""The heads' features in two dimensions, where heads that look at similar things lie close to one another."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _KINDS = {"layer": int, "head": int, "x": np.float32, "y": np.float32}
 
 
 def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.DataFrame:
-    """Lay the heads out in the plane so that neighbours stay neighbours (t-SNE, van der Maaten and Hinton 2008).
+    """Lay the heads out in two dimensions so that neighbours stay neighbours (t-SNE, van der Maaten and Hinton 2008).
 
     features: [layer * head, column] head features, as they were clustered.
     shape:    number of layers, heads in a layer.

@@ -8,7 +8,7 @@ import pandas as pd
 from safetensors.numpy import save
 
 from headtypes.analyses.types.partitions import Partition, order_types
-from headtypes.core.files import canonical_json, read_json, replacing, undamaged, write_json
+from headtypes.core.files import atomic_write, canonical_json, read_json, undamaged, write_json
 from headtypes.core.table_files import read_csv, write_csv
 
 _SHARES = ("near", "special", "far")
@@ -87,5 +87,5 @@ def write_masks(path: str | Path, partition: Partition, provenance: dict) -> Non
     The metadata hold the provenance, as JSON.
     """
     masks = {name: np.ascontiguousarray(partition.type_of == name) for name in partition.types}
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(save(masks, metadata={"provenance": canonical_json(provenance)}))

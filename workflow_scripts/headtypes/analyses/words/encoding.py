@@ -10,17 +10,17 @@ from headtypes.data.encoding import Encoded
 
 
 def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]:
-    """The tokens of some words, and which word each token is a piece of.
+    """The tokens of some words, and which word each token is a subword of.
 
     returns input_ids, with the special tokens that the tokenizer adds to a text; and [token] the word, from 0, or -1
-        for a special token. A word for which the tokenizer has no piece is that of no token.
+        for a special token. A word for which the tokenizer has no subword is that of no token.
     """
     # Each word on its own, as text: some tokenizers refuse words that are already split.
     mark = " " if _needs_space(tokenizer) else ""
-    pieces = tokenizer([mark + word for word in words], add_special_tokens=False, truncation=False, padding=False)
+    subwords = tokenizer([mark + word for word in words], add_special_tokens=False, truncation=False, padding=False)
     before, behind = special_tokens(tokenizer)
-    input_ids = [*before, *(piece for of_word in pieces["input_ids"] for piece in of_word), *behind]
-    word_of = [number for number, of_word in enumerate(pieces["input_ids"]) for _ in of_word]
+    input_ids = [*before, *(subword for of_word in subwords["input_ids"] for subword in of_word), *behind]
+    word_of = [number for number, of_word in enumerate(subwords["input_ids"]) for _ in of_word]
     return input_ids, [*[-1] * len(before), *word_of, *[-1] * len(behind)]
 
 
@@ -33,9 +33,9 @@ def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
 
 
 def _needs_space(tokenizer) -> bool:
-    """Whether words have the pieces that they have in a text only if a space stands before them (byte-level ones)."""
+    """Whether words have the subwords that they have in a text only if a space stands before them (byte-level ones)."""
     text, *alone = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("a b", "a", "b"))
-    return text != [piece for of_word in alone for piece in of_word]
+    return text != [subword for of_word in alone for subword in of_word]
 
 
 class EncodedWords(NamedTuple):
@@ -43,7 +43,7 @@ class EncodedWords(NamedTuple):
 
     kept:          [sentence] which they are.
     encoded:       as a model reads them.
-    word_of_token: of each sentence the word that each token is a piece of, from 0; -1 for special tokens.
+    word_of_token: of each sentence the word that each token is a subword of, from 0; -1 for special tokens.
     """
 
     kept: np.ndarray

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-# How a split word looks at others: by the mean of its pieces; or as its first piece, as the released code has it.
-Pieces = Literal["mean", "first"]
+# How a split word looks at others: by the mean of its subwords; or as its first subword, as the released code has it.
+Subwords = Literal["mean", "first"]
 # Which words of a document are read: the first that fit into an input, as the paper does; or all, in chunks that fit.
-DocumentReading = Literal["first", "chunks"]
+Extent = Literal["first", "chunks"]
 # Where the root stands among the words' vectors: before the first word; or, as in the released code, behind the last,
 # so that every candidate is given the vector of the next word. There a word may be its own head, too.
 Root = Literal["first", "released"]

@@ -1,8 +1,8 @@
 """From tokens to words while the model runs (Clark et al. 2019, section 4.1): to a word the sum, from a word the mean.
 
-With M[t, w] = 1 where token t is a piece of word w, and n_v pieces of word v,
+With M[t, w] = 1 where token t is a subword of word w, and n_v subwords of word v,
 
-    W[v, w] = (1 / n_v) * sum over pieces s of v, sum over pieces t of w, A[s, t],
+    W[v, w] = (1 / n_v) * sum over subwords s of v, sum over subwords t of w, A[s, t],
 
 so that the rows of W sum to one like those of A. The places of W are counted as the treebank counts heads: words from
 1, before them place 0 for the special token that begins the input ([CLS]), behind them one more for the token that ends
@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headtypes.analyses.words.settings import Pieces
+from headtypes.analyses.words.settings import Subwords
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import Block, ListPerSample
 
@@ -30,7 +30,7 @@ class WordRows:
     sample:    the sample's number in the batch.
     start:     place of the first row.
     attention: each row sums to one.
-    mask:      true where the model lets some piece of a word look at some piece of another; None where it lets
+    mask:      true where the model lets some subword of a word look at some subword of another; None where it lets
         everything.
     """
 
@@ -64,12 +64,12 @@ class _Sample:
     from_word: weight of each token in its place's row.
     """
 
-    def __init__(self, word_of_token: Sequence[int], pieces: Pieces, device: torch.device):
+    def __init__(self, word_of_token: Sequence[int], subwords: Subwords, device: torch.device):
         self.place = places_of(word_of_token)
         member = np.zeros((len(self.place), max(word_of_token) + 3), np.float32)
         member[np.arange(len(self.place)), self.place] = 1
         weight = member
-        if pieces == "first":
+        if subwords == "first":
             weight = member * np.append(True, np.diff(self.place) > 0)[:, None]
         weight = weight / np.maximum(weight.sum(0), 1)
         self.to_word = torch.from_numpy(member).to(device)
@@ -79,23 +79,23 @@ class _Sample:
 class WordReducer(ListPerSample):
     """A reducer that reads word-level attention: `add_words` gets it, in whole rows, while `add` gets that of tokens.
 
-    A word whose pieces stand in two blocks is held back until the second one.
+    A word whose subwords stand in two blocks is held back until the second one.
     """
 
-    def __init__(self, word_of_token: Sequence[Sequence[int]], pieces: Pieces):
+    def __init__(self, word_of_token: Sequence[Sequence[int]], subwords: Subwords):
         """word_of_token: [sample][token] as `encoding.encode_words` gives it."""
-        self._word_of_token, self._pieces = word_of_token, pieces
+        self._word_of_token, self._subwords = word_of_token, subwords
 
     def start(self, batch: Batch) -> None:
         """Prepare the words of a batch."""
         super().start(batch)
-        self._samples = [_Sample(self._word_of_token[index], self._pieces, batch.device) for index in batch.samples]
+        self._samples = [_Sample(self._word_of_token[index], self._subwords, batch.device) for index in batch.samples]
         self._held: tuple[Tensor, Tensor | None] | None = None
         shape = len(batch.samples), self.about.layers, self.about.heads
         self._sums = torch.zeros(shape, device=batch.device)
 
     def add(self, block: Block) -> None:
-        """Sum up the pieces of each word, and hand on the rows that are whole."""
+        """Sum up the subwords of each word, and hand on the rows that are whole."""
         for number in range(block.group.samples.start, block.group.samples.stop):
             rows = self._rows(block, number)
             if rows.attention.shape[1]:

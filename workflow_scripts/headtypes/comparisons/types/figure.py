@@ -1,4 +1,4 @@
-"""Types beside analyses: where a type lies among random heads of the same layers, and the types on Clark's plane."""
+"""Types beside analyses: where a type lies among random heads of the same layers, and the projection of heads."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ from headtypes.comparisons.types.table import without_repeats
 from headtypes.core.style import PAGE, SMALL, styled
 
 # Inches: a row, what stands left of the cells, the gap between columns, a heading of a group, the types' names, the
-# legend, the side of a plane, and its title.
-_ROW, _NAMES, _GAP, _GROUP, _HEAD, _LEGEND, _PLANE, _TITLE = 0.145, 1.25, 0.2, 0.22, 0.62, 0.35, 2.1, 0.32
+# legend, the side of a projection, and its title.
+_ROW, _NAMES, _GAP, _GROUP, _HEAD, _LEGEND, _PROJECTION, _TITLE = 0.145, 1.25, 0.2, 0.22, 0.62, 0.35, 2.1, 0.32
 # The width of a cell below which a number would not fit.
 _NARROW = 0.25
 # Orange where a type has more than random heads, blue where it has less; the darker the smaller p is.
@@ -59,27 +59,29 @@ class _Group(NamedTuple):
 
 
 @styled
-def joined_figure(table: pd.DataFrame, partition: Partition, planes: Mapping[str, pd.DataFrame]) -> Figure:
+def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw a cell for every type and analysis, shaded by where the type lies among random heads of the same layers.
 
-    table: as `joined.table.join_types` returns it.
-    planes: by task, the places of the heads (`features.plane.project_heads`).
+    table: as `table.compare_types` returns it.
+    projections: by task, the places of the heads (`divergence.projection.project_heads`).
     """
     groups = [
         _Group(analysis, task, lines)
         for (analysis, task), rows in without_repeats(table).groupby(["analysis", "task"], sort=False)
         if (lines := list(_lines(analysis, rows, partition)))
     ]
-    # What is known of language stands at the right; if nothing is, and there is no plane, half of the rest.
+    # What is known of language stands at the right; if nothing is, and there is no projection, half of the rest.
     columns = [[group for group in groups if group.of_language == side] for side in (False, True)]
-    if groups and not all(columns) and not planes:
+    if groups and not all(columns) and not projections:
         ends = np.cumsum([_height(group) for group in groups])
         half = 1 + int(np.searchsorted(ends, ends[-1] / 2))
         columns = [groups[:half], groups[half:]]
     tall = [_HEAD + sum(map(_height, column)) if column else 0.0 for column in columns]
     below = int(np.argmin(tall))
-    tall_with_planes = [size + len(planes) * (_PLANE + _TITLE) * (side == below) for side, size in enumerate(tall)]
-    height = max(*tall_with_planes, _ROW) + _LEGEND
+    tall_with_projections = [
+        size + len(projections) * (_PROJECTION + _TITLE) * (side == below) for side, size in enumerate(tall)
+    ]
+    height = max(*tall_with_projections, _ROW) + _LEGEND
     figure = Figure(figsize=(PAGE, height))
     width = (PAGE - _GAP) / 2
     for side, column in enumerate(columns):
@@ -88,10 +90,10 @@ def joined_figure(table: pd.DataFrame, partition: Partition, planes: Mapping[str
             axes = figure.add_axes((left / PAGE, 1 - size / height, width / PAGE, size / height))
             _draw_column(axes, column, partition, width, size)
     left = below * (width + _GAP) + 0.03
-    for index, (task, places) in enumerate(planes.items()):
-        bottom = height - tall[below] - (index + 1) * (_PLANE + _TITLE)
-        axes = figure.add_axes((left / PAGE, bottom / height, _PLANE / PAGE, _PLANE / height))
-        _mark_types(axes, places, partition, f"Clark's plane, {task}")
+    for index, (task, places) in enumerate(projections.items()):
+        bottom = height - tall[below] - (index + 1) * (_PROJECTION + _TITLE)
+        axes = figure.add_axes((left / PAGE, bottom / height, _PROJECTION / PAGE, _PROJECTION / height))
+        _mark_types(axes, places, partition, f"Clark's Figure 6, {task}")
     _add_legend(figure.add_axes((0, 0, 1, _LEGEND / height)))
     return figure
 

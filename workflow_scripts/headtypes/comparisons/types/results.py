@@ -7,19 +7,19 @@ import pandas as pd
 
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.types.table import LeftOut, join_types
+from headtypes.comparisons.types.table import LeftOut, compare_types
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import read_parquet
 
 
-def join_results(
+def compare_files(
     partition: Partition,
     files: Mapping[str, Mapping[str, str | Path]],
     *,
     left_out: Sequence[tuple[Mapping[str, str], str | Path, str | Path, str | Path]] = (),
     seed: int,
 ) -> pd.DataFrame:
-    """Call `join_types` with what files hold.
+    """Call `compare_types` with what files hold.
 
     files: of each analysis that there is, by its task; those of probes are of the partition's types.
     left_out: type, operation and task of each condition, and the files of scores with random heads, with the type's
@@ -35,7 +35,7 @@ def join_results(
                 measures += analysis.per_set(task, path, types, own)
             if analysis.per_type:
                 of_types += analysis.per_type(task, path, own)
-    return join_types(partition, measures, of_types, list(_read_costs(left_out)), seed=seed)
+    return compare_types(partition, measures, of_types, list(_read_costs(left_out)), seed=seed)
 
 
 def _read_costs(left_out: Sequence[tuple]) -> Iterator[LeftOut]:

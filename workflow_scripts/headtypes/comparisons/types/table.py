@@ -47,7 +47,7 @@ class LeftOut(NamedTuple):
     baseline: pd.DataFrame
 
 
-def join_types(
+def compare_types(
     partition: Partition,
     measures: Sequence[Measure],
     of_types: Sequence[TypeValue],
@@ -115,8 +115,8 @@ def without_repeats(table: pd.DataFrame) -> pd.DataFrame:
     return table[~repeated]
 
 
-def read_joined(path: str | Path) -> pd.DataFrame:
-    """Read a CSV of the table of `join_types`. Raises `InputError` that names a damaged file."""
+def read_compared_types(path: str | Path) -> pd.DataFrame:
+    """Read a CSV of the table of `compare_types`. Raises `InputError` that names a damaged file."""
     # A name may be what pandas takes for a missing value.
     numbers = {name: [""] for name, kind in COLUMNS.items() if kind is not str}
     otherwise = "holds no types beside random heads"

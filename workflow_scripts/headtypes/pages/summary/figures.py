@@ -4,15 +4,20 @@ from headtypes.papers.figures import PARTITION, Figure, Plan, shown_partitions, 
 from headtypes.papers.registry import PAPERS
 
 
-def shown_joined(plan: Plan) -> list:
+def shown_compared_types(plan: Plan) -> list:
     """The partitions whose types stand beside random heads in the summary: the shown one, and one of the text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     wanted = [*shown_partitions(plan), *(it for it in of_texts if it is not None)]
-    return [it for index, it in enumerate(wanted) if it in plan.joined and it not in wanted[:index]]
+    return [it for index, it in enumerate(wanted) if it in plan.compared_types and it not in wanted[:index]]
 
 
-JOINED = Figure(
-    *("joined_figures", "Types beside random heads", "joined", "results/joined/{model}/{partition}.png"),
-    *(PARTITION, shown_joined),
+COMPARED_TYPES = Figure(
+    *(
+        "compared_types_figures",
+        "Types beside random heads",
+        "compared_types",
+        "results/compared_types/{model}/{partition}.png",
+    ),
+    *(PARTITION, shown_compared_types),
 )
-FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), JOINED)
+FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES)

@@ -109,13 +109,13 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     )
 
 
-def joined_sentence(joined: pd.DataFrame, model: str) -> str | None:
+def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     """What sets a type apart most from random heads, and how often types differ from them.
 
-    joined: as `joined.table.join_types` makes it. Where heads look does not count: types are defined by it. None where
-        nothing else stands beside random heads.
+    table: as `compare_types` makes it. Where heads look does not count: types are defined by it. None where nothing
+        else stands beside random heads.
     """
-    rows = without_repeats(joined[~joined["analysis"].isin(["surface", "detectors"])])
+    rows = without_repeats(table[~table["analysis"].isin(["surface", "detectors"])])
     tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])].reset_index()
     if tested.empty:
         return None

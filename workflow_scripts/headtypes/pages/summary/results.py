@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.comparisons.types.table import read_joined
+from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.table_files import read_csv
 from headtypes.pages.summary import findings
-from headtypes.pages.summary.figures import JOINED
+from headtypes.pages.summary.figures import COMPARED_TYPES
 from headtypes.pages.summary.made import facts
 from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
@@ -44,7 +44,7 @@ def collect_summary(
     """Read what the summary shows.
 
     inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
-        them (`papers.figures`), partition, and joined.
+        them (`papers.figures`), partition, and compared_types.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
     models, tasks, partitions: what was run; generated: the tasks whose data are.
@@ -85,7 +85,7 @@ def collect_summary(
         run=f"{join(models)} on {join(tasks)}{_said_of(generated)}; heads divided into types {_times(partitions)}.",
         findings=list(filter(None, _findings(inputs, sentences))),
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
-        both=pictures([JOINED]),
+        both=pictures([COMPARED_TYPES]),
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
         files=list(_files(inputs, folder)),
         made=facts(provenance, folder, seed),
@@ -125,8 +125,8 @@ def _findings(inputs: Mapping[str, Keyed], verdicts: Iterable[str | None]) -> It
             yield findings.costs_sentence(costs, model, name, partition.types)
         yield findings.types_sentence(model, partition)
     yield from verdicts
-    for (model, _), path in inputs["joined"].items():
-        yield findings.joined_sentence(read_joined(path), model)
+    for (model, _), path in inputs["compared_types"].items():
+        yield findings.compared_types_sentence(read_compared_types(path), model)
 
 
 def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterable[tuple[str, list[str]]]:
@@ -134,7 +134,7 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterable[tuple[str, lis
         "Values and claims of the papers beside ours": ("comparisons",),
         **{f"Tables of {paper.authors}": [it.name for it in paper.tables] for paper in PAPERS.values()},
         "Types of heads": ("partition",),
-        "Types beside random heads": ("joined",),
+        "Types beside random heads": ("compared_types",),
     }
     for about, names in named.items():
         if files := [_relative(path, folder) for name in names for path in inputs[name].values()]:

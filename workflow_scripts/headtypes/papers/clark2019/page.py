@@ -54,7 +54,7 @@ _FIGURES = (
     ("gradients", "3. Gradients by kind of token", 3, _gradients),
     ("surface_4", "4. Entropy of attention", 4, shown_texts),
     ("sentences", "5. Heads that find relations or antecedents", 5, _sentences),
-    ("plane", "6. Heads by their distances", 6, shown_texts),
+    ("divergence", "6. Heads by their distances", 6, shown_texts),
 )
 FIGURES = tuple(
     Figure(

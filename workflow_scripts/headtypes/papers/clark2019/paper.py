@@ -43,7 +43,7 @@ class _Clark2019(Paper):
         return {
             **files("surfaces", paths.SURFACE, plan.texts),
             **files("gradients", paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
-            **files("fits", paths.PLANE_FIT, plan.texts),
+            **files("fits", paths.PROJECTION_FIT, plan.texts),
             **files("arcs", paths.ARCS, treebanks),
             **files("sentences", paths.ROWS, treebanks),
             **{("tests", task): paths.TEST_ROWS.format(task=task) for task in tested},

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.divergence.results import read_plane_fit
+from headtypes.analyses.divergence.results import read_projection_fit
 from headtypes.analyses.gradients.results import Gradients, read_gradients
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface
 from headtypes.core.statistics import RESAMPLES, draw_units
@@ -55,14 +55,14 @@ def collect_all(
     """What is known of every model on every task of text: the quantities of each, in the order of the surface patterns.
 
     surfaces, gradients, fits: files by model and task; of gradients there may be fewer. fits: what `project_heads` says
-        of the plane and of the layers.
+        of the projection and of the layers.
     seed: of the segments that are drawn for intervals; subjects with equally many segments draw the same ones.
     """
     return {
         key: collect_quantities(
             read_surface(path),
             read_gradients(gradients[key]) if key in gradients else None,
-            read_plane_fit(fits[key])["layers"],
+            read_projection_fit(fits[key])["layers"],
             published,
             seed=seed,
         )

@@ -31,7 +31,7 @@ def plot_gradients(plan: Plan, model: str, task: str) -> dict:
 
 
 @stage()
-def plot_plane(plan: Plan, model: str, task: str) -> dict:
+def plot_divergence(plan: Plan, model: str, task: str) -> dict:
     """Nothing: the figure depends on its inputs alone."""
     return {}
 
@@ -69,11 +69,11 @@ RESULTS = (
     ),
     Result(
         "results/clark2019/{model}/{task}/figure6.{pdf,png}",
-        "plot_plane",
-        "heads in the plane, by how differently they attend",
+        "plot_divergence",
+        "heads in two dimensions, by how differently they attend",
         of=lambda plan: plan.texts,
         section="To read first",
-        content="Clark's Figure 6: heads in the plane by how differently they attend",
+        content="Clark's Figure 6: heads in two dimensions by how differently they attend",
     ),
     Result(
         "results/examples/{model}/{task}.h5",

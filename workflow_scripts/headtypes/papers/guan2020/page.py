@@ -59,7 +59,7 @@ def _further(name: str, title: str, entries: Entries, of: tuple[str, ...] = PART
 
 FIGURES = (
     _figure(1, "heads", "Typical heads of each type"),
-    _figure(2, "projection", "Heads in the plane"),
+    _figure(2, "projection", "Heads in two dimensions"),
     _figure(3, "layers", "Types by layer"),
     Figure(
         *("models", "Figure 4. Types of all models", "figure4", "results/guan2020/{clustering}/figure4.png"),

@@ -160,10 +160,10 @@ RESULTS = (
     Result(
         "results/guan2020/{model}/{partition}/figure2.{pdf,png}",
         "plot_projection",
-        "heads in the plane",
+        "heads in two dimensions",
         of=lambda plan: plan.partitions.values(),
         section="To read first",
-        content="Figure 2: heads in the plane, by t-SNE",
+        content="Figure 2: heads in two dimensions, by t-SNE",
     ),
     Result(
         "results/guan2020/{model}/{partition}/figure3.{pdf,png}",

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, PrivateAttr, ValidationError, create_model, model_validator
 
 from headtypes.analyses.types.names import METHODS
-from headtypes.analyses.words.settings import DocumentReading, Pieces, Root
+from headtypes.analyses.words.settings import Extent, Root, Subwords
 from headtypes.attention.operations import OPERATIONS, Reading
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
@@ -185,7 +185,7 @@ class Curves(Strict):
 class Words(Strict):
     """How the attention of tokens becomes that of words (Clark et al. 2019, section 4.1)."""
 
-    pieces: Literal[*get_args(Pieces)] = "mean"
+    subwords: Literal[*get_args(Subwords)] = "mean"
     """A word of several tokens looks at others as the mean of its tokens does, or as the first, as the released code
     has it; what it is looked at is the sum over its tokens."""
 
@@ -202,7 +202,7 @@ class Relations(Strict):
 class Coreference(Strict):
     """How heads are measured on documents with mentions (Clark et al. 2019, section 4.3)."""
 
-    documents: Literal[*get_args(DocumentReading)] = "first"
+    documents: Literal[*get_args(Extent)] = "first"
     """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
 
 
@@ -250,7 +250,7 @@ class Divergence(Strict):
     smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.001
     """Share of each row of attention that is spread evenly over the tokens before rows are compared."""
     scale: Literal["plain", "root"] = "plain"
-    """Distances that the plane shows: mean divergences of a row, or their square roots, which are a metric."""
+    """Distances that the projection shows: mean divergences of a row, or their square roots, which are a metric."""
 
 
 class Gradients(Strict):

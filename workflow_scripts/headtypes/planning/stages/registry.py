@@ -17,7 +17,7 @@ from headtypes.papers import stage as papers
 from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import attention, models, tasks, training
-from headtypes.planning.stages.overview import atlas, joined, summary
+from headtypes.planning.stages.overview import atlas, compared_types, summary
 
 _MODULES = (
     models,
@@ -36,7 +36,7 @@ _MODULES = (
     probes,
     coreference,
     papers,
-    joined,
+    compared_types,
     summary,
     atlas,
 )

@@ -123,5 +123,5 @@ def _foreign(jobs: list[Job]) -> Iterator[Finding]:
             continue
         ours = path.name.endswith("benchmark.tsv") or beside(path).is_file()
         why = "it belongs to another configuration" if ours else "there is no record of what made it"
-        why = "it is left over from a run that was stopped, and no job joins it" if is_shard(path) else why
+        why = "it is left over from a run that was stopped, and no job merges it" if is_shard(path) else why
         yield Finding(str(path), "foreign", why)

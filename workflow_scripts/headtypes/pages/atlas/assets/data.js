@@ -38,7 +38,7 @@ async function unpacked(place) {
   return new Response(stream).arrayBuffer();
 }
 
-// The words of a sample: the pieces of one are told by the mark that WordPiece puts before all but the first.
+// The words of a sample: the subwords of one are told by the mark that WordPiece puts before all but the first.
 function wordsOf(tokens) {
   const words = [];
   tokens.forEach((token, place) => {
@@ -54,7 +54,7 @@ function wordsOf(tokens) {
 // What attention goes from and to on a sample, as it is read: tokens, or whole words.
 const unitsOf = (tokens, unit) => (unit === "words" ? wordsOf(tokens).map((word) => word.text) : tokens);
 
-// Attention to a word is the sum over its pieces, and from a word their mean (Clark et al. 2019, section 4.1).
+// Attention to a word is the sum over its subwords, and from a word their mean (Clark et al. 2019, section 4.1).
 function readAs(maps, unit) {
   if (unit !== "words") return maps;
   const words = wordsOf(maps.tokens);

@@ -1,4 +1,4 @@
-"""Clark's Figure 6: the heads in the plane by how differently they attend, marked in three ways."""
+"""Clark's Figure 6: the heads in two dimensions by how differently they attend, marked in three ways."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ _BEHAVIOURS = {
 _CROSSES = ("x", "+", "1", "2", "3", "4")
 _NONE = ("none of these", "0.7", ".")
 _SIZE = 13
-# Lengths that a bar of scale may have, in the unit of the plane.
+# Lengths that a bar of scale may have, in the unit of the projection.
 _BARS = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
 # Inches: a line of the legends; the side of a panel, the room at its left, between panels and below them; a title.
 _LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 0.2
@@ -36,7 +36,7 @@ _NUMBERED = 12
 
 
 @styled
-def plane_figure(
+def divergence_figure(
     places: pd.DataFrame,
     summary: Mapping,
     behaviours: np.ndarray,

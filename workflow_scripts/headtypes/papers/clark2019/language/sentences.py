@@ -16,7 +16,7 @@ from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
 from headtypes.analyses.relations.results import read_best_heads
 from headtypes.analyses.words.encoding import encode_sentences, special_tokens
-from headtypes.analyses.words.settings import Pieces
+from headtypes.analyses.words.settings import Subwords
 from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
@@ -122,10 +122,12 @@ def choose_passages(
     return chosen
 
 
-def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, *, pieces: Pieces, **settings) -> list[SentenceMap]:
+def map_sentences(
+    chosen: Sequence[Chosen], record: ModelRecord, *, subwords: Subwords, **settings
+) -> list[SentenceMap]:
     """Run a model over the chosen sentences, and keep the attention of the head that is shown on each.
 
-    pieces, settings: as in `relations.measure.extract_arcs`.
+    subwords, settings: as in `relations.measure.extract_arcs`.
     """
     if not chosen:
         return []
@@ -135,7 +137,7 @@ def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, *, pieces: Piec
         raise InputError(
             f"{run.what}: the guesses are of sentences that the model cannot read; delete them and run again."
         )
-    (maps,) = run.read(encoded.encoded, WordMaps(encoded.word_of_token, pieces))
+    (maps,) = run.read(encoded.encoded, WordMaps(encoded.word_of_token, subwords))
     ends = [[readable(run.tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(run.tokenizer)]
     return [_shown(it, of_sentence[it.layer, it.head], *ends) for it, of_sentence in zip(chosen, maps, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Figures 2 and 3: the heads of a model by type, in the plane (t-SNE) and by layer."""
+"""Figures 2 and 3: the heads of a model by type, in two dimensions (t-SNE) and by layer."""
 
 import numpy as np
 import pandas as pd

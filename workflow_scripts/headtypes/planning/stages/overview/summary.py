@@ -4,7 +4,7 @@ from typing import Any
 
 from headtypes.analyses.stage import stage
 from headtypes.core.results import PICTURED, Result
-from headtypes.pages.summary.figures import FIGURES, shown_joined
+from headtypes.pages.summary.figures import FIGURES, shown_compared_types
 from headtypes.papers.figures import files, shown_partitions
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
@@ -13,7 +13,10 @@ from headtypes.planning.plan import Plan
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
     """What the page is made of, by name and by what it is of; paths: `planning.results.paths`."""
     shown = [*FIGURES, *(tables for paper in PAPERS.values() for tables in paper.tables)]
-    partitions = {"partition": (paths.PARTITION, shown_partitions(plan)), "joined": (paths.JOINED, shown_joined(plan))}
+    partitions = {
+        "partition": (paths.PARTITION, shown_partitions(plan)),
+        "compared_types": (paths.COMPARED_TYPES, shown_compared_types(plan)),
+    }
     return {
         "comparisons": {
             name: f"results/{name}/comparison.csv" for name, paper in PAPERS.items() if paper.inputs(plan, paths)

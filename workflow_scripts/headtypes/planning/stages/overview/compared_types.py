@@ -7,7 +7,7 @@ from headtypes.planning.plan import Plan
 
 
 @stage()
-def join_types(plan: Plan, model: str, partition: str) -> dict:
+def compare_types(plan: Plan, model: str, partition: str) -> dict:
     """What each condition with random heads leaves out, and the seed."""
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}
@@ -18,18 +18,18 @@ def join_types(plan: Plan, model: str, partition: str) -> dict:
 
 
 @stage()
-def plot_joined(plan: Plan, model: str, partition: str) -> dict:
+def plot_compared_types(plan: Plan, model: str, partition: str) -> dict:
     """Nothing: the figure depends on its inputs alone."""
     return {}
 
 
 RESULTS = (
     Result(
-        "results/joined/{model}/{partition}.csv",
-        "join_types",
+        "results/compared_types/{model}/{partition}.csv",
+        "compare_types",
         "every type in every analysis, beside random heads",
-        of=lambda plan: plan.joined,
-        name="joined",
+        of=lambda plan: plan.compared_types,
+        name="compared_types",
         section="To read first",
         content="both papers: for each type and each number of each analysis of the model (`analysis`, `task`, "
         "`quantity`, `statistic`) the `value` with its interval (`low`, `high`) where the analysis keeps what it "
@@ -38,11 +38,11 @@ RESULTS = (
         "for probes), `doubtful` names ([method](../understand/method.md#types-beside-random-heads))",
     ),
     Result(
-        "results/joined/{model}/{partition}.{pdf,png}",
-        "plot_joined",
+        "results/compared_types/{model}/{partition}.{pdf,png}",
+        "plot_compared_types",
         "every type in every analysis, beside random heads",
-        of=lambda plan: plan.joined,
+        of=lambda plan: plan.compared_types,
         section="To read first",
-        content="this table as a figure, and the types on the plane of Clark's Figure 6",
+        content="this table as a figure, and the types on the projection of Clark's Figure 6",
     ),
 )

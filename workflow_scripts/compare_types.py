@@ -1,7 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.comparisons.types.results import join_results
+from headtypes.comparisons.types.results import compare_files
 from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
@@ -11,6 +11,6 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         for condition, controls in inputs.controls.items()
     ]
     write_csv(
-        outputs.joined,
-        join_results(read_partition(inputs.partition), files, left_out=left_out, seed=spec["seed"]),
+        outputs.compared_types,
+        compare_files(read_partition(inputs.partition), files, left_out=left_out, seed=spec["seed"]),
     )

@@ -12,14 +12,14 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.probes.of_types import _DRAWS
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import build_partition
-from headtypes.comparisons.types.figure import joined_figure, shade_of
+from headtypes.comparisons.types.figure import compared_types_figure, shade_of
 from headtypes.comparisons.types.random_heads import draw_heads, overlap, place_among
-from headtypes.comparisons.types.results import join_results
-from headtypes.comparisons.types.table import read_joined
+from headtypes.comparisons.types.results import compare_files
+from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv, write_parquet
-from tests.support import second_joined as second
+from tests.support import second_comparison as second
 from tests.support.places import ROOT
 
 LAYERS, HEADS, SAMPLES = 3, 4, 6
@@ -134,59 +134,59 @@ def files(tmp_path_factory) -> dict[str, dict]:
 
 
 @pytest.fixture(scope="module")
-def joined(files) -> pd.DataFrame:
-    return join_results(partition(), files, seed=7)
+def compared_types(files) -> pd.DataFrame:
+    return compare_files(partition(), files, seed=7)
 
 
 @pytest.mark.parametrize("name", ["dense", "diagonal", "vertical"])
-def test_values_are_those_that_a_second_program_counts_from_the_single_tables(files, joined, name):
+def test_values_are_those_that_a_second_program_counts_from_the_single_tables(files, compared_types, name):
     heads = second.heads_of(TYPES, name)
     by_head = surface().patterns.astype(float).mean(0)
     for place, column in enumerate(COLUMNS):
         values = {head: by_head[(*head, place)] for head in EVERY}
         for statistic, value in second.summaries(values, heads).items():
-            assert row_of(joined, name, column, statistic, "surface")["value"] == pytest.approx(value, abs=1e-9)
+            assert row_of(compared_types, name, column, statistic, "surface")["value"] == pytest.approx(value, abs=1e-9)
     gradients = pd.read_csv(files["gradients"]["text"]).set_index(["layer", "head"])
     for kind in ATTENDED:
         of_layer = gradients["all"].groupby("layer").mean()
         values = {head: gradients.loc[head, kind] / of_layer[head[0]] for head in EVERY}
         for statistic, value in second.summaries(values, heads).items():
-            assert row_of(joined, name, kind, statistic, "gradients")["value"] == pytest.approx(value)
+            assert row_of(compared_types, name, kind, statistic, "gradients")["value"] == pytest.approx(value)
     of_row = (divergence().total / divergence().rows).tolist()
     places = {other: [EVERY.index(head) for head in second.heads_of(TYPES, other)] for other in set(TYPES.values())}
     if len(heads) > 1:
         expected = second.inside(of_row, places[name])
-        assert row_of(joined, name, "divergence", "inside")["value"] == pytest.approx(expected)
+        assert row_of(compared_types, name, "divergence", "inside")["value"] == pytest.approx(expected)
     for other in places.keys() - {name}:
         expected = second.between(of_row, places[name], places[other])
-        assert row_of(joined, name, "divergence", f"to {other}")["value"] == pytest.approx(expected)
+        assert row_of(compared_types, name, "divergence", f"to {other}")["value"] == pytest.approx(expected)
     relations = pd.read_csv(files["relations"]["bank"]).query("part == 'file'")
     for annotation, rows in relations.groupby("annotation"):
         for relation, of_relation in rows.groupby("relation"):
-            value = row_of(joined, name, f"{relation} ({annotation})", "best head")["value"]
+            value = row_of(compared_types, name, f"{relation} ({annotation})", "best head")["value"]
             assert value == pytest.approx(second.best(of_relation.to_dict("records"), heads))
         counted = second.best_heads(rows[~rows["relation"].isin(["all", "nsubj:*", "poss"])].to_dict("records"), heads)
-        assert row_of(joined, name, f"relations ({annotation})", "best head here")["value"] == counted
+        assert row_of(compared_types, name, f"relations ({annotation})", "best head here")["value"] == counted
     found = mentions().query("system == 'head' and candidates == 'words'")
     for type_, rows in found.groupby("type"):
-        value = row_of(joined, name, f"antecedents ({type_})", "best head")["value"]
+        value = row_of(compared_types, name, f"antecedents ({type_})", "best head")["value"]
         assert value == pytest.approx(second.best(rows.to_dict("records"), heads))
 
 
 @pytest.mark.parametrize("name", ["dense", "diagonal", "vertical"])
-def test_heads_that_detectors_find_are_counted_by_type(joined, name):
+def test_heads_that_detectors_find_are_counted_by_type(compared_types, name):
     heads = second.heads_of(TYPES, name)
     for detector, rows in detected().groupby("detector"):
         rows = rows.set_index(["layer", "head"])
         for statistic, value in second.summaries(rows["score"].to_dict(), heads).items():
-            assert row_of(joined, name, detector, statistic, "detectors")["value"] == pytest.approx(value)
-        counted = row_of(joined, name, detector, "detected here", "detectors")
+            assert row_of(compared_types, name, detector, statistic, "detectors")["value"] == pytest.approx(value)
+        counted = row_of(compared_types, name, detector, "detected here", "detectors")
         assert counted["value"] == rows.loc[heads, "detected"].sum()
         assert counted["task"] == "random tokens"
-    assert row_of(joined, "diagonal", "previous", "detected here")["value"] == 1
+    assert row_of(compared_types, "diagonal", "previous", "detected here")["value"] == 1
 
 
-def test_a_head_is_not_compared_with_itself_nor_a_type_with_itself(files, joined):
+def test_a_head_is_not_compared_with_itself_nor_a_type_with_itself(files, compared_types):
     """Random heads may be of the type that they are compared with."""
     dense, between = np.zeros((2, LAYERS * HEADS), bool)
     dense[[1, 2]], between[[2, 3]] = True, True
@@ -195,7 +195,7 @@ def test_a_head_is_not_compared_with_itself_nor_a_type_with_itself(files, joined
     of_row = divergence().of_a_row
     assert to.of(between[None]) == pytest.approx(np.mean([of_row[2, 1], of_row[3, 1], of_row[3, 2]]))
     assert inside.of(between[None]) == pytest.approx(of_row[2, 3])
-    assert not (joined["statistic"] == "to " + joined["type"]).any()
+    assert not (compared_types["statistic"] == "to " + compared_types["type"]).any()
 
 
 def test_the_interval_of_random_values_holds_95_percent_of_them():
@@ -212,7 +212,7 @@ def test_random_heads_are_as_many_in_each_layer_as_the_type_has_there():
     assert (drawn != draw_heads(own, 500, seed=2)).any()
 
 
-def test_a_type_that_fills_its_layer_is_its_own_random_heads(joined):
+def test_a_type_that_fills_its_layer_is_its_own_random_heads(compared_types):
     own = np.zeros((2, 3), bool)
     own[1] = True
     drawn = draw_heads(own, 20, seed=1)
@@ -227,7 +227,7 @@ def test_what_only_the_type_has_is_beyond_its_random_heads(files):
     planted.patterns[..., COLUMNS.index("previous")] = np.where(partition().type_of == "dense", 0.9, 0.1)
     path = files["surface"]["text"].with_name("planted.h5")
     write_surface(path, planted, {})
-    table = join_results(partition(), {"surface": {"text": path}}, seed=7)
+    table = compare_files(partition(), {"surface": {"text": path}}, seed=7)
     found = row_of(table, "dense", "previous", "mean")
     assert found["value"] == pytest.approx(0.9)
     assert found["random_low"] < found["random"] < 0.7
@@ -260,7 +260,7 @@ def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_pa
     for path, table in zip(paths, (controls, without, of_all), strict=True):
         write_parquet(path, table)
     about = {"type": "dense", "operation": "zero", "task": "qa"}
-    table = join_results(partition(), {}, left_out=[(about, *paths)], seed=7)
+    table = compare_files(partition(), {}, left_out=[(about, *paths)], seed=7)
     assert table["type"].tolist() == ["dense", "dense"]
     found = row_of(table, "dense", "drop of exact_match", "zero")
     assert (found["value"], found["random"], found["rank"], found["draws"]) == (60, 10, 1, 3)
@@ -277,7 +277,7 @@ def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
     for path, table in zip(paths, (pd.concat(draws, ignore_index=True), without, before), strict=True):
         write_parquet(path, table)
     about = {"type": "dense", "operation": "zero", "task": "texts"}
-    table = join_results(partition(), {}, left_out=[(about, *paths)], seed=7)
+    table = compare_files(partition(), {}, left_out=[(about, *paths)], seed=7)
     found = row_of(table, "dense", "rise of loss", "zero")
     assert (found["value"], found["random"]) == (pytest.approx(15 / 35), pytest.approx(1 / 35))
     assert (found["rank"], found["draws"]) == (1, 3)
@@ -285,9 +285,10 @@ def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
     assert 0 <= found["low"] < 15 / 35 < found["high"] <= 1
 
 
-def test_probes_of_a_type_stand_beside_those_of_their_random_heads(joined):
+def test_probes_of_a_type_stand_beside_those_of_their_random_heads(compared_types):
     found = {
-        name: row_of(joined, name, "uas", "attention of these heads") for name in ("dense", "diagonal", "vertical")
+        name: row_of(compared_types, name, "uas", "attention of these heads")
+        for name in ("dense", "diagonal", "vertical")
     }
     assert [found[name]["value"] for name in found] == pytest.approx([90, 5, 40])
     assert [found[name]["rank"] for name in found] == [1, 6, 4]
@@ -300,11 +301,11 @@ def test_probes_of_a_type_stand_beside_those_of_their_random_heads(joined):
 
 def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
     doubtful = partition(doubtful=True)
-    table = join_results(doubtful, files, seed=7)
+    table = compare_files(doubtful, files, seed=7)
     assert set(table.loc[table["doubtful"], "type"]) == {"vertical"}
-    write_csv(tmp_path / "joined.csv", table)
-    plane = pd.DataFrame({"layer": [0, 1], "head": [0, 1], "x": [0.0, 1.0], "y": [0.0, 1.0]})
-    figure = joined_figure(read_joined(tmp_path / "joined.csv"), doubtful, {"text": plane})
+    write_csv(tmp_path / "compared_types.csv", table)
+    projection = pd.DataFrame({"layer": [0, 1], "head": [0, 1], "x": [0.0, 1.0], "y": [0.0, 1.0]})
+    figure = compared_types_figure(read_compared_types(tmp_path / "compared_types.csv"), doubtful, {"text": projection})
     texts = {text.get_text() for axes in figure.axes for text in axes.texts}
     assert {"vertical?", "dense", "nsubj", "first", "first: heads"} <= texts
     shown = [patch for axes in figure.axes for patch in axes.patches if patch.get_gid()]
@@ -312,14 +313,16 @@ def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["None", "NA", "null", "nan", "7"])
-def test_a_type_and_a_task_may_have_any_name(joined, name, tmp_path):
-    table = joined.assign(task=name, type=joined["type"].replace("vertical", name))
-    write_csv(tmp_path / "joined.csv", table)
-    pd.testing.assert_frame_equal(read_joined(tmp_path / "joined.csv"), table, rtol=1e-8)
+def test_a_type_and_a_task_may_have_any_name(compared_types, name, tmp_path):
+    table = compared_types.assign(task=name, type=compared_types["type"].replace("vertical", name))
+    write_csv(tmp_path / "compared_types.csv", table)
+    pd.testing.assert_frame_equal(read_compared_types(tmp_path / "compared_types.csv"), table, rtol=1e-8)
 
 
-def test_without_language_the_analyses_stand_in_both_columns(joined):
-    figure = joined_figure(joined[joined["analysis"].isin(["surface", "divergence"])], partition(), {})
+def test_without_language_the_analyses_stand_in_both_columns(compared_types):
+    figure = compared_types_figure(
+        compared_types[compared_types["analysis"].isin(["surface", "divergence"])], partition(), {}
+    )
     left, right, _ = figure.axes
     headings = [[text.get_text() for text in axes.texts if text.get_weight() == "bold"] for axes in (left, right)]
     assert [[heading.split()[0] for heading in column] for column in headings] == [["where"], ["divergence"]]
@@ -335,7 +338,7 @@ def test_cells_are_shaded_by_p_and_direction():
 def test_the_caption_says_how_many_draws_a_colour_needs_and_how_many_probes_have():
     enough, too_few = place_among(50.0, np.arange(40.0)), place_among(50.0, np.arange(39.0))
     assert shade_of(50, enough.mean, enough.p) != (0, 0) == shade_of(50, too_few.mean, too_few.p)
-    caption = " ".join((ROOT / "report/joined.rst").read_text().split())
+    caption = " ".join((ROOT / "report/compared_types.rst").read_text().split())
     assert f"for probes {_DRAWS}; fewer than 40 give no colour" in caption
 
 
@@ -343,13 +346,13 @@ def test_a_model_without_a_loss_has_no_gradients(files):
     path = files["gradients"]["text"].with_name("none.csv")
     values = np.full((LAYERS, HEADS, len(ATTENDED)), np.nan)
     write_csv(path, Gradients(values, None, 0, "has no head for masked words").table())
-    table = join_results(partition(), {"gradients": {"text": path}}, seed=7)
+    table = compare_files(partition(), {"gradients": {"text": path}}, seed=7)
     assert table.empty
-    assert joined_figure(table, partition(), {}).axes
+    assert compared_types_figure(table, partition(), {}).axes
 
 
 def test_analyses_of_other_heads_are_refused(files):
     path = files["importance"]["qa"].with_name("other.csv")
     write_csv(path, pd.DataFrame({"layer": [0, 0], "head": [0, 1], "normalised": [0.5, 0.5]}))
     with pytest.raises(InputError, match="importance on qa are of other heads"):
-        join_results(partition(), {"importance": {"qa": path}}, seed=7)
+        compare_files(partition(), {"importance": {"qa": path}}, seed=7)
