@@ -41,7 +41,7 @@ def maps_of(layers: int, heads: int, tokens: list[str], seed: int) -> AttentionM
 
 def write_types(path: Path, layers: int, heads: int, first: int = 0) -> np.ndarray:
     """A partition into four types in turn, of which vertical is doubtful; returns the type of each head."""
-    types = np.array([TYPES[(first + place) % 4] for place in range(layers * heads)], dtype=object)
+    types = np.array([TYPES[(first + index) % 4] for index in range(layers * heads)], dtype=object)
     shares = np.random.default_rng(0).dirichlet(np.ones(21), len(types))
     columns = {"cluster": np.arange(len(types)) % 4, "types": types, "silhouette": np.zeros(len(types))}
     write_partition(path, build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns))

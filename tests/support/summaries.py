@@ -45,8 +45,8 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     shared = {"cluster": 0, "silhouette": 0.5, "near": 0.2, "special": 0.3, "far": 0.5}
     heads = pd.DataFrame(
         [
-            {"layer": place // 12, "head": place % 12, "type": name, **shared, "doubtful": name == "dense_vertical"}
-            for place, name in enumerate(types)
+            {"layer": index // 12, "head": index % 12, "type": name, **shared, "doubtful": name == "dense_vertical"}
+            for index, name in enumerate(types)
         ]
     )
     heads.to_csv(folder / "partition.csv", index=False)

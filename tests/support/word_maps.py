@@ -48,15 +48,15 @@ def random_maps(tokens: int, rng: np.random.Generator, layers: int = 2, heads: i
 
 
 def dense_words(maps: np.ndarray, word_of_token: Sequence[int], subwords: str = "mean") -> np.ndarray:
-    """Word-level maps by the definition, [..., place, place] float64: `[CLS]`, the words, `[SEP]`."""
+    """Word-level maps by the definition, [..., index, index] float64: `[CLS]`, the words, `[SEP]`."""
     words = max(word_of_token) + 1
     first = word_of_token.index(0)
-    tokens = [[place for place, word in enumerate(word_of_token) if word == each] for each in range(words)]
-    places = [list(range(first)), *tokens, list(range(tokens[-1][-1] + 1, len(word_of_token)))]
+    tokens = [[index for index, word in enumerate(word_of_token) if word == each] for each in range(words)]
+    indices = [list(range(first)), *tokens, list(range(tokens[-1][-1] + 1, len(word_of_token)))]
     found = np.zeros((*maps.shape[:-2], words + 2, words + 2))
-    for v, of_v in enumerate(places):
+    for v, of_v in enumerate(indices):
         rows = of_v if subwords == "mean" else of_v[:1]
-        for w, of_w in enumerate(places):
+        for w, of_w in enumerate(indices):
             for s in rows:
                 for t in of_w:
                     found[..., v, w] += maps[..., s, t] / len(rows)
@@ -68,16 +68,16 @@ def dense_guesses(words: np.ndarray, causal: bool = False) -> tuple[np.ndarray, 
     layers, heads, count = *words.shape[:2], words.shape[-1] - 2
     guess = np.full((count, layers, heads, 2), -1)
     margin = np.full(guess.shape, np.inf)
-    for place in np.ndindex(layers, heads):
-        between = words[place][1:-1, 1:-1]
+    for index in np.ndindex(layers, heads):
+        between = words[index][1:-1, 1:-1]
         for i in range(count):
             for direction, row in enumerate((between[i], between[:, i])):
                 seen = [j for j in range(count) if j != i and not (causal and (j > i) == (direction == 0))]
                 order = sorted(seen, key=lambda j, row=row: -row[j])
                 if order:
-                    guess[i, *place, direction] = order[0] + 1
+                    guess[i, *index, direction] = order[0] + 1
                 if len(order) > 1:
-                    margin[i, *place, direction] = row[order[0]] - row[order[1]]
+                    margin[i, *index, direction] = row[order[0]] - row[order[1]]
     return guess, margin
 
 

@@ -128,7 +128,7 @@ def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 
 def _in_cycle(heads: list[int]) -> int | None:
-    """The place of the first word from which heads never lead to the root; None if there is none."""
+    """The index of the first word from which heads never lead to the root; None if there is none."""
     reaches = {0}
     for start in range(1, len(heads) + 1):
         path, word = set(), start

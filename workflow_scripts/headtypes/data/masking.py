@@ -13,12 +13,12 @@ class Masked(NamedTuple):
     """An input some of whose words are masked.
 
     input_ids: token ids, [token] int64.
-    places:    the tokens that were drawn and are to be guessed, [drawn] in rising order, whatever stands there now.
+    indices:   the tokens that were drawn and are to be guessed, [drawn] in rising order, whatever stands there now.
     targets:   what stood there, [drawn].
     """
 
     input_ids: np.ndarray
-    places: np.ndarray
+    indices: np.ndarray
     targets: np.ndarray
 
 
@@ -33,8 +33,8 @@ def mask_words(
     returns     nothing drawn where no token is ordinary.
     """
     rng = np.random.default_rng(seed)
-    places, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)
-    drawn = np.sort(rng.permutation(places)[: max(1, round(_DRAWN * len(places)))])
+    indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)
+    drawn = np.sort(rng.permutation(indices)[: max(1, round(_DRAWN * len(indices)))])
     what, replaced = rng.random(len(drawn)), rng.choice(vocabulary, len(drawn))
     targets = ids[drawn]
     hidden = np.where(what < _MASKED + _REPLACED, replaced, targets)

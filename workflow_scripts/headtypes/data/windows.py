@@ -33,7 +33,7 @@ class Windows:
     offsets         int64 [window + 1]
     question        int32 [window], index into `question_ids`
     question_ids    the questions' ids, in their order
-    targets         int32 [token]: the token that a language model is to predict at this place; -1 for none. None for a
+    targets         int32 [token]: the token that a language model is to predict here; -1 for none. None for a
                     task whose answers are others
     """
 

@@ -16,7 +16,7 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
     """Plan the order in which examples are learned: `batch_size` times `steps` of them, batch after batch.
 
     lengths: [example] tokens of each.
-    returns  places of examples.
+    returns  indices of examples.
 
     Every example is used once before any is used again. Within each stretch of batches, examples are grouped by length,
     so that there is little padding, and the batches are shuffled. Transformers' own grouping by length
@@ -39,7 +39,7 @@ class PlannedExamples(torch.utils.data.Dataset):
     """Windows with their targets, in a planned order, as arguments of a model's `forward`."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, target_names: Sequence[str], order: Sequence[int]):
-        """targets: [window, softmax] int, and the names of these columns; order: places of windows."""
+        """targets: [window, softmax] int, and the names of these columns; order: indices of windows."""
         self._windows, self._targets, self._target_names, self._order = windows, targets, target_names, order
 
     def __len__(self) -> int:

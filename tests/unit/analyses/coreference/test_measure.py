@@ -12,7 +12,7 @@ from headtypes.analyses.coreference.guesses import (
     write_antecedents,
 )
 from headtypes.analyses.coreference.measure import AntecedentReducer
-from headtypes.analyses.coreference.mentions import anaphors, places
+from headtypes.analyses.coreference.mentions import anaphors, spans_of
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from tests.support.word_maps import dense_words, random_maps, read_planted, tokens_of
@@ -33,7 +33,7 @@ DOCUMENTS = [
     document("dog", "A dog ran . It ran far", "DET NOUN VERB PUNCT PRON VERB ADV", [(0, 1, "d"), (4, 4, "d")]),
     document("cat", "The cat , the cat", "DET NOUN PUNCT DET NOUN", [(0, 1, "c"), (3, 4, "c")]),
 ]  # fmt: skip
-ANAPHORS = [anaphors(places(each, range(len(each.words)))) for each in DOCUMENTS]
+ANAPHORS = [anaphors(spans_of(each, range(len(each.words)))) for each in DOCUMENTS]
 SUBWORDS = [(1, 1, 2, 1, 1, 3, 1, 1, 1, 2, 1, 1, 4), (1, 5, 1, 1, 1, 1, 2), (1, 1, 1, 1, 1)]
 
 
@@ -57,10 +57,10 @@ def test_the_word_that_is_looked_at_most_among_the_candidates(causal, rows, monk
         assert guess.shape == (len(of_document), 2, 3, len(CANDIDATES))
         words = dense_words(planted, word_of_token)[..., 1:-1, 1:-1]
         for number, anaphor in enumerate(of_document):
-            for place, allowed in enumerate(candidates_of(anaphor, words.shape[-1], causal)):
+            for index, allowed in enumerate(candidates_of(anaphor, words.shape[-1], causal)):
                 row = words[..., anaphor.mention.head, :][..., allowed]
                 expected = np.array(allowed)[row.argmax(-1)] if allowed else np.full(row.shape[:2], -1)
-                np.testing.assert_array_equal(guess[number, ..., place], expected)
+                np.testing.assert_array_equal(guess[number, ..., index], expected)
 
 
 def guesses_of(guess) -> AntecedentGuesses:

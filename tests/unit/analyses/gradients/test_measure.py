@@ -52,10 +52,10 @@ def expected_of_texts(model, tokenizer, seed=3, texts=TEXTS) -> np.ndarray:
         else:
             vocabulary = np.array(sorted(tokenizer.get_vocab().values()))
             masked = mask_words(ids, kinds == "other", tokenizer.mask_token_id, vocabulary, derive_seed(seed, text.id))
-            counted[masked.places], ids = False, masked.input_ids
+            counted[masked.indices], ids = False, masked.input_ids
 
             def loss(output, masked=masked):
-                return cross_entropy(output.logits[0, masked.places], torch.tensor(masked.targets))
+                return cross_entropy(output.logits[0, masked.indices], torch.tensor(masked.targets))
 
         means.append(means_by_kind(dense_gradients(model, ids, types, loss), kinds, counted))
     return mean_where_there_are(means)

@@ -29,7 +29,7 @@ HEADS, CHANNELS, STARTS = 4, 3, 2
 
 
 def random_sentence(words: int, seed: int = 0) -> tuple[ProbedSentence, np.ndarray, np.ndarray]:
-    """A sentence as probes read it, and its word-level maps [head, place, place] and vectors in float64."""
+    """A sentence as probes read it, and its word-level maps [head, index, index] and vectors in float64."""
     rng = np.random.default_rng(seed)
     maps = rng.random((HEADS, words + 2, words + 2)).astype(np.float32)
     vectors = rng.standard_normal((words, CHANNELS)).astype(np.float32)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.relations.measure import Guesses
-from headtypes.analyses.words.words import WordMaps, places_of
+from headtypes.analyses.words.words import WordMaps, indices_of
 from headtypes.core.errors import InputError
 from tests.support.word_maps import dense_guesses, dense_words, random_maps, read_planted, tokens_of
 
@@ -75,7 +75,7 @@ def test_an_attention_that_is_not_finite_is_refused():
             read_planted(reducer, [maps])
 
 
-def test_places_count_words_as_heads_are_counted():
-    assert places_of([-1, 0, 0, 1, -1]).tolist() == [0, 1, 1, 2, 3]
-    assert places_of([0, 1]).tolist() == [1, 2]
-    assert places_of([0, -1]).tolist() == [1, 2]
+def test_indices_count_words_as_heads_are_counted():
+    assert indices_of([-1, 0, 0, 1, -1]).tolist() == [0, 1, 1, 2, 3]
+    assert indices_of([0, 1]).tolist() == [1, 2]
+    assert indices_of([0, -1]).tolist() == [1, 2]

@@ -65,7 +65,7 @@ def plain_likelihoods(model, tokenizer, questions=QUESTIONS) -> list[tuple[float
             with torch.inference_mode():
                 of_next = model(ids).logits[0, :-1].log_softmax(-1)
             answer = range(asked.shape[1], ids.shape[1])
-            found.append((sum(float(of_next[place - 1, ids[0, place]]) for place in answer), len(answer)))
+            found.append((sum(float(of_next[index - 1, ids[0, index]]) for index in answer), len(answer)))
     return found
 
 
@@ -106,13 +106,13 @@ def test_scores_are_of_the_likeliest_choice_whole_and_by_character(made):
     likelihood = iter(value for value, _ in plain_likelihoods(model, tokenizer))
     answers, scores = evaluated(made)
     whole, by_length = [], []
-    for place, question in enumerate(QUESTIONS):
+    for index, question in enumerate(QUESTIONS):
         of_choices = [next(likelihood) for _ in question.choices]
         whole.append(int(np.argmax(of_choices)))
         lengths = list(map(len, question.choices))
         by_length.append(int(np.argmax([value / length for value, length in zip(of_choices, lengths, strict=True)])))
         assert answers[question.id] == question.choices[whole[-1]]
-        assert scores["log_likelihood"][place] == pytest.approx(of_choices[question.answer], abs=1e-4)
+        assert scores["log_likelihood"][index] == pytest.approx(of_choices[question.answer], abs=1e-4)
     assert scores["predicted"].tolist() == whole
     assert scores["predicted_normalised"].tolist() == by_length
     right = [question.answer for question in QUESTIONS]
@@ -170,7 +170,7 @@ def test_every_operation_equals_the_dense_computation(made, operation):
         tokens = windows.tokens(window)
         inputs = windows.input_ids[tokens], None, by_head, windows.sentence[tokens], Reading()
         of_next, wanted = dense_output(model, *inputs).logits[0].log_softmax(-1), windows.targets[tokens]
-        expected.append(-sum(float(of_next[place, wanted[place]]) for place in np.flatnonzero(wanted >= 0)))
+        expected.append(-sum(float(of_next[index, wanted[index]]) for index in np.flatnonzero(wanted >= 0)))
     assert (np.abs(found[:, 0] - expected) / found[:, 1]).max() < 1e-5
     assert (np.abs(found[:, 0] - read(made)[:, 0]) / found[:, 1]).max() > 1e-4
 
@@ -197,7 +197,7 @@ def test_a_question_that_is_too_long_loses_its_first_tokens(made):
     assert targets[targets >= 0].tolist() == [it for it in whole.targets[whole.tokens(window)] if it >= 0]
     with torch.inference_mode():
         of_next = model(torch.tensor(ids[None].astype(int))).logits[0].log_softmax(-1)
-    expected = -sum(float(of_next[place, targets[place]]) for place in np.flatnonzero(targets >= 0))
+    expected = -sum(float(of_next[index, targets[index]]) for index in np.flatnonzero(targets >= 0))
     assert read(made, windows=cut)[window, 0] == pytest.approx(expected, abs=1e-4)
     with pytest.raises(InputError, match=r"question b: its choice 'the old house by the river, and it ran' leaves no"):
         windows_for(record, tokenizer, QUESTIONS[1:], max_seq_length=8)
@@ -258,7 +258,7 @@ def test_importance_and_gradients_are_of_the_right_choice(made):
         ChoiceQuestion(
             it.id,
             it.question,
-            tuple(text if place == it.answer else "dog dog" for place, text in enumerate(it.choices)),
+            tuple(text if index == it.answer else "dog dog" for index, text in enumerate(it.choices)),
             it.answer,
         )
         for it in QUESTIONS

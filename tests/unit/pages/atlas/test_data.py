@@ -59,12 +59,12 @@ def test_every_head_has_its_values(tmp_path):
     columns = {column["key"]: column for column in data["columns"]}
     assert all(len(column["values"]) == 8 for column in columns.values())
     types = columns["type.qa-kmeans-k4"]
-    assert [types["categories"][place]["name"] for place in types["values"][:4]] == [
+    assert [types["categories"][index]["name"] for index in types["values"][:4]] == [
         *("dense", "diagonal", "dense_vertical", "vertical")
     ]
     assert [category["doubtful"] for category in types["categories"]] == [False, False, False, True]
     assert columns["keeps.samples"]["values"] == list(range(8))
-    assert columns["importance.qa"]["values"] == [place / 8 for place in range(8)]
+    assert columns["importance.qa"]["values"] == [index / 8 for index in range(8)]
     surface = 100 * pd.Series(columns["surface.text.entropy"]["values"])
     assert columns["surface.text.entropy"]["unit"] == "nats"
     assert surface.notna().all()
@@ -73,7 +73,7 @@ def test_every_head_has_its_values(tmp_path):
     assert columns["surface.text.special"]["label"] == "to [CLS], [SEP], comma and period"
     assert columns["gradient.text.sep"]["values"] == [1e-5] * 8
     kinds = columns["detected"]
-    assert [place if place is None else kinds["categories"][place]["name"] for place in kinds["values"]] == [
+    assert [index if index is None else kinds["categories"][index]["name"] for index in kinds["values"]] == [
         *(None, None, "first", "first, induction")
     ] * 2
     assert columns["detector.induction"]["values"] == list(range(8))
@@ -151,7 +151,7 @@ def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(t
     found = {"relations": [("trees", tmp_path / "relations.csv")], "relations_best": [("trees", tmp_path / "best.csv")]}
     data = gather(made_up(1, 4), [], found, distance_bins=16, conditions={})
     relation, above = data["columns"]
-    names = [None if place is None else relation["categories"][place]["name"] for place in relation["values"]]
+    names = [None if index is None else relation["categories"][index]["name"] for index in relation["values"]]
     assert names == ["nsubj", "nsubj", None, None]
     assert above["values"] == [42, 1, None, None]
     assert [(name["head"], name["value"], name["above"]) for name in data["names"]] == [(0, 90, 5), (0, 80, 42)]

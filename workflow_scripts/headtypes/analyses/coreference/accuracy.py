@@ -45,8 +45,8 @@ def measure_coreference(
         mentions that follow may be chosen as well.
       candidates: among which words a head's guess is taken (`guesses.CANDIDATES`); for baselines `mentions`.
       type: `all`, or a type of mention (`descriptions.TYPES`).
-      chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents with even and odd
-        places, each is scored with the choice of the other. Empty where nothing is chosen.
+      chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents of even and odd
+        index, each is scored with the choice of the other. Empty where nothing is chosen.
       layer, head: from 0; empty for baselines, and where halves choose differently.
       mentions, documents: number of mentions, and of documents that they are in.
       accuracy, low, high: in percent, with the interval over documents.
@@ -145,10 +145,10 @@ def _baselines(
 
 def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarray) -> Iterator[_Row]:
     flat = right.reshape(len(right), -1, len(CANDIDATES))
-    places = [divmod(number, right.shape[2]) for number in range(flat.shape[1])]
+    heads = [divmod(number, right.shape[2]) for number in range(flat.shape[1])]
     for index, candidates in enumerate(CANDIDATES):
         of_heads = flat[..., index]
-        for number, head in enumerate(places):
+        for number, head in enumerate(heads):
             for type_, chosen in is_of.items():
                 scores = np.where(chosen, of_heads[:, number], np.nan)
                 yield _Row("head", candidates, type_, "", head, scores)
@@ -156,22 +156,22 @@ def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarra
             choices = {"best_head": is_of[ALL]} | ({} if type_ == ALL else {"best_head_of_type": chosen})
             for system, choosing in choices.items():
                 for name, folds in (("documents", [(choosing, chosen)]), ("halves", _halves(choosing, chosen, is_odd))):
-                    yield _best(of_heads, places, folds, (system, candidates, type_, name))
+                    yield _best(of_heads, heads, folds, (system, candidates, type_, name))
 
 
 def _halves(choosing: np.ndarray, chosen: np.ndarray, is_odd: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(choosing & is_odd, chosen & ~is_odd), (choosing & ~is_odd, chosen & is_odd)]
 
 
-def _best(of_heads: np.ndarray, places: list[tuple], folds, names: tuple) -> _Row:
+def _best(of_heads: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
     """The best head of some mentions, scored on others; mentions without others to choose by are not scored."""
-    scores, heads = np.full(len(of_heads), np.nan), []
+    scores, best = np.full(len(of_heads), np.nan), []
     for choosing, scored in folds:
         if choosing.any() and scored.any():
             number = int(of_heads[choosing].mean(0).argmax())
             scores[scored] = of_heads[scored, number]
-            heads.append(places[number])
-    return _Row(*names, heads[0] if len(set(heads)) == 1 else _NOWHERE, scores, compared=True)
+            best.append(heads[number])
+    return _Row(*names, best[0] if len(set(best)) == 1 else _NOWHERE, scores, compared=True)
 
 
 def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndarray, seed: int) -> pd.DataFrame:

@@ -61,7 +61,7 @@ SECTION = "What heads know of language"
 ANTECEDENTS = Result(
     "results/antecedents/{model}/{task}.h5",
     "extract_antecedents",
-    "which word each head takes for an antecedent, by its place",
+    "which word each head takes for an antecedent, by its index",
     of=lambda plan: plan.inputs_of("coreference"),
     name="antecedents",
     section=SECTION,

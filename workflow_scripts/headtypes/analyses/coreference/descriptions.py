@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from headtypes.analyses.coreference.agreement import PRONOUNS, Features, gender_of, number_of
-from headtypes.analyses.coreference.mentions import Place, places, sentence_of
+from headtypes.analyses.coreference.mentions import Span, sentence_of, spans_of
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
 
 Type = Literal["pronoun", "proper", "nominal"]
@@ -16,7 +16,7 @@ TYPES: tuple[Type, ...] = get_args(Type)
 
 
 @dataclass(frozen=True)
-class Reference(Place):
+class Reference(Span):
     """A mention as the baselines see it. words: in lower case."""
 
     words: tuple[str, ...]
@@ -30,8 +30,8 @@ class Reference(Place):
 
 
 def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
-    """The mentions that `mentions.places` gives for the same arguments, described."""
-    return [_reference(document, place, part.start) for place in places(document, part, subwords)]
+    """The mentions that `mentions.spans_of` gives for the same arguments, described."""
+    return [_reference(document, span, part.start) for span in spans_of(document, part, subwords)]
 
 
 def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
@@ -45,15 +45,15 @@ def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Typ
     return "proper" if word[0].isupper() else "nominal"
 
 
-def _reference(document: AnnotatedDocument, place: Place, part_start: int) -> Reference:
-    before, sentence = sentence_of(document, part_start + place.start)
-    start, end, head = (part_start + word - before for word in (place.start, place.end, place.head))
+def _reference(document: AnnotatedDocument, span: Span, part_start: int) -> Reference:
+    before, sentence = sentence_of(document, part_start + span.start)
+    start, end, head = (part_start + word - before for word in (span.start, span.end, span.head))
     type_ = type_of(sentence, start, end, head)
     return Reference(
-        start=place.start,
-        end=place.end,
-        head=place.head,
-        entity=place.entity,
+        start=span.start,
+        end=span.end,
+        head=span.head,
+        entity=span.entity,
         words=tuple(word.lower() for word in sentence.words[start : end + 1]),
         type=type_,
         features=_features(sentence, start, end, head, type_),

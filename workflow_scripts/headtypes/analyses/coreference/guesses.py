@@ -21,7 +21,7 @@ class AntecedentGuesses:
 
     document:    [part] int32, the document that the part is of, from 0.
     start, stop: [part] int32, its words: from `start` to before `stop`, counted from 0 in the document.
-    unread:      [word, 2] int32, document and place of each word that has no token.
+    unread:      [word, 2] int32, document and index of each word that has no token.
     part:        [mention] int32, the part of each mention.
     mention:     [mention, 2] int32, its first and its last word, counted from 0 in the part.
     guess:       a word, counted from 0 in the part; -1 for none; candidates as in `CANDIDATES`.

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
-from headtypes.analyses.coreference.mentions import Anaphor, anaphors, places
+from headtypes.analyses.coreference.mentions import Anaphor, anaphors, spans_of
 from headtypes.analyses.coreference.parts import parts_of
 from headtypes.analyses.words.encoding import encode_sentences, encode_words, special_tokens
 from headtypes.analyses.words.settings import Extent, Subwords
@@ -96,7 +96,7 @@ def extract_antecedents(
         counts = np.bincount([word for word in word_of if word >= 0], minlength=len(words)).tolist()
         unread.extend((number, word) for word, count in enumerate(counts) if not count)
         for part in parts_of(document, counts, room, extent):
-            found = anaphors(places(document, part, counts))
+            found = anaphors(spans_of(document, part, counts))
             if found:
                 parts.append((number, part, found))
     if not parts:

@@ -16,10 +16,10 @@ _AFTER_HEAD = frozenset((*_PREPOSITIONS, "who", "which", "that", "where", ",", "
 
 
 @dataclass(frozen=True)
-class Place:
+class Span:
     """Where a mention stands. Words are counted from 0 in the part.
 
-    start, end: places of the first and the last word; head: of the head word; entity: what it refers to.
+    start, end: indices of the first and the last word; head: of the head word; entity: what it refers to.
     """
 
     start: int
@@ -28,7 +28,7 @@ class Place:
     entity: str
 
 
-M = TypeVar("M", bound=Place)
+M = TypeVar("M", bound=Span)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Anaphor(Generic[M]):
         return sorted({candidate.head for candidate in self.candidates})
 
 
-def places(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Place]:
+def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Span]:
     """The mentions that lie wholly inside of a part, in their order.
 
     part:   words of the document, as `parts.parts_of` gives them.
@@ -64,7 +64,7 @@ def places(document: AnnotatedDocument, part: range, subwords: Sequence[int] | N
         head = before + head_of(sentence, mention.start - before, mention.end - before)
         if subwords is None or subwords[head]:
             start, end = mention.start - part.start, mention.end - part.start
-            inside.append(Place(start, end, head - part.start, mention.entity))
+            inside.append(Span(start, end, head - part.start, mention.entity))
     return inside
 
 

@@ -84,14 +84,14 @@ class MaskedWords(Loss):
         self.input_ids = [words.input_ids for words in masked]
         self.token_types = encoded.token_types and [encoded.token_types[sample] for sample in chosen]
         self.kinds = [
-            _without(encoded.kinds[sample], words.places) for sample, words in zip(chosen, masked, strict=True)
+            _without(encoded.kinds[sample], words.indices) for sample, words in zip(chosen, masked, strict=True)
         ]
         self.units = np.arange(len(chosen))
         self._masked = masked
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
         """As many as there is memory for the logits of the words drawn."""
-        share = sum(len(words.places) for words in self._masked) / max(1, sum(map(len, self.input_ids)))
+        share = sum(len(words.indices) for words in self._masked) / max(1, sum(map(len, self.input_ids)))
         return min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3)))
 
     @contextmanager
@@ -102,9 +102,9 @@ class MaskedWords(Loss):
 
     def start(self, batch: Batch) -> None:
         """Remember where the words drawn are."""
-        places = [self._masked[sample].places for sample in batch.samples]
-        owners = np.repeat(np.arange(len(places)), list(map(len, places)))
-        self._drawn = tuple(torch.as_tensor(index, device=batch.device) for index in (owners, np.concatenate(places)))
+        indices = [self._masked[sample].indices for sample in batch.samples]
+        owners = np.repeat(np.arange(len(indices)), list(map(len, indices)))
+        self._drawn = tuple(torch.as_tensor(index, device=batch.device) for index in (owners, np.concatenate(indices)))
 
     def losses(self, output: Any, batch: Batch) -> Tensor:
         """From the logits of the words drawn; of all tokens, where a model computes its logits in a way of its own."""
@@ -169,7 +169,7 @@ class Answers(Loss):
         return self._answers.losses(output, batch.inputs["attention_mask"])
 
 
-def _without(kinds: np.ndarray, places: np.ndarray) -> np.ndarray:
+def _without(kinds: np.ndarray, indices: np.ndarray) -> np.ndarray:
     counted = kinds.copy()
-    counted[places] = NOT_COUNTED
+    counted[indices] = NOT_COUNTED
     return counted

@@ -46,7 +46,7 @@ def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask) -> ReadSente
 def maps_in_both_directions(
     model: PreTrainedModel, encoded: EncodedWords, *, subwords: Subwords, batch_tokens: int, what: str, bar: tqdm
 ) -> Iterator[torch.Tensor]:
-    """W and its transpose for each head and sentence, [2 * layer * head, place, place] float32.
+    """W and its transpose for each head and sentence, [2 * layer * head, index, index] float32.
 
     Those of a few sentences are held at a time.
     """

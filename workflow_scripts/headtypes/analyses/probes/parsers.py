@@ -26,11 +26,11 @@ class ProbedSentence(NamedTuple):
     """What probes read of a sentence of n words.
 
     maps:    W and its transpose for each of K heads, [2K, n + 2, n + 2]; [f, i, j] is candidate i with dependent j.
-        Places are those of `words`: `[CLS]` first and `[SEP]` last.
+        Indices are those of `words`: `[CLS]` first and `[SEP]` last.
     vectors: [n, channel].
     """
 
-    maps: Float[Tensor, "map place place"]
+    maps: Float[Tensor, "map index index"]
     vectors: Float[Tensor, "word channel"]
 
 
@@ -133,8 +133,8 @@ class DistanceAndWords(nn.Module):
 def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
     """Of candidate i and word j: (i - j)/n and (j - i)/n if positive; whether i - j is 0, -1, 1, -2, 2; i is root."""
     features = torch.zeros(words + 1, words, DISTANCE_FEATURES)
-    place = torch.arange(1, words + 1)
-    distance = place[:, None] - place
+    index = torch.arange(1, words + 1)
+    distance = index[:, None] - index
     features[1:, :, 0] = distance.clamp(min=0) / words
     features[1:, :, 1] = (-distance).clamp(min=0) / words
     for number, offset in enumerate((0, -1, 1, -2, 2), start=2):

@@ -97,7 +97,7 @@ def measure_relations(
       answer the head can see; visible_accuracy, over these. Where it can see none, both accuracies are NaN: in a causal
       model, a guess at a word that stands later is impossible and not wrong.
     best: one row for each relation and way of choosing. chosen and scored: `file` and `file`, as in the paper; and
-      `file` and `test` or, without a test file, `halves`: of the sentences with even and with odd places, each is
+      `file` and `test` or, without a test file, `halves`: of the sentences of even and of odd index, each is
       scored with what is chosen on the other. words; layer, head and direction of the best head, and its accuracy;
       other_layer, other_head and other_accuracy of the best in the other direction; offset and offset_accuracy of the
       best offset (the head stands so many words behind the dependent); above_offset, the difference;

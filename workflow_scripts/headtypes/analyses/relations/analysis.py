@@ -90,7 +90,7 @@ SECTION = "What heads know of language"
 ARCS = Result(
     "results/arcs/{model}/{task}.h5",
     "extract_arcs",
-    "which word each head takes for the syntactic head, by its place",
+    "which word each head takes for the syntactic head, by its index",
     of=lambda plan: plan.inputs_of("treebank"),
     name="arcs",
     section=SECTION,
@@ -129,7 +129,7 @@ OFFSETS = Result(
     name="offsets",
     section="What heads know of language",
     content="for each relation of a treebank, how often the head is the word at a fixed offset: `part` (`file`, its "
-    "sentences in `even` and `odd` places, `test`), `annotation` (`universal`: the labels as they are; "
+    "sentences of `even` and `odd` index, `test`), `annotation` (`universal`: the labels as they are; "
     "`stanford`: derived from them), `relation`, `words`, `offset`, `accuracy` in percent",
 )
 RELATIONS = Analysis(

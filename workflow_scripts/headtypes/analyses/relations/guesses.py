@@ -37,7 +37,7 @@ class ArcGuesses:
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
         """Whether a guess for a word could be this head.
 
-        words: [pair] places among all words, from 0; heads: [pair] counted within the sentence, 0 for the root.
+        words: [pair] indices among all words, from 0; heads: [pair] counted within the sentence, 0 for the root.
         """
         first, last = np.moveaxis(self.visible[words], -1, 0)
         head = heads[:, None, None]

@@ -8,7 +8,7 @@ import pandas as pd
 from headtypes.analyses.relations.pairs import all_pairs, sentence_of_word
 from headtypes.data.kinds.treebank import Sentence
 
-# Parts of a treebank: the file that is evaluated, its sentences with even and with odd places (from 0), and the test
+# Parts of a treebank: the file that is evaluated, its sentences of even and of odd index (from 0), and the test
 # file. An offset is chosen on one and scored on another.
 FILE, EVEN, ODD, TEST = "file", "even", "odd", "test"
 COLUMNS = ("part", "annotation", "relation", "words", "offset", "accuracy")

@@ -25,7 +25,7 @@ ANNOTATIONS = ("universal", "stanford")
 class Pairs:
     """The words that belong to one row of the table, with the heads that are right.
 
-    words: int64 [pair] whose guess counts: places among the words of all sentences, from 0.
+    words: int64 [pair] whose guess counts: indices among the words of all sentences, from 0.
     heads: int64 [pair] the right guess, counted within the sentence from 1; 0 for the root.
     """
 
@@ -83,7 +83,7 @@ def all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
 
 
 def sentence_of_word(sentences: Sequence[Sentence]) -> np.ndarray:
-    """The sentence of each word: int64 [word], places from 0."""
+    """The sentence of each word: int64 [word], from 0."""
     return np.repeat(np.arange(len(sentences)), [len(sentence.words) for sentence in sentences])
 
 

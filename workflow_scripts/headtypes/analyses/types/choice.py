@@ -85,7 +85,7 @@ def compare_clusterings(
         for way, of_heads in labels.items():
             settings = {"scale": scale, "restarts": restarts, "models": models, "seed": seed}
             rows[way] |= _stability(by_sample[distance_bins], of_heads, way, **settings)
-    table = pd.DataFrame([way._asdict() | rows[way] for way in sorted(rows, key=_place)], columns=list(TABLE))
+    table = pd.DataFrame([way._asdict() | rows[way] for way in sorted(rows, key=_order)], columns=list(TABLE))
     return Choice(table, _agreements(clusterings), best_choices(table[table["distance_bins"] == distance_bins]))
 
 
@@ -103,8 +103,8 @@ def gap_statistic(
     Raises `IndivisibleError` where a set does not divide into k clusters.
     """
 
-    def log_within(points: np.ndarray, *place: str | int) -> float:
-        fit_seed = derive_seed(seed, "gap", method, k, *place)
+    def log_within(points: np.ndarray, *parts: str | int) -> float:
+        fit_seed = derive_seed(seed, "gap", method, k, *parts)
         settings = {"method": method, "k": k, "scale": False, "restarts": restarts, "seed": fit_seed}
         labels = fit(points, **settings) if k > 1 else np.zeros(len(points), dtype=int)
         groups = (points[labels == label] for label in range(k))
@@ -229,13 +229,13 @@ def _agreements(clusterings: Mapping[Way, Clustering]) -> pd.DataFrame:
             one.k,
             adjusted_rand_score(clusterings[one].labels, clusterings[other].labels),
         )
-        for one, other in combinations(sorted(clusterings, key=_place), 2)
+        for one, other in combinations(sorted(clusterings, key=_order), 2)
         if one.k == other.k and (one.method == other.method) != (one.distance_bins == other.distance_bins)
     ]
     return pd.DataFrame(rows, columns=list(AGREEMENT))
 
 
-def _place(way: Way) -> tuple[int, int, int]:
+def _order(way: Way) -> tuple[int, int, int]:
     return METHODS.index(way.method), way.distance_bins, way.k
 
 

@@ -99,20 +99,20 @@ def _by_method(table: pd.DataFrame):
             yield method, rows
 
 
-def _places(method: str, k: pd.Index) -> np.ndarray:
+def _positions(method: str, k: pd.Index) -> np.ndarray:
     middle = (len(METHODS) - 1) / 2
     return k.to_numpy(dtype=float) + _APART * (METHODS.index(method) - middle)
 
 
 def _draw(axes: Axes, method: str, values: pd.Series, error=None, style: str = "-", **look) -> None:
     settings = {"color": COLOURS[method], "marker": MARKERS[method], "ms": 3.4, "lw": 1, "mew": 0.7} | look
-    axes.errorbar(_places(method, values.index), values, error, ls=style, elinewidth=0.7, capsize=0, **settings)
+    axes.errorbar(_positions(method, values.index), values, error, ls=style, elinewidth=0.7, capsize=0, **settings)
 
 
 def _ring(axes: Axes, method: str, values: pd.Series, chosen: pd.Series) -> None:
     k = chosen[method]
     if pd.notna(k):
-        axes.plot(_places(method, pd.Index([k])), [values[k]], color=COLOURS[method], **_RING)
+        axes.plot(_positions(method, pd.Index([k])), [values[k]], color=COLOURS[method], **_RING)
 
 
 def _between_methods(agreement: pd.DataFrame, distance_bins: int) -> Mapping[str, pd.Series]:

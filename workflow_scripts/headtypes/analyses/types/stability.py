@@ -117,8 +117,8 @@ def _pair_agreement(
     heads = features_by_sample.shape[1]
     pairs = _pairs(features_by_sample)
 
-    def predict(train: np.ndarray, *place: str | int) -> np.ndarray:
-        return fit_and_predict(train, pairs, method=method, k=k, seed=derive_seed(seed, "pairs", *place), **settings)
+    def predict(train: np.ndarray, *parts: str | int) -> np.ndarray:
+        return fit_and_predict(train, pairs, method=method, k=k, seed=derive_seed(seed, "pairs", *parts), **settings)
 
     labels = predict(pairs, "full")
     halves = _draw_halves(len(pairs), models, seed, "pairs")

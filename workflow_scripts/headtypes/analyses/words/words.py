@@ -4,9 +4,9 @@ With M[t, w] = 1 where token t is a subword of word w, and n_v subwords of word 
 
     W[v, w] = (1 / n_v) * sum over subwords s of v, sum over subwords t of w, A[s, t],
 
-so that the rows of W sum to one like those of A. The places of W are counted as the treebank counts heads: words from
-1, before them place 0 for the special token that begins the input ([CLS]), behind them one more for the token that ends
-it ([SEP]). A place without a token, where a tokenizer adds none, has rows and columns of zeros.
+so that the rows of W sum to one like those of A. The indices of W are counted as the treebank counts heads: words from
+1, before them index 0 for the special token that begins the input ([CLS]), behind them one more for the token that ends
+it ([SEP]). An index without a token, where a tokenizer adds none, has rows and columns of zeros.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ class WordRows:
 
     layer:     the layer's number, from 0.
     sample:    the sample's number in the batch.
-    start:     place of the first row.
+    start:     index of the first row.
     attention: each row sums to one.
     mask:      true where the model lets some subword of a word look at some subword of another; None where it lets
         everything.
@@ -37,8 +37,8 @@ class WordRows:
     layer: int
     sample: int
     start: int
-    attention: Float[Tensor, "head row place"]
-    mask: Bool[Tensor, "row place"] | None
+    attention: Float[Tensor, "head row index"]
+    mask: Bool[Tensor, "row index"] | None
 
     @property
     def words(self) -> int:
@@ -46,8 +46,8 @@ class WordRows:
         return self.attention.shape[-1] - 2
 
 
-def places_of(word_of_token: Sequence[int]) -> np.ndarray:
-    """The place of each token: [token] int64, 0 before the words, i + 1 for word i, and one more than that behind.
+def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
+    """The index of each token: [token] int64, 0 before the words, i + 1 for word i, and one more than that behind.
 
     word_of_token: as `encoding.encode_words` gives it, -1 for special tokens.
     """
@@ -59,18 +59,18 @@ def places_of(word_of_token: Sequence[int]) -> np.ndarray:
 class _Sample:
     """How the tokens of a sample make words.
 
-    place:   [token] place of each token.
-    to_word: M, true where a token is part of a place.
-    from_word: weight of each token in its place's row.
+    index:   of each token, [token].
+    to_word: M, true where a token has an index.
+    from_word: weight of each token in the row of its index.
     """
 
     def __init__(self, word_of_token: Sequence[int], subwords: Subwords, device: torch.device):
-        self.place = places_of(word_of_token)
-        member = np.zeros((len(self.place), max(word_of_token) + 3), np.float32)
-        member[np.arange(len(self.place)), self.place] = 1
+        self.index = indices_of(word_of_token)
+        member = np.zeros((len(self.index), max(word_of_token) + 3), np.float32)
+        member[np.arange(len(self.index)), self.index] = 1
         weight = member
         if subwords == "first":
-            weight = member * np.append(True, np.diff(self.place) > 0)[:, None]
+            weight = member * np.append(True, np.diff(self.index) > 0)[:, None]
         weight = weight / np.maximum(weight.sum(0), 1)
         self.to_word = torch.from_numpy(member).to(device)
         self.from_word = torch.from_numpy(weight.T.astype(np.float32)).contiguous().to(device)
@@ -112,8 +112,8 @@ class WordReducer(ListPerSample):
 
     def _rows(self, block: Block, number: int) -> WordRows:
         sample, within = self._samples[number], number - block.group.samples.start
-        place, tokens = sample.place, block.rows
-        first, last = int(place[tokens.start]), int(place[tokens.stop - 1])
+        index, tokens = sample.index, block.rows
+        first, last = int(index[tokens.start]), int(index[tokens.stop - 1])
         share = sample.from_word[first : last + 1, tokens]
         attention = share @ (block.attention[within] @ sample.to_word)
         mask = None
@@ -126,21 +126,21 @@ class WordReducer(ListPerSample):
             if mask is not None:
                 mask[0] |= self._held[1]
             self._held = None
-        if not block.is_last and place[tokens.stop] == last:
+        if not block.is_last and index[tokens.stop] == last:
             self._held = attention[:, -1], None if mask is None else mask[-1]
             attention, mask = attention[:, :-1], None if mask is None else mask[:-1]
         return WordRows(block.layer, number, first, attention, mask)
 
 
 class WordMaps(WordReducer):
-    """A reducer that keeps all word-level attention: of each sample [layer, head, place, place] float32, in order."""
+    """A reducer that keeps all word-level attention: of each sample [layer, head, index, index] float32, in order."""
 
     def start(self, batch: Batch) -> None:
         """Begin with zeros."""
         super().start(batch)
-        places = [max(self._word_of_token[index]) + 3 for index in batch.samples]
+        sizes = [max(self._word_of_token[index]) + 3 for index in batch.samples]
         shape = self.about.layers, self.about.heads
-        self._maps = [torch.zeros(*shape, count, count, device=batch.device) for count in places]
+        self._maps = [torch.zeros(*shape, count, count, device=batch.device) for count in sizes]
 
     def add_words(self, rows: WordRows) -> None:
         """Keep the rows."""

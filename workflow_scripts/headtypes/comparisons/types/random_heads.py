@@ -33,8 +33,8 @@ def draw_heads(own: Bool[np.ndarray, "layer head"], draws: int, seed: int) -> Bo
     own: whether each head is of the type. Where a type fills a layer, so does every draw.
     """
     keys = np.random.default_rng(seed).random((draws, *own.shape))
-    places = keys.argsort(axis=-1).argsort(axis=-1)
-    return places < own.sum(axis=-1)[:, None]
+    ranks = keys.argsort(axis=-1).argsort(axis=-1)
+    return ranks < own.sum(axis=-1)[:, None]
 
 
 def overlap(own: Bool[np.ndarray, "layer head"], drawn: Bool[np.ndarray, "draw layer head"]) -> float:

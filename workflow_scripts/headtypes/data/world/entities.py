@@ -19,7 +19,7 @@ class Entity:
     """Something that facts are about.
 
     kind: what questions ask for (person, town, year, ...). sort: a finer word for it (woman, novel, fair, ...). words:
-    (form, universal part of speech, relation to the head word) in order; head: the head word's place.
+    (form, universal part of speech, relation to the head word) in order; head: the head word's index.
     """
 
     kind: str
@@ -73,7 +73,7 @@ class Entity:
 
 
 def split_number(split: str) -> int:
-    """The place of a split among `SPLITS`. Raises `InputError` for any other name."""
+    """The index of a split in `SPLITS`. Raises `InputError` for any other name."""
     if split not in SPLITS:
         raise InputError(f"A split of the generated world is one of {', '.join(SPLITS)}, not {split!r}.")
     return SPLITS.index(split)

@@ -48,7 +48,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Article:
-    """A topic with its passages. number: its place in the split."""
+    """A topic with its passages. number: its index in the split."""
 
     number: int
     topic: Entity
@@ -150,9 +150,9 @@ def _narrate(rng: np.random.Generator, tier: str, subjects: list[Entity], plans:
         sentences.append(narrator.tell(subject, facts))
     if rng.random() < 0.15:
         extra = filler(rng)
-        place = choice(rng, (0, len(sentences)))
-        sentences.insert(place, extra)
-        placed = [(fact, role, index + (index >= place)) for fact, role, index in placed]
+        at = choice(rng, (0, len(sentences)))
+        sentences.insert(at, extra)
+        placed = [(fact, role, index + (index >= at)) for fact, role, index in placed]
     return Passage(tier, tuple(subjects), tuple(sentences), tuple(placed))
 
 

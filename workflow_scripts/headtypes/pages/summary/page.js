@@ -2,10 +2,10 @@
 // Sort a table by the column whose name is pressed; press again for the other way. What is missing stays last.
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, place) => {
+  heads.forEach((head, index) => {
     head.querySelector("button").addEventListener("click", () => {
       const up = head.getAttribute("aria-sort") !== "ascending";
-      const rows = [...table.tBodies[0].rows].map((row) => [row.cells[place].dataset.sort, row]);
+      const rows = [...table.tBodies[0].rows].map((row) => [row.cells[index].dataset.sort, row]);
       const sign = up ? 1 : -1;
       const missing = (text) => text === "" || text === "inf";
       rows.sort(([a], [b]) => {

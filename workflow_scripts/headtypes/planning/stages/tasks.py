@@ -121,7 +121,7 @@ RESULTS = (
         name="samples",
         section="Inputs and fine-tuned models",
         content="the samples drawn for the distance features: `id`, and one text or two, `first` and `second`; the "
-        "id of a segment is that of its document and its place there, from 0",
+        "id of a segment is that of its document and its index there, from 0",
         withheld=TEXT,
     ),
     Result(

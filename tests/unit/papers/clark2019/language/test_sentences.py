@@ -116,8 +116,8 @@ def test_maps_are_those_of_the_plain_model_with_special_tokens_or_among_words_al
     words = plain[1:-1, 1:-1]
     np.testing.assert_allclose(alone.attention, words / words.sum(-1, keepdims=True), atol=1e-5)
     assert (alone.words, alone.marked) == (WORDS, [5])
-    places = [0, 3, 4, 5, 6, 9]
-    np.testing.assert_allclose(part.attention, plain[np.ix_(places, places)], atol=1e-5)
+    indices = [0, 3, 4, 5, 6, 9]
+    np.testing.assert_allclose(part.attention, plain[np.ix_(indices, indices)], atol=1e-5)
     assert (part.words, part.marked) == (["[CLS]", *WORDS[2:6], "[SEP]"], [4])
     assert map_sentences([], record, **how) == []
 
@@ -178,7 +178,7 @@ def test_lettering_does_not_leave_the_figure_or_meet():
         assert 0 <= box.x0 <= box.x1 <= figure.bbox.x1
         assert 0 <= box.y0 <= box.y1 <= figure.bbox.y1
     titles = [box for text, box in zip(shown, boxes, strict=True) if "head" in text.get_text()]
-    assert not [(one, other) for place, one in enumerate(titles) for other in titles[:place] if one.overlaps(other)]
+    assert not [(one, other) for index, one in enumerate(titles) for other in titles[:index] if one.overlaps(other)]
 
 
 def test_without_a_sentence_the_figure_says_so():

@@ -164,7 +164,7 @@ def build_texts(
                 tokens, kind_of[tokens] == 0, tokenizer.mask_token_id, vocabulary, derive_seed(seed, segment.id)
             )
             wanted, tokens = np.full(len(tokens), -1), masked.input_ids
-            wanted[masked.places] = masked.targets
+            wanted[masked.indices] = masked.targets
         ids.append(tokens)
         types.append(encoded.get("token_type_ids"))
         targets.append(wanted)

@@ -12,9 +12,9 @@ const cssOf = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;
 const stops = VIRIDIS.map(rgbOf);
 
 function alongScale(share) {
-  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
-  const stop = Math.min(Math.floor(place), stops.length - 2);
-  return between(stops[stop], stops[stop + 1], place - stop);
+  const position = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const stop = Math.min(Math.floor(position), stops.length - 2);
+  return between(stops[stop], stops[stop + 1], position - stop);
 }
 
 // Relative luminance, as WCAG 2 defines it; of black and white, the one that stands out more.

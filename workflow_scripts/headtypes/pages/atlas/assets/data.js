@@ -15,7 +15,7 @@ function element(tag, attributes, ...children) {
   return made;
 }
 
-// A head is its place, layer by layer; people read layer and head, counted from 1.
+// A head is its index, layer by layer; people read layer and head, counted from 1.
 function nameOf(head) {
   return `${Math.floor(head / headsOfLayer) + 1}-${(head % headsOfLayer) + 1}`;
 }
@@ -30,8 +30,8 @@ function headOf(name) {
   return layer >= 0 && layer < layers && head >= 0 && head < headsOfLayer ? layer * headsOfLayer + head : null;
 }
 
-async function unpacked(place) {
-  const text = atob(byId(`packed-${place}`).textContent);
+async function unpacked(index) {
+  const text = atob(byId(`packed-${index}`).textContent);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -41,12 +41,12 @@ async function unpacked(place) {
 // The words of a sample: the subwords of one are told by the mark that WordPiece puts before all but the first.
 function wordsOf(tokens) {
   const words = [];
-  tokens.forEach((token, place) => {
-    if (place && /^##[^#]/.test(token)) {
+  tokens.forEach((token, index) => {
+    if (index && /^##[^#]/.test(token)) {
       const word = words.at(-1);
       word.text += token.slice(2);
-      word.end = place + 1;
-    } else words.push({ text: token, start: place, end: place + 1 });
+      word.end = index + 1;
+    } else words.push({ text: token, start: index, end: index + 1 });
   });
   return words;
 }

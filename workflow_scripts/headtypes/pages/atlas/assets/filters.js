@@ -5,10 +5,10 @@ function makeControls() {
   add.append(element("option", { value: "" }, "add a filter …"));
   for (const select of [by, add]) addColumns(select);
   for (let head = 0; head < headCount; head++) from.append(element("option", { value: head }, nameOf(head)));
-  data.samples.forEach(({ task, id, tokens, cut }, place) => {
+  data.samples.forEach(({ task, id, tokens, cut }, index) => {
     const text = tokens.slice(1).join(" ").replaceAll(" ##", "");
     const start = text.length > 60 ? `${text.slice(0, 60)} …` : text;
-    const option = element("option", { value: place }, `${task}: ${start}`);
+    const option = element("option", { value: index }, `${task}: ${start}`);
     option.title = `${id}${cut ? ", cut" : ""}`;
     sample.append(option);
   });
@@ -20,7 +20,7 @@ function makeControls() {
     const column = columnOf(add.value);
     add.value = "";
     if (!column || state.only.some((filter) => filter.key === column.key)) return;
-    const every = column.categories ? { kept: column.categories.map((_, place) => place) } : { low: null, high: null };
+    const every = column.categories ? { kept: column.categories.map((_, index) => index) } : { low: null, high: null };
     change({ only: [...state.only, { key: column.key, ...every }] });
     byId("filters").lastElementChild.querySelector("input").focus();
   });
@@ -67,12 +67,12 @@ function filterBox(column) {
   const put = (changes) =>
     change({ only: state.only.map((it) => (it.key === column.key ? { ...it, ...changes } : it)) });
   if (column.categories) {
-    column.categories.forEach((category, place) => {
-      const input = element("input", { type: "checkbox", checked: current().kept.includes(place) });
+    column.categories.forEach((category, index) => {
+      const input = element("input", { type: "checkbox", checked: current().kept.includes(index) });
       input.addEventListener("change", () => {
         const kept = new Set(current().kept);
-        if (input.checked) kept.add(place);
-        else kept.delete(place);
+        if (input.checked) kept.add(index);
+        else kept.delete(index);
         put({ kept: [...kept].sort((a, b) => a - b) });
       });
       box.append(element("label", {}, input, ` ${category.name}`));
@@ -101,8 +101,8 @@ function drawLegend() {
   if (!column) return legend.replaceChildren();
   const parts = [];
   if (column.categories) {
-    column.categories.forEach((category, place) => {
-      const number = column.values.filter((value) => value === place).length;
+    column.categories.forEach((category, index) => {
+      const number = column.values.filter((value) => value === index).length;
       const swatch = element("span", { class: "swatch", "aria-hidden": "true" }, category.short);
       swatch.style.backgroundColor = category.colour;
       swatch.style.color = inkOn(rgbOf(category.colour));

@@ -147,9 +147,9 @@ function numbersOf(head) {
   if (!data.features) return null;
   const { labels, values, task } = data.features, bins = labels.indexOf("self");
   const body = element("tbody");
-  labels.forEach((label, place) => {
-    const value = values[head][place];
-    const name = place === 0 ? "1 (nearest)" : place === bins - 1 ? `${bins} (farthest)`
+  labels.forEach((label, index) => {
+    const value = values[head][index];
+    const name = index === 0 ? "1 (nearest)" : index === bins - 1 ? `${bins} (farthest)`
       : { self: "itself", cls: "[CLS]", sep: "[SEP]", comma: ",", period: "." }[label] || label;
     const bar = element("span", { class: "amount" });
     bar.style.width = `${(100 * value).toFixed(2)}%`;

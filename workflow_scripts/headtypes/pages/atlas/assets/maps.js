@@ -1,9 +1,9 @@
-// The word that is pointed at, in all opened heads: which side of the lines it is on, and its place.
+// The word that is pointed at, in all opened heads: which side of the lines it is on, and its index.
 let pointed = null;
 const pointing = [];
 
 function pointAt(word) {
-  if (word === pointed || (word && pointed && word.side === pointed.side && word.place === pointed.place)) return;
+  if (word === pointed || (word && pointed && word.side === pointed.side && word.index === pointed.index)) return;
   pointed = word;
   for (const each of pointing) each();
 }
@@ -11,7 +11,7 @@ function pointAt(word) {
 const shownWord = () => pointed || state.token;
 
 function pinOrFree(word) {
-  const same = state.token && state.token.side === word.side && state.token.place === word.place;
+  const same = state.token && state.token.side === word.side && state.token.index === word.index;
   change({ token: same ? null : word });
 }
 
@@ -20,11 +20,11 @@ const percent = (value) => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
 // What the pointed word looks at most, or what looks at it most, in words.
 function saidOf(maps, head, word) {
   if (!word) return "Point at a word to see what it looks at.";
-  const places = maps.tokens.map((_, place) => place), from = word.side === "from";
-  const value = (place) => (from ? maps.value(head, word.place, place) : maps.value(head, place, word.place));
-  const first = places.sort((a, b) => value(b) - value(a)).slice(0, 4);
-  const most = first.map((place) => `${maps.tokens[place]} ${percent(value(place))}`);
-  return `“${maps.tokens[word.place]}” ${from ? "looks at" : "is looked at by"}: ${most.join(", ")}`;
+  const indices = maps.tokens.map((_, index) => index), from = word.side === "from";
+  const value = (index) => (from ? maps.value(head, word.index, index) : maps.value(head, index, word.index));
+  const first = indices.sort((a, b) => value(b) - value(a)).slice(0, 4);
+  const most = first.map((index) => `${maps.tokens[index]} ${percent(value(index))}`);
+  return `“${maps.tokens[word.index]}” ${from ? "looks at" : "is looked at by"}: ${most.join(", ")}`;
 }
 
 function linesOf(maps, head) {
@@ -33,9 +33,9 @@ function linesOf(maps, head) {
   const lists = ["from", "to"].map((side) => {
     const title = side === "from" ? "Words that look" : "Words looked at";
     const list = element("div", { class: `words ${side}`, role: "group", "aria-label": title });
-    maps.tokens.forEach((token, place) => {
-      const which = { "data-side": side, "data-place": place };
-      const word = element("button", { type: "button", class: "word", tabindex: place ? "-1" : "0", ...which },
+    maps.tokens.forEach((token, index) => {
+      const which = { "data-side": side, "data-index": index };
+      const word = element("button", { type: "button", class: "word", tabindex: index ? "-1" : "0", ...which },
         element("span", { class: "text" }, token), element("span", { class: "weight" }));
       sides[side].push(word);
       list.append(word);
@@ -45,7 +45,7 @@ function linesOf(maps, head) {
   const box = element("div", { class: "lines" }, lists[0], canvas, lists[1]);
   const wordOf = (target) => {
     const word = target.closest(".word");
-    return word && { side: word.dataset.side, place: Number(word.dataset.place) };
+    return word && { side: word.dataset.side, index: Number(word.dataset.index) };
   };
   box.addEventListener("pointerover", (event) => event.pointerType === "mouse" && pointAt(wordOf(event.target)));
   box.addEventListener("pointerleave", () => pointAt(null));
@@ -61,7 +61,7 @@ function linesOf(maps, head) {
     if (!word || !step) return;
     event.preventDefault();
     const side = step[0] ? (step[0] > 0 ? "to" : "from") : word.side;
-    const next = sides[side][word.place + step[1]];
+    const next = sides[side][word.index + step[1]];
     if (!next) return;
     for (const each of sides[side]) each.tabIndex = each === next ? 0 : -1;
     next.focus();
@@ -82,12 +82,12 @@ function drawLines(canvas, sides, maps, head) {
   pen.strokeStyle = cssOf(line);
   const row = height / length;
   for (const side of ["from", "to"]) {
-    sides[side].forEach((button, place) => {
-      const chosen = word && word.side === side && word.place === place;
+    sides[side].forEach((button, index) => {
+      const chosen = word && word.side === side && word.index === index;
       const value = !word || word.side === side ? null
-        : word.side === "from" ? maps.value(head, word.place, place) : maps.value(head, place, word.place);
+        : word.side === "from" ? maps.value(head, word.index, index) : maps.value(head, index, word.index);
       button.classList.toggle("chosen", Boolean(chosen));
-      const kept = state.token && state.token.side === side && state.token.place === place;
+      const kept = state.token && state.token.side === side && state.token.index === index;
       button.setAttribute("aria-pressed", String(Boolean(kept)));
       button.style.backgroundColor = value ? cssOf(between(paper, line, Math.sqrt(value) * 0.45)) : "";
       button.lastChild.textContent = value !== null && value >= 0.01 ? percent(value) : "";
@@ -96,9 +96,9 @@ function drawLines(canvas, sides, maps, head) {
   // Lines of about the same weight are one path, since each path takes its time.
   const paths = Array.from({ length: LEVELS }, () => new Path2D());
   for (let query = 0; query < length; query++) {
-    if (word && word.side === "from" && word.place !== query) continue;
+    if (word && word.side === "from" && word.index !== query) continue;
     for (let key = 0; key < length; key++) {
-      if (word && word.side === "to" && word.place !== key) continue;
+      if (word && word.side === "to" && word.index !== key) continue;
       const value = maps.value(head, query, key);
       if (value < 0.01) continue;
       const path = paths[Math.min(Math.floor(value * LEVELS), LEVELS - 1)];
@@ -119,28 +119,28 @@ function matrixOf(maps, head) {
   const label = `Attention matrix of ${longNameOf(head)}: rows look, columns are looked at`;
   const canvas = element("canvas", { role: "img", "aria-label": label });
   const box = element("div", { class: "matrix" }, canvas);
-  let place = null;
+  let hovered = null;
   canvas.addEventListener("pointermove", (event) => {
     const { cell, margin } = canvas.drawnWith || {};
     const [key, query] = [event.offsetX, event.offsetY].map((at) => Math.floor((at - margin) / cell));
     const inside = key >= 0 && query >= 0 && key < maps.length && query < maps.length;
-    place = inside ? { query, key } : null;
+    hovered = inside ? { query, key } : null;
     if (inside) box.parentElement.querySelector(".said").textContent =
       `“${maps.tokens[query]}” → “${maps.tokens[key]}”: ${percent(maps.value(head, query, key))}`;
-    pointAt(inside ? { side: "from", place: query } : null);
+    pointAt(inside ? { side: "from", index: query } : null);
     draw();
   });
   canvas.addEventListener("pointerleave", () => {
-    place = null;
+    hovered = null;
     pointAt(null);
     draw();
   });
-  canvas.addEventListener("click", () => place && pinOrFree({ side: "from", place: place.query }));
-  const draw = () => drawMatrix(canvas, maps, head, place);
-  return { box, draw, isPointed: () => place !== null };
+  canvas.addEventListener("click", () => hovered && pinOrFree({ side: "from", index: hovered.query }));
+  const draw = () => drawMatrix(canvas, maps, head, hovered);
+  return { box, draw, isPointed: () => hovered !== null };
 }
 
-function drawMatrix(canvas, maps, head, place) {
+function drawMatrix(canvas, maps, head, hovered) {
   const { length, tokens } = maps, word = shownWord(), dense = devicePixelRatio || 1;
   const width = canvas.parentElement.clientWidth - 2;
   // Where cells are too small for lettering, the line above says which words they are of.
@@ -165,8 +165,8 @@ function drawMatrix(canvas, maps, head, place) {
   pen.strokeRect(margin - 0.5, margin - 0.5, cell * length + 1, cell * length + 1);
   pen.strokeStyle = cssOf(theme.accent);
   pen.lineWidth = 1.5;
-  const query = word && word.side === "from" ? word.place : null;
-  const key = place ? place.key : word && word.side === "to" ? word.place : null;
+  const query = word && word.side === "from" ? word.index : null;
+  const key = hovered ? hovered.key : word && word.side === "to" ? word.index : null;
   if (query !== null) pen.strokeRect(margin, margin + query * cell, cell * length, cell);
   if (key !== null) pen.strokeRect(margin + key * cell, margin, cell, cell * length);
   const font = Math.min(11, Math.max(9, cell));

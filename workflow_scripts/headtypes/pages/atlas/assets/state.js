@@ -21,7 +21,7 @@ function readAddress() {
   });
   const [, side, number] = /^(from|to)-([0-9]+)$/.exec(given.get("word") || "") || [];
   if (side && data.samples.length && number - 1 in unitsOf(data.samples[state.sample].tokens, state.unit)) {
-    state.token = { side, place: number - 1 };
+    state.token = { side, index: number - 1 };
   }
 }
 
@@ -32,7 +32,7 @@ function address() {
   for (const filter of state.only) kept.append("only", textOf(filter));
   if (state.sample) kept.set("sample", state.sample + 1);
   if (state.heads.length) kept.set("head", state.heads.map(nameOf).join(" "));
-  if (state.token) kept.set("word", `${state.token.side}-${state.token.place + 1}`);
+  if (state.token) kept.set("word", `${state.token.side}-${state.token.index + 1}`);
   if (state.map !== "lines") kept.set("map", state.map);
   if (state.unit !== "tokens") kept.set("read", state.unit);
   if (state.show !== "values") kept.set("show", state.show);
@@ -56,7 +56,7 @@ function draw(before) {
 function textOf(filter) {
   const column = columnOf(filter.key);
   if (!column.categories) return `${filter.key}~${filter.low ?? ""}~${filter.high ?? ""}`;
-  return `${filter.key}~${filter.kept.map((place) => encodeURIComponent(column.categories[place].name)).join("|")}`;
+  return `${filter.key}~${filter.kept.map((index) => encodeURIComponent(column.categories[index].name)).join("|")}`;
 }
 
 function filterOf(text) {
@@ -65,8 +65,8 @@ function filterOf(text) {
   if (!column) return null;
   if (column.categories) {
     const names = new Set((rest[0] || "").split("|").map(decoded));
-    const places = column.categories.map((_, place) => place);
-    return { key, kept: places.filter((place) => names.has(column.categories[place].name)) };
+    const indices = column.categories.map((_, index) => index);
+    return { key, kept: indices.filter((index) => names.has(column.categories[index].name)) };
   }
   const [low, high] = rest.map((end) => (end === "" || !isFinite(end) ? null : Number(end)));
   return { key, low: low ?? null, high: high ?? null };

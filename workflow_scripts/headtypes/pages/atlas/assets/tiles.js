@@ -95,13 +95,13 @@ async function drawThumbnails(column) {
   const { length } = maps, image = new ImageData(length, length);
   for (let head = 0; head < headCount; head++) {
     const colour = (column && column.categories && colourOf(column, head, null)) || ink;
-    for (let query = 0, place = 0; query < length; query++) {
-      for (let key = 0; key < length; key++, place += 4) {
+    for (let query = 0, offset = 0; query < length; query++) {
+      for (let key = 0; key < length; key++, offset += 4) {
         const share = Math.sqrt(maps.value(head, query, key));
         for (let part = 0; part < 3; part++) {
-          image.data[place + part] = paper[part] + (colour[part] - paper[part]) * share;
+          image.data[offset + part] = paper[part] + (colour[part] - paper[part]) * share;
         }
-        image.data[place + 3] = 255;
+        image.data[offset + 3] = 255;
       }
     }
     const canvas = element("canvas", { width: length, height: length, "aria-hidden": "true" });

@@ -50,9 +50,9 @@ def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
 
 
 def _draw(axes: Axes, shown: SentenceMap, lines: int) -> None:
-    places, marked = range(len(shown.words)), set(shown.marked)
+    indices, marked = range(len(shown.words)), set(shown.marked)
     for is_marked, colour in ((False, PALETTE[0]), (True, PALETTE[1])):
-        pairs = [(query, key) for query in places for key in places if bool({query, key} & marked) == is_marked]
+        pairs = [(query, key) for query in indices for key in indices if bool({query, key} & marked) == is_marked]
         axes.add_collection(
             LineCollection(
                 [((0, query), (1, key)) for query, key in pairs],

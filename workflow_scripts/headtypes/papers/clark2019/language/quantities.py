@@ -30,7 +30,7 @@ from headtypes.papers.quantities import Measure, Measured, Quantities, measure_k
 
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
-_NO_OTHERS = "no document is left to choose a head on: all coreferent mentions are in even places, or all in odd ones"
+_NO_OTHERS = "no document is left to choose a head on: all with coreferent mentions are of even, or all of odd index"
 
 
 class Columns(NamedTuple):

@@ -20,9 +20,9 @@ class SentenceMap:
 
     phenomenon:  one of `RELATIONS`, or `COREFERENCE`.
     layer, head: from 0; direction: as in `relations.guesses.DIRECTIONS`; accuracy: of the head, in percent.
-    words:       [place] with the special tokens, where they are shown.
-    marked:      places of the words that have the relation, or are head words of mentions.
-    attention:   [place, place] float32.
+    words:       [index] with the special tokens, where they are shown.
+    marked:      indices of the words that have the relation, or are head words of mentions.
+    attention:   [index, index] float32.
     """
 
     phenomenon: str

@@ -147,8 +147,8 @@ def _shown(chosen: Chosen, attention: np.ndarray, before: list[str], behind: lis
     alone = chosen.phenomenon == _WITHOUT_SPECIAL_TOKENS
     if alone:
         before, behind = [], []
-    places = [*[0] * len(before), *(word + 1 for word in chosen.shown), *[len(attention) - 1] * len(behind)]
-    shown = attention[np.ix_(places, places)]
+    indices = [*[0] * len(before), *(word + 1 for word in chosen.shown), *[len(attention) - 1] * len(behind)]
+    shown = attention[np.ix_(indices, indices)]
     if alone:
         sums = shown.sum(axis=-1, keepdims=True)
         shown = np.divide(shown, sums, out=np.zeros_like(shown), where=sums > 0)

@@ -92,9 +92,9 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
                 f"published_{name}": [None if row is None else getattr(row, name) for row in shown]
                 for name in ("head", "direction", "accuracy", "offset", "baseline")
             },
-            place=[_place(name, list(rows), words) for name, words in zip(names, _counted(read), strict=True)],
+            order=[_order(name, list(rows), words) for name, words in zip(names, _counted(read), strict=True)],
         )
-        tables.append(table.sort_values("place", kind="stable"))
+        tables.append(table.sort_values("order", kind="stable"))
     return pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)[COLUMNS]
 
 
@@ -151,7 +151,7 @@ def _counted(read: pd.DataFrame) -> Iterator[int]:
     return (words.get(name, 0) for name in zip(read["annotation"], read["relation"], strict=True))
 
 
-def _place(name: tuple[str, str], of_paper: list[tuple[str, str]], words: int) -> tuple:
+def _order(name: tuple[str, str], of_paper: list[tuple[str, str]], words: int) -> tuple:
     """Where a relation stands in the table, among others."""
     annotation, relation = name
     if name in of_paper:

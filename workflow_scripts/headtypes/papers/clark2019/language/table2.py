@@ -105,8 +105,8 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
         "(`words_before`), or among the head words of the mentions that end before it starts (`mentions`), as the "
         "baselines choose. For "
         "one and the same head these differ, so that no number says anything without its reading.",
-        "The best head is chosen on all mentions of all documents, as in the paper, or of the documents with even "
-        "places for those with odd places, and the other way round.",
+        "The best head is chosen on all mentions of all documents, as in the paper, or of the documents of even "
+        "index for those of odd index, and the other way round.",
     ]
     for ((model, task), section), shown in zip(table.groupby(KEYS, sort=False), coreference_tables(table), strict=True):
         nearest = section[section["system"] == "nearest"].set_index("type")
