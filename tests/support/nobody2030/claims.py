@@ -34,7 +34,7 @@ claim = Claims("heads")
     "no-type-has-all",
     place="section 2",
     text="No type has more than half of the heads.",
-    words="no type rules",
+    wording="no type rules",
     limit="half of the heads",
 )
 def _(quantities: Quantities):

@@ -19,7 +19,7 @@ from headtypes.papers.quantities import (
     measure_known,
 )
 
-SAID = {"place": "section 1", "text": "So it is.", "words": "so it is", "limit": "ours"}
+SAID = {"place": "section 1", "text": "So it is.", "wording": "so it is", "limit": "ours"}
 
 
 def claim(**limits: float) -> Claim:
@@ -183,10 +183,10 @@ def test_a_corrected_claim_holds_with_its_least_certain_rule_and_fails_with_its_
     assert (one.verdict, one.p, one.p_holm) == (FAILS, 0.001, 0.002)
 
 
-@pytest.mark.parametrize(("basis", "words"), [("stated", ""), ("inferred", ""), ("from_table", "so it is")])
-def test_claims_rest_on_words_unless_they_are_from_a_table(basis, words):
+@pytest.mark.parametrize(("basis", "wording"), [("stated", ""), ("inferred", ""), ("from_table", "so it is")])
+def test_claims_rest_on_words_unless_they_are_from_a_table(basis, wording):
     with pytest.raises(ValueError, match="c needs the paper's words unless it is from a table"):
-        Claims("heads")("c", **SAID | {"basis": basis, "words": words})(lambda quantities: [])
+        Claims("heads")("c", **SAID | {"basis": basis, "wording": wording})(lambda quantities: [])
 
 
 def test_claims_are_registered_in_their_order_with_what_they_are_about():

@@ -62,7 +62,7 @@ claim = Claims("heads")
     "heads-specialise",
     place="section 4",
     text="For some relations a head beats the best offset by more than ten points.",
-    words="better than any offset",
+    wording="better than any offset",
     limit="ten points, since less would be no gain",
 )
 def _(model: Model):
@@ -111,8 +111,8 @@ def compared(paper: Paper, subjects: dict[tuple[str, str], Model]) -> pd.DataFra
     for (model, task), quantities in subjects.items():
         rows = []
         for row in paper.relations:
-            id_, words = f"relation.{row.relation}.accuracy", f"accuracy of {row.relation}"
-            rows.append(value_row("Table 1", id_, words, quantities[id_], row.accuracy, paper))
+            id_, label = f"relation.{row.relation}.accuracy", f"accuracy of {row.relation}"
+            rows.append(value_row("Table 1", id_, label, quantities[id_], row.accuracy, paper))
         compared.append(Subject({"model": model, "task": task}, claim, quantities, theirs, rows))
     return comparison_table(compared, ["model", "task", *COLUMNS])
 

@@ -8,7 +8,7 @@ A paper's claims stand in its folder:
         "vertical-fewest-heads",
         place="section 4",
         text="Fewer heads are vertical than of any other type.",
-        words="the paper's words that it follows from",
+        wording="the paper's words that it follows from",
         limit="how the limit follows from them",
     )
     def _(model: Model):
@@ -51,10 +51,10 @@ class Claim:
 
     id: what files and pages call it.
     place: the section, and the table or figure; text: the claim in our words.
-    limit: how the limits follow from the words or figures.
+    limit: how the limits follow from the wording or figures.
     ask: a function of quantities that returns what is found: one finding, or several that all have to hold.
     about: what decides it, such as the answers of a model, or a kind of task.
-    words: those of the paper that the claim and its limits follow from; empty where its figures alone show it.
+    wording: what of the paper the claim and its limits follow from; empty where its figures alone show it.
     basis: whether the paper says so, whether it follows from what it says, or whether only its figures show it.
     types: those whose names the claim rests on.
     """
@@ -65,13 +65,13 @@ class Claim:
     limit: str
     ask: Callable[[Quantities], Findings]
     about: str
-    words: str = ""
+    wording: str = ""
     basis: Basis = "stated"
     types: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where it rests on no words, or a claim from a table on some."""
-        if (self.basis == "from_table") == bool(self.words):
+        """Raise `ValueError` where it rests on no wording, or a claim from a table on some."""
+        if (self.basis == "from_table") == bool(self.wording):
             raise ValueError(f"{self.id} needs the paper's words unless it is from a table, which has none")
 
     def find(self, quantities: Quantities) -> tuple[Finding, ...]:

@@ -110,11 +110,11 @@ def _verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
     claims = table[table["kind"] == "claim"]
     counts = []
     for subject, of_subject in claims.groupby(list(keys), sort=False):
-        for basis, words in BASES.items():
+        for basis, label in BASES.items():
             rows = of_subject[of_subject["basis"] == basis]
             if rows.empty:
                 continue
-            count = dict(zip(keys, subject, strict=True)) | {"claims": words}
+            count = dict(zip(keys, subject, strict=True)) | {"claims": label}
             count |= {name: int((rows["verdict"] == name).sum()) for name in VERDICTS}
             count["without an interval"] = int((rows["p"].isna() & (rows["verdict"] != NO_VERDICT)).sum())
             count |= {f"{name}, corrected": int((rows["verdict_holm"] == name).sum()) for name in (HOLDS, FAILS)}
@@ -130,7 +130,7 @@ def _claim_list(claims: Iterable[Claim]) -> str:
             "claims": BASES[claim.basis],
             "claim": claim.text,
             "place": claim.place,
-            "the paper's words": f"“{claim.words}”" if claim.words else "",
+            "the paper's words": f"“{claim.wording}”" if claim.wording else "",
             "limit": claim.limit,
         }
         for basis in BASES
@@ -168,10 +168,10 @@ def _beside(ours: Measured, published: float | None) -> dict:
 
 def _claim_parts(claims: pd.DataFrame) -> Iterator[str]:
     judged = claims[claims["verdict"] != NO_VERDICT]
-    for basis, words in BASES.items():
+    for basis, label in BASES.items():
         rows = judged[judged["basis"] == basis]
         if not rows.empty:
-            yield f"### Claims: {words}"
+            yield f"### Claims: {label}"
             shown = rows[["id", "verdict", "verdict_holm", "p", "p_holm", "reason", "remark"]]
             shown = shown.assign(p=_shown_p(rows["p"]), p_holm=_shown_p(rows["p_holm"]))
             names = {"id": "", "verdict_holm": "corrected", "p_holm": "p, corrected", "reason": "what decides"}

@@ -192,16 +192,16 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 class Quantity:
     """What a claim is about, in words and as a number."""
 
-    words: str
+    label: str
     measured: Measured
 
     def above(self, limit: float) -> Finding:
         """What is found of the claim that it is above a limit."""
-        return Finding(self.words, self.measured, "above", limit)
+        return Finding(self.label, self.measured, "above", limit)
 
     def below(self, limit: float) -> Finding:
         """What is found of the claim that it is below a limit."""
-        return Finding(self.words, self.measured, "below", limit)
+        return Finding(self.label, self.measured, "below", limit)
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ class Quantities:
             return self.interval(weights)
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
-    def quantity(self, name: str, words: str, measure: Measure | None = None) -> Quantity:
+    def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:
         """The quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
 
         measure: how it is measured on evidence, and on resamples of it; None for what is measured whatever is claimed.
@@ -254,10 +254,10 @@ class Quantities:
         if self.wanted is not None:
             if measure is not None:
                 self.wanted[name] = measure
-            return Quantity(words, Measured(math.nan))
+            return Quantity(label, Measured(math.nan))
         if name not in self.by_name:
             raise NoVerdictError(self.missing.get(name, self.otherwise))
-        return Quantity(words, self.by_name[name])
+        return Quantity(label, self.by_name[name])
 
     @property
     def types(self) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ def test_the_limits_in_words_are_those_of_the_claims():
                 assert "more than half" in claim.limit
                 assert finding.limit == 50
             elif finding.limit:
-                assert f"{finding.limit:g}" in claim.words + claim.limit
+                assert f"{finding.limit:g}" in claim.wording + claim.limit
         if claim.basis == "from_table" and " less that with" in judge(claim, satisfied()).reason:
             (weights,) = asked_of(claim)
             drops = {number: exact_match[1] - exact_match[number] for number in used(claim)}

@@ -28,7 +28,7 @@ _COLUMNS = [
         below="remark",
         note="the value, its interval, and on which side of the limit it is claimed",
     ),
-    Column("words", "rests on", is_number=False),
+    Column("basis", "rests on", is_number=False),
 ]
 
 
@@ -109,7 +109,7 @@ def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:
         corrected=corrected.where(holm.notna(), "without an interval"),
         where=ordered["id"].astype(str) + " · " + ordered["place"].astype(str),
         remark=ordered["remark"].fillna("").astype(str),
-        words=ordered["basis"].map(BASES),
+        basis=ordered["basis"].map(BASES),
     )
     has_published = claims["published"].notna().any()
     columns = [column for column in _COLUMNS if column.name != "published" or has_published]

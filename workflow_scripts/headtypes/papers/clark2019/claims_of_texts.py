@@ -12,21 +12,21 @@ import numpy as np
 from headtypes.papers.claims import Claims
 from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.published import Behaviour
-from headtypes.papers.clark2019.statistics import WORDS, Statistics, limit_of, shows
+from headtypes.papers.clark2019.statistics import LABELS, Statistics, limit_of, shows
 from headtypes.papers.quantities import HOLDS, NoVerdictError, Ranked
 
 of_surface, of_layers = Claims(Heads.about), Claims(Heads.about)
 
 # Above which attention to [SEP] is high: the published means pass it between layers 4 and 5.
 HIGH = 0.25
-_RATIO = f"{WORDS['gradient.sep']} divided by {WORDS['gradient.all']}"
+_RATIO = f"{LABELS['gradient.sep']} divided by {LABELS['gradient.all']}"
 
 
 @of_surface(
     "little-self",
     place="section 3.1",
     text="Most heads put little attention on the current token.",
-    words="most heads put little attention on the current token",
+    wording="most heads put little attention on the current token",
     limit="no number is given; little is less than a tenth, and most are more than half of the heads",
 )
 def _(heads: Heads):
@@ -37,7 +37,7 @@ def _(heads: Heads):
     "previous-heads",
     place="section 3.1",
     text="Some heads put more than half of their attention on the previous token.",
-    words=(
+    wording=(
         "four attention heads (in layers 2, 4, 7, and 8) on average put >50% of their attention on the previous token"
     ),
     limit="the paper's 50 percent; one head is enough, since another model has other heads",
@@ -50,7 +50,7 @@ def _(heads: Heads):
     "next-heads",
     place="section 3.1",
     text="Some heads put more than half of their attention on the next token.",
-    words="five attention heads (in layers 1, 2, 2, 3, and 6) put >50% of their attention on the next token",
+    wording="five attention heads (in layers 1, 2, 2, 3, and 6) put >50% of their attention on the next token",
     limit="the paper's 50 percent; one head is enough, since another model has other heads",
 )
 def _(heads: Heads):
@@ -61,7 +61,7 @@ def _(heads: Heads):
     "offsets-early",
     place="section 3.1",
     text="Heads that look at the next or the previous token are mainly in the earlier layers.",
-    words=(
+    wording=(
         "heads that specialize to attending heavily on the next or previous token, especially in earlier layers of "
         "the network"
     ),
@@ -75,7 +75,7 @@ def _(heads: Heads):
     "cls-early",
     place="section 3.2, Figure 2",
     text="Early heads attend to [CLS] more than middle and deep ones do.",
-    words="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="early are the first third of the layers, in which the mean is above that of either other third",
 )
 def _(heads: Heads):
@@ -86,7 +86,7 @@ def _(heads: Heads):
     "sep-middle",
     place="section 3.2, Figure 2",
     text="In layers 6 to 10 of 12 over half of the attention goes to [SEP].",
-    words="over half of BERT's attention in layers 6-10 focuses on [SEP]",
+    wording="over half of BERT's attention in layers 6-10 focuses on [SEP]",
     limit="the paper's half, as the mean of the layers that lie as deep in a model of another depth",
 )
 def _(heads: Heads):
@@ -97,7 +97,7 @@ def _(heads: Heads):
     "sep-most-in-middle",
     place="section 3.2, Figure 2",
     text="Middle heads attend to [SEP] more than early and deep ones do.",
-    words="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit=(
         "in the middle third of the layers the mean is above 0.25, which the published means pass between layers 4 and "
         "5, and above that of either other third"
@@ -112,7 +112,7 @@ def _(heads: Heads):
     "punctuation-deep",
     place="section 3.2, Figure 2",
     text="Deep heads attend to periods and commas more than early and middle ones do.",
-    words="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="deep are the last third of the layers, in which the mean is above that of either other third",
 )
 def _(heads: Heads):
@@ -123,7 +123,7 @@ def _(heads: Heads):
     "special-over-half",
     place="section 3.2, Figure 2",
     text="A head's attention to [CLS], [SEP], periods and commas together is often more than half of all.",
-    words="Often more than half of a head's total attention is to these tokens",
+    wording="Often more than half of a head's total attention is to these tokens",
     limit="the paper's half; often is more than a quarter of the heads",
 )
 def _(heads: Heads):
@@ -136,7 +136,7 @@ def _(heads: Heads):
     text=(
         "Where heads look at [SEP], [SEP] itself looks at [SEP] for more than 90 percent and more than other tokens do."
     ),
-    words=(
+    wording=(
         "they instead almost entirely (more than 90%; see bottom of Figure 2) attend to themselves and the other "
         "[SEP] token"
     ),
@@ -159,7 +159,7 @@ def _(heads: Heads):
     "sep-no-op",
     place="section 3.2, Figure 3",
     text="From the layer on where attention to [SEP] becomes high, the loss hardly depends on it.",
-    words=(
+    wording=(
         "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
         "attention to [SEP] become very small"
     ),
@@ -169,7 +169,7 @@ def _(heads: Heads):
     ),
 )
 def _(heads: Heads):
-    where = f"mean over layers with {WORDS['sep']} above {HIGH:g}"
+    where = f"mean over layers with {LABELS['sep']} above {HIGH:g}"
     return heads.quantity("ratio.gradient.sep.to.gradient.all", f"{_RATIO}, {where}", _ratio_where_high).below(0.5)
 
 
@@ -177,7 +177,7 @@ def _(heads: Heads):
     "sep-gradients-fall",
     place="section 3.2, Figure 3",
     text="Before attention to [SEP] becomes high, the loss depends on it more than from that layer on.",
-    words=(
+    wording=(
         "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
         "attention to [SEP] become very small"
     ),
@@ -190,18 +190,18 @@ def _(heads: Heads):
     def measure(statistics: Statistics):
         first = int(_is_high(statistics).argmax())
         if first == 0:
-            raise NoVerdictError(f"{WORDS['sep']} is above {HIGH:g} from the first layer on")
+            raise NoVerdictError(f"{LABELS['sep']} is above {HIGH:g} from the first layer on")
         return _ratios(statistics)[..., :first].mean(axis=-1) - _ratio_where_high(statistics)
 
-    words = f"{_RATIO}, mean over layers before {WORDS['sep']} is above {HIGH:g} less that where it is"
-    return heads.quantity("ratio.gradient.sep.before_less_after", words, measure).above(0)
+    label = f"{_RATIO}, mean over layers before {LABELS['sep']} is above {HIGH:g} less that where it is"
+    return heads.quantity("ratio.gradient.sep.before_less_after", label, measure).above(0)
 
 
 @of_surface(
     "broad-lower-layers",
     place="section 3.3, Figure 4",
     text="The first layer has heads of particularly high entropy.",
-    words="In the first layer there are particularly high-entropy heads",
+    wording="In the first layer there are particularly high-entropy heads",
     limit="a head of the first layer is broad by the released notebook, above 0.8 of the entropy of uniform attention",
 )
 def _(heads: Heads):
@@ -209,15 +209,15 @@ def _(heads: Heads):
         limits = limit_of(_broad(heads), statistics.uniform)
         return statistics.of_heads("entropy")[..., 0, :] - limits[..., :1]
 
-    words = f"{WORDS['entropy']} of the broadest head of the first layer less the limit of broad heads"
-    return heads.quantity("broadest.first_layer", words, Ranked(measure, 1)).above(0)
+    label = f"{LABELS['entropy']} of the broadest head of the first layer less the limit of broad heads"
+    return heads.quantity("broadest.first_layer", label, Ranked(measure, 1)).above(0)
 
 
 @of_surface(
     "broad-spread",
     place="section 3.3",
     text="Heads that attend broadly put at most a tenth of their attention on any one word.",
-    words="These high-entropy attention heads typically spend at most 10% of their attention mass on any single word",
+    wording="These high-entropy attention heads typically spend at most 10% of their attention mass on any single word",
     limit="the paper's 10 percent, as the mean over the heads that the released notebook calls broad",
 )
 def _(heads: Heads):
@@ -227,7 +227,7 @@ def _(heads: Heads):
             raise NoVerdictError("there are no broad heads")
         return statistics.of_heads("peak")[..., chosen].mean(axis=-1)
 
-    return heads.quantity("behaviour.broad.peak", f"mean {WORDS['peak']} of broad heads", measure).below(0.1)
+    return heads.quantity("behaviour.broad.peak", f"mean {LABELS['peak']} of broad heads", measure).below(0.1)
 
 
 @of_surface(
@@ -237,7 +237,7 @@ def _(heads: Heads):
         "In the last layer [CLS] attends broadly, with an entropy above the mean of all tokens there and of [CLS] in "
         "other layers."
     ),
-    words="the last layer has a high entropy from [CLS] of 3.89 nats, indicating very broad attention",
+    wording="the last layer has a high entropy from [CLS] of 3.89 nats, indicating very broad attention",
     limit="high is above every other layer, and above the mean of all tokens, with which the text compares it",
 )
 def _(heads: Heads):
@@ -251,28 +251,28 @@ def _(heads: Heads):
     "cls-entropy-near",
     place="section 3.3",
     text="In most layers the mean entropy from [CLS] is very close to that from all tokens.",
-    words="the average entropies from [CLS] for most layers are very close to the ones shown in Figure 4",
+    wording="the average entropies from [CLS] for most layers are very close to the ones shown in Figure 4",
     limit="no number is given; very close is within a tenth of that from all tokens, and most are more than half",
 )
 def _(heads: Heads):
     def measure(statistics: Statistics):
         return np.abs(statistics.of_layers("entropy_cls") / statistics.of_layers("entropy") - 1)
 
-    words = "mean entropy from [CLS] beside that from all tokens, what they differ by in more than half of the layers"
+    label = "mean entropy from [CLS] beside that from all tokens, what they differ by in more than half of the layers"
     ranked = Ranked(measure, lambda layers: -(layers // 2 + 1))
-    return heads.quantity("layers.entropy_cls.beside_entropy", f"{words}, at most, as a share", ranked).below(0.1)
+    return heads.quantity("layers.entropy_cls.beside_entropy", f"{label}, at most, as a share", ranked).below(0.1)
 
 
 @of_layers(
     "layers-alike",
     place="section 6, Figure 6",
     text="Heads of one layer have attention that is more alike than that of heads of different layers.",
-    words="Heads within the same layer are often fairly close to each other",
+    wording="Heads within the same layer are often fairly close to each other",
     limit="close is closer than heads of different layers, by more than permutations of the layers' labels give",
 )
 def _(heads: Heads):
-    words = "mean divergence (nats a row) of heads within layers less that between layers"
-    return heads.quantity("divergence.within_less_between", words).below(0)
+    label = "mean divergence (nats a row) of heads within layers less that between layers"
+    return heads.quantity("divergence.within_less_between", label).below(0)
 
 
 def _ratios(statistics: Statistics) -> np.ndarray:
@@ -284,7 +284,7 @@ def _is_high(statistics: Statistics) -> np.ndarray:
     """[layer] whether attention to [SEP] is high. Raises `NoVerdictError` where it is in none."""
     high = statistics.whole.of_layers("sep") > HIGH
     if not high.any():
-        raise NoVerdictError(f"in no layer is {WORDS['sep']} above {HIGH:g}")
+        raise NoVerdictError(f"in no layer is {LABELS['sep']} above {HIGH:g}")
     return high
 
 

@@ -13,7 +13,7 @@ from headtypes.papers.clark2019.language.quantities import published_language
 from headtypes.papers.clark2019.language.scores import Documents, Trees
 from headtypes.papers.clark2019.published import DIGITISED, Clark2019, SurfaceValue
 from headtypes.papers.clark2019.quantities import Key, published_quantities
-from headtypes.papers.clark2019.statistics import WORDS
+from headtypes.papers.clark2019.statistics import LABELS
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
     HOW_CLAIMS_ARE_KNOWN,
@@ -30,7 +30,7 @@ _KINDS: tuple[type[Quantities], ...] = (Heads, Trees, Documents)
 _UNITS = [kind.unit for kind in _KINDS]
 COLUMNS = [*KEYS, *comparison.COLUMNS, *_UNITS]
 
-_SINK_WORDS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
+_SINK_LABELS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
 _OURS_ALONE = "sections 3.1 to 3.3"
 _DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"}
 
@@ -126,13 +126,13 @@ def _section(model: str, task: str, rows: pd.DataFrame) -> Iterator[str]:
 def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
     beside = bool(theirs.by_name)
     for value in published.surface:
-        name, words = _named(value)
+        name, label = _named(value)
         if name in ours and value.id != "sep.uniform":
             number = value.value if value.heads is None else value.heads
-            yield value_row(value.place, value.id, words, ours[name], number if beside else None, published)
-    for name, words in _DIVERGENCES.items():
+            yield value_row(value.place, value.id, label, ours[name], number if beside else None, published)
+    for name, label in _DIVERGENCES.items():
         if f"divergence.{name}" in ours:
-            id_, quantity = f"divergence.{name}", f"mean divergence of {words} (nats a row)"
+            id_, quantity = f"divergence.{name}", f"mean divergence of {label} (nats a row)"
             yield value_row("section 6", id_, quantity, ours[id_], None, published)
     place = published.digitised.place if beside else _OURS_ALONE
     uniform = published.digitised.uniform_entropy if beside else None
@@ -142,30 +142,30 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
 
 
 def _named(value: SurfaceValue) -> tuple[str, str]:
-    """The name and the words of our counterpart of a value in the text."""
-    words = WORDS[value.statistic]
+    """The name and the label of our counterpart of a value in the text."""
+    label = LABELS[value.statistic]
     if value.heads is not None:
-        return f"heads.{value.statistic}.above_{value.above:g}", f"heads with {words} above {value.above:g}"
+        return f"heads.{value.statistic}.above_{value.above:g}", f"heads with {label} above {value.above:g}"
     if value.id == "broad.peak":
-        return "behaviour.broad.peak", f"{words}, mean over broad heads (printed: at most {value.below:g})"
-    limit = value.words or (f"above {value.above:g}" if value.above is not None else "")
+        return "behaviour.broad.peak", f"{label}, mean over broad heads (printed: at most {value.below:g})"
+    limit = value.wording or (f"above {value.above:g}" if value.above is not None else "")
     printed = f" (printed: {limit})" if limit else ""
     if not value.layers:
-        return f"third.{value.statistic}.middle", f"{words}, middle third of layers{printed}"
+        return f"third.{value.statistic}.middle", f"{label}, middle third of layers{printed}"
     where = f"layer {value.layers[0]}" if len(value.layers) == 1 else f"layers {join(map(str, value.layers))}"
-    return f"surface.{value.id}", f"{words} in {where}{printed}"
+    return f"surface.{value.id}", f"{label} in {where}{printed}"
 
 
 def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: Clark2019) -> Iterator[dict]:
-    for statistic, words in WORDS.items():
+    for statistic, label in LABELS.items():
         # In units of a loss; the ratios can be compared.
         if statistic.startswith("gradient."):
             continue
         layers = ours.of_kind(f"layer.{statistic}")
         if len(layers) == published.layers or len(layers) < len(THIRDS):
-            names = {f"layer.{statistic}.{layer}": f"{words}, layer {layer}" for layer in layers}
+            names = {f"layer.{statistic}.{layer}": f"{label}, layer {layer}" for layer in layers}
         else:
-            names = {f"third.{statistic}.{third}": f"{words}, {third} third of layers" for third in THIRDS}
+            names = {f"third.{statistic}.{third}": f"{label}, {third} third of layers" for third in THIRDS}
         for name, quantity in names.items():
             if name in ours:
                 number = theirs[name].value if name in theirs and statistic in DIGITISED else None
@@ -176,12 +176,12 @@ def _sink_values(ours: Quantities, published: Clark2019) -> Iterator[dict]:
     place = "beside the paper: where other models look"
     for name in ours.of_kind("sink"):
         layer, _, kind = name.partition(".")
-        words = f"attention to {_SINK_WORDS[kind]}, in layer {layer} the kind of token with the most"
-        yield value_row(place, f"sink.{layer}", words, ours[f"sink.{name}"], None, published)
+        label = f"attention to {_SINK_LABELS[kind]}, in layer {layer} the kind of token with the most"
+        yield value_row(place, f"sink.{layer}", label, ours[f"sink.{name}"], None, published)
         ratio = f"layer.gradient_ratio.{kind}.{layer}"
         if ratio in ours:
-            words = f"gradient for attention to {_SINK_WORDS[kind]} / to all tokens, layer {layer}"
-            yield value_row(place, f"sink_gradient.{layer}", words, ours[ratio], None, published)
+            label = f"gradient for attention to {_SINK_LABELS[kind]} / to all tokens, layer {layer}"
+            yield value_row(place, f"sink_gradient.{layer}", label, ours[ratio], None, published)
 
 
 def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
         where = names.loc[some.index, "where"]
         known = [who for who in ("ours", "published") if some[who].notna().any()]
         shown = [{"": who, **dict(zip(where, some[who], strict=True))} for who in known]
-        lines += [{"statistic": WORDS[statistic], **line} for line in shown]
+        lines += [{"statistic": LABELS[statistic], **line} for line in shown]
     yield markdown_table(pd.DataFrame(lines))
 
 

@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from headtypes.papers.clark2019.statistics import WORDS, Statistics
+from headtypes.papers.clark2019.statistics import LABELS, Statistics
 from headtypes.papers.quantities import THIRDS, Measure, NoVerdictError, Quantities, Quantity, Ranked, Side, Third
 
 # A third of the layers, some at the same depth as the paper's, or one of them; quantities have these names.
 Where = Third | Literal["layers_6_to_10", "first_layer", "last_layer"]
-_WORDS_OF: dict[str, str] = {
+_LABELS_OF: dict[str, str] = {
     **{third: f"the {third} third of layers" for third in THIRDS},
     "layers_6_to_10": "the layers at the depth of 6 to 10 of 12",
     "first_layer": "the first layer",
@@ -40,17 +40,17 @@ class Heads(Quantities):
                 return self._shown(statistic)
             return _of_all_heads(statistics, statistic)
 
-        words = f"{WORDS[statistic]} in the head with most of it"
-        return self.quantity(f"heads.{statistic}.largest", words, Ranked(measure, 1))
+        label = f"{LABELS[statistic]} in the head with most of it"
+        return self.quantity(f"heads.{statistic}.largest", label, Ranked(measure, 1))
 
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
         """What more than so many percent of the heads have of a statistic at least ("above"), or at most ("below")."""
         sign = 1 if side == "above" else -1
-        words = f"{WORDS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
+        label = f"{LABELS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
         ranked = Ranked(
             lambda it: _of_all_heads(it, statistic), lambda heads: sign * (math.floor(heads * percent / 100) + 1)
         )
-        return self.quantity(f"heads.{statistic}.{side}.{percent:g}_percent", words, ranked)
+        return self.quantity(f"heads.{statistic}.{side}.{percent:g}_percent", label, ranked)
 
     def mean(self, statistic: str, where: Where) -> Quantity:
         """The mean of a statistic over some layers."""
@@ -70,7 +70,7 @@ class Heads(Quantities):
         def measure(statistics: Statistics) -> np.ndarray:
             return _mean(statistics, statistic, where) - _mean(statistics, other, where)
 
-        return self._layers(statistic, where, f".less_{other}", f" less {WORDS[other]}", measure)
+        return self._layers(statistic, where, f".less_{other}", f" less {LABELS[other]}", measure)
 
     def mean_less_other_layers(self, statistic: str, where: Literal["first_layer", "last_layer"]) -> Quantity:
         """The mean in one layer, less the largest of another layer."""
@@ -87,10 +87,10 @@ class Heads(Quantities):
         )
 
     def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
-        words = f"mean {WORDS[statistic]} in {_WORDS_OF[where]}"
+        label = f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
         if statistic == "offset_heads":
-            words = f"{WORDS[statistic]}, by layer, in {_WORDS_OF[where]}"
-        return self.quantity(f"layers.{statistic}.{where}{name}", words + less, measure)
+            label = f"{LABELS[statistic]}, by layer, in {_LABELS_OF[where]}"
+        return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure)
 
     def _shown(self, statistic: str) -> np.ndarray:
         """[head] what the heads have that the released figures show above a half."""

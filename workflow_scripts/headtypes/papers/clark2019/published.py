@@ -52,7 +52,7 @@ class SurfaceValue(Data):
 
     value: as printed; above, below: the printed limit, where no value is.
     heads: how many heads are beyond the limit; layers: those that it is said of, from 1, one for each head.
-    words: how large it is, where the text has neither a value nor a limit.
+    wording: how large it is, where the text has neither a value nor a limit.
     """
 
     id: str
@@ -63,7 +63,7 @@ class SurfaceValue(Data):
     below: float | None = None
     heads: int | None = None
     layers: tuple[int, ...] = ()
-    words: str = ""
+    wording: str = ""
 
 
 class Example(Data):

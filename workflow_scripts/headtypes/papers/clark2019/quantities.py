@@ -4,7 +4,7 @@ What the claims ask for has the names that `heads` gives. The others are
 
 | name | what |
 | --- | --- |
-| `layer.{statistic}.{layer}` | mean over the heads of a layer, from 1 (`statistics.WORDS` lists the statistics) |
+| `layer.{statistic}.{layer}` | mean over the heads of a layer, from 1 (`statistics.LABELS` lists the statistics) |
 | `third.{statistic}.{third}` | mean over the layers of the first, middle or last third |
 | `heads.{statistic}.above_{limit}` | number of heads that the paper's text counts |
 | `surface.{id}` | mean over the layers that the paper's text says something of, of a model with as many layers |

@@ -11,7 +11,7 @@ from headtypes.papers.clark2019.published import Behaviour, Clark2019
 from headtypes.papers.quantities import NoVerdictError, Third, third_of
 
 # Each statistic in words, as tables and reasons have it; `gradient.{kind}` is about the kind of the attended token.
-WORDS = {
+LABELS = {
     "self": "attention to the token itself",
     "previous": "attention to the previous token",
     "next": "attention to the next token",

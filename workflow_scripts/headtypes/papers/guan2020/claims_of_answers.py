@@ -22,7 +22,7 @@ claim = Claims("answers")
     place="section 5.1, Table 2",
     types=("diagonal",),
     text="Without its diagonal heads the model no longer works.",
-    words="makes the model totally inoperative",
+    wording="makes the model totally inoperative",
     limit="less than 25 percent of the baseline's exact match is left (published, 5.5)",
 )
 def _(model: Model):
@@ -34,7 +34,7 @@ def _(model: Model):
     place="section 5.1, Table 2",
     types=TYPES,
     text="Leaving out the diagonal heads costs more than leaving out any other type.",
-    words="pruning all diagonal heads (3) makes the model totally inoperative, compared with (2, 4, 5)",
+    wording="pruning all diagonal heads (3) makes the model totally inoperative, compared with (2, 4, 5)",
     limit="a larger drop than each of the others; nothing is said of their order",
 )
 def _(model: Model):
@@ -46,7 +46,7 @@ def _(model: Model):
     place="section 5.1, Table 2",
     types=("vertical",),
     text="Leaving out the vertical heads costs less than 1.5 points of exact match.",
-    words="has less than 1.5% accuracy loss",
+    wording="has less than 1.5% accuracy loss",
     limit="the paper's, in points of exact match, which is its accuracy",
 )
 def _(model: Model):
@@ -58,7 +58,7 @@ def _(model: Model):
     place="section 5.1, Table 2",
     types=TYPES,
     text="Leaving out the vertical heads costs less than leaving out any other type.",
-    words="Diagonal type is vital for BERT processing and vertical type is the opposite",
+    wording="Diagonal type is vital for BERT processing and vertical type is the opposite",
     limit="a smaller drop than each of the others",
 )
 def _(model: Model):
@@ -70,7 +70,7 @@ def _(model: Model):
     place="section 5.1, Table 2",
     types=("dense", "dense_vertical", "vertical"),
     text="Beside diagonal heads, keeping dense_vertical ones is better than keeping dense ones.",
-    words="Keeping dense&vertical type (6) together results in a better accuracy",
+    wording="Keeping dense&vertical type (6) together results in a better accuracy",
     limit="a smaller drop without dense and vertical (6) than without dense_vertical and vertical (7)",
 )
 def _(model: Model):
@@ -82,7 +82,7 @@ def _(model: Model):
     place="section 5.1, Table 2",
     types=("dense",),
     text="Uniform attention in the dense heads costs less than 10 points of exact match.",
-    words="results in accuracy loss of less than 10%",
+    wording="results in accuracy loss of less than 10%",
     limit="the paper's, in points of exact match as for condition 5",
 )
 def _(model: Model):
@@ -94,7 +94,7 @@ def _(model: Model):
     place="section 5.1, Table 2",
     types=("vertical",),
     text="With uniform attention in the vertical heads more than half of the baseline's exact match is left.",
-    words="also has an accuracy of over 50%",
+    wording="also has an accuracy of over 50%",
     limit="50 percent of the baseline's exact match, not of all questions, since models differ in their baselines",
 )
 def _(model: Model):
@@ -109,7 +109,7 @@ def _(model: Model):
         "Uniform attention in the dense_vertical heads leaves less than half of the baseline's exact match, and costs "
         "more than in the dense or the vertical ones."
     ),
-    words="has a significant accuracy loss",
+    wording="has a significant accuracy loss",
     limit=(
         "less than 50 percent of the baseline's exact match is left (published, 11.0), and a larger drop than with "
         'dense and with vertical heads, from whose losses "However" sets it off (of the latter, "over 50%" are left)'
@@ -196,7 +196,7 @@ def _(model: Model):
     place="section 5.2, Table 3",
     types=("diagonal",),
     text="Without attention inside sentences in its diagonal heads the model no longer works.",
-    words="leads to a poor accuracy",
+    wording="leads to a poor accuracy",
     limit="less than 25 percent of the baseline's exact match is left (published, 20.5)",
 )
 def _(model: Model):
@@ -208,7 +208,7 @@ def _(model: Model):
     place="section 5.2, Table 3",
     types=("diagonal",),
     text="Taking attention between sentences from the diagonal heads costs little.",
-    words="removing inter-sentence part (13) has little interference",
+    wording="removing inter-sentence part (13) has little interference",
     limit="more than 95 percent of the baseline's exact match is left (published, 99.3)",
 )
 def _(model: Model):
@@ -220,7 +220,7 @@ def _(model: Model):
     place="section 5.2, Table 3",
     types=("diagonal",),
     text="In the diagonal heads attention inside sentences matters more than attention between them.",
-    words="This proves that diagonal type focus on short distance information",
+    wording="This proves that diagonal type focus on short distance information",
     limit="a larger drop without the one (12) than without the other (13)",
 )
 def _(model: Model):
@@ -232,7 +232,7 @@ def _(model: Model):
     place="section 5.2, Table 3",
     types=("diagonal",),
     text="The model still works if the diagonal heads alone attend inside sentences.",
-    words="Even with only diagonal head handling intra-sentence information (16), the model has a descent accuracy",
+    wording="Even with only diagonal head handling intra-sentence information (16), the model has a descent accuracy",
     limit="more than 50 percent of the baseline's exact match is left (published, 86.7)",
 )
 def _(model: Model):
@@ -244,7 +244,7 @@ def _(model: Model):
     place="section 5.2, Table 3",
     types=("dense_vertical",),
     text="The model still works if the dense_vertical heads alone attend to other sentences.",
-    words="with dense&vertical attending other sentences solely (19), the model reaches an accuracy of 75.54%",
+    wording="with dense&vertical attending other sentences solely (19), the model reaches an accuracy of 75.54%",
     limit="more than 50 percent of the baseline's exact match is left (published, 91.2)",
 )
 def _(model: Model):
@@ -256,7 +256,7 @@ def _(model: Model):
     place="section 5.2, Table 3",
     types=("diagonal", "dense_vertical"),
     text="The dense_vertical heads carry more of what passes between sentences than the diagonal ones do.",
-    words="the BERT model accesses to long distance information with dense&vertical mostly",
+    wording="the BERT model accesses to long distance information with dense&vertical mostly",
     limit="a larger drop where the diagonal heads alone attend to other sentences (17) than where these do (19)",
 )
 def _(model: Model):
@@ -268,7 +268,7 @@ def _(model: Model):
     place="section 5.2, Table 3",
     types=("diagonal", "dense_vertical"),
     text="The diagonal heads carry more of what passes inside sentences than the dense_vertical ones do.",
-    words="diagonal and dense & vertical type are responsible for local and global information respectively",
+    wording="diagonal and dense & vertical type are responsible for local and global information respectively",
     limit="a larger drop where the dense_vertical heads alone attend inside sentences (18) than where these do (16)",
 )
 def _(model: Model):
@@ -281,7 +281,7 @@ def _(model: Model):
     place="section 5.2, Table 3",
     types=("dense_vertical",),
     text="In the dense_vertical heads attention between sentences matters more than attention inside them.",
-    words="absorb information globally from other sentences",
+    wording="absorb information globally from other sentences",
     limit="a larger drop without the one (15) than without the other (14), which the paper does not compare",
 )
 def _(model: Model):

@@ -24,22 +24,22 @@ claim = Claims("heads")
     "heads-consistent",
     place="section 4",
     text="A head looks at much the same on different samples.",
-    words="consistent weight pattern across different input samples",
+    wording="consistent weight pattern across different input samples",
     limit=(
         "no number is given; more than half of the pairs of a head and a sample are nearest to the head's own cluster"
     ),
 )
 def _(model: Model):
-    words = "percent of the pairs of a head and a sample that are nearest to the head's cluster"
+    label = "percent of the pairs of a head and a sample that are nearest to the head's cluster"
     own = model.known("own_cluster", "single samples were not compared with the clusters")
-    return Quantity(words, own).above(50)
+    return Quantity(label, own).above(50)
 
 
 @claim(
     "patterns-differ",
     place="abstract",
     text="The clusters differ by more than any division of heads without clusters would.",
-    words="we clearly cluster the attention heatmaps into significantly different patterns",
+    wording="we clearly cluster the attention heatmaps into significantly different patterns",
     limit=(
         "no test is named; dividing the heads gains more than dividing points without clusters: the gap statistic "
         "(Tibshirani et al. 2001) is above that of a single cluster"
@@ -54,7 +54,7 @@ def _(model: Model):
     "types-stable",
     place="section 4, Table 1",
     text="All clusterings of random halves agree on more than 95 percent of the heads.",
-    words="over 95% attention heads are clustered stably",
+    wording="over 95% attention heads are clustered stably",
     limit='the paper\'s; its stability counts what "is consistent on all models", whatever was halved',
 )
 def _(model: Model):
@@ -65,7 +65,7 @@ def _(model: Model):
     "three-clusters-stable",
     place="section 4",
     text="Clustering is stable with three clusters, too.",
-    words="stable clustering results with 3 or 5 clusters",
+    wording="stable clustering results with 3 or 5 clusters",
     limit="that which the paper calls stable for four clusters, 95 percent",
 )
 def _(model: Model):
@@ -76,7 +76,7 @@ def _(model: Model):
     "five-clusters-stable",
     place="section 4",
     text="Clustering is stable with five clusters, too.",
-    words="stable clustering results with 3 or 5 clusters",
+    wording="stable clustering results with 3 or 5 clusters",
     limit="that which the paper calls stable for four clusters, 95 percent",
 )
 def _(model: Model):
@@ -87,7 +87,7 @@ def _(model: Model):
     "mixture-similar",
     place="section 4",
     text="A Gaussian mixture gives clusters like those of k-means.",
-    words="we also get similar results",
+    wording="we also get similar results",
     limit="no number is given; the adjusted Rand index is above 0.65, below which Steinley (2004) calls agreement poor",
 )
 def _(model: Model):
@@ -103,7 +103,7 @@ def _(model: Model):
     text=(
         "Diagonal heads attend to special tokens more than dense ones, and less than dense_vertical and vertical ones."
     ),
-    words="medium values in the special tokens",
+    wording="medium values in the special tokens",
     limit='between the "relatively small" ones of dense and the "large" ones of dense_vertical and vertical',
 )
 def _(model: Model):
@@ -112,11 +112,11 @@ def _(model: Model):
         raise NoVerdictError("attention to special tokens is not known by type")
     differences = [special["diagonal"] - special["dense"]]
     differences += [special[name] - special["diagonal"] for name in ("dense_vertical", "vertical")]
-    words = (
+    label = (
         "percent of attention to special tokens, diagonal beside dense (above it) and dense_vertical and vertical "
         "(below them), the smallest difference"
     )
-    return Quantity(words, Measured(min(differences))).above(0)
+    return Quantity(label, Measured(min(differences))).above(0)
 
 
 @claim(
@@ -148,7 +148,7 @@ def _(model: Model):
     place="section 4, Figure 3",
     types=("dense",),
     text="Dense heads are mainly in the first layers.",
-    words="mainly appear at the beginning layers",
+    wording="mainly appear at the beginning layers",
     limit="more of them in the first third of the layers than in either other third",
 )
 def _(model: Model):
@@ -160,7 +160,7 @@ def _(model: Model):
     place="section 4, Figure 3",
     types=("diagonal",),
     text="Nearly all layers have diagonal heads.",
-    words="appear at almost all layers",
+    wording="appear at almost all layers",
     limit="no number is given; more than 80 percent of the layers",
 )
 def _(model: Model):
@@ -174,7 +174,7 @@ def _(model: Model):
     place="section 4, Figure 3",
     types=("dense_vertical",),
     text="The heads called dense_vertical are mainly in the middle layers.",
-    words="mainly appear at middle layers",
+    wording="mainly appear at middle layers",
     limit="more of them in the middle third of the layers than in either other third",
 )
 def _(model: Model):
@@ -186,7 +186,7 @@ def _(model: Model):
     place="section 4, Figure 3",
     types=("vertical",),
     text="Vertical heads are mainly in the last layers.",
-    words="mainly appear at higher layers",
+    wording="mainly appear at higher layers",
     limit="more of them in the last third of the layers than in either other third",
 )
 def _(model: Model):
@@ -197,7 +197,7 @@ def _(model: Model):
     "clusters-kept-in-fine-tuning",
     place="section 4, Figure 4",
     text="Fine-tuning leaves many heads in the cluster in which they are in the pre-trained model.",
-    words="many heads have the same cluster after fine-tuning process",
+    wording="many heads have the same cluster after fine-tuning process",
     limit=(
         "no number is given; more than permutations of the heads' types give, since unrelated clusters of unequal size "
         "share most heads; clusters are matched between the models, since names of refitted ones swap"
@@ -205,8 +205,8 @@ def _(model: Model):
 )
 def _(model: Model):
     kept = _kept(model)
-    words = f"percent of the heads that are in their parent's cluster ({kept}) less what permutations give"
-    return Quantity(words, model["kept_beyond_chance"]).above(0)
+    label = f"percent of the heads that are in their parent's cluster ({kept}) less what permutations give"
+    return Quantity(label, model["kept_beyond_chance"]).above(0)
 
 
 @claim(
@@ -214,7 +214,7 @@ def _(model: Model):
     basis="inferred",
     place="section 4, Figure 4",
     text="The heads that change their cluster in fine-tuning are mainly in the last layers.",
-    words="some heads in the highest layers also change",
+    wording="some heads in the highest layers also change",
     limit=(
         "a larger share of the heads in the last third of the layers than in either other third; the paper does not "
         'say that fewer change elsewhere, but that "higher layers are more relevant to task specific knowledge"'
@@ -225,8 +225,8 @@ def _(model: Model):
         raise NoVerdictError("no head changed its cluster")
     changed = {int(layer): percent for layer, percent in model.of_kind("changed").items()}
     thirds = {third: mean(some) for third, some in by_thirds([changed[layer] for layer in sorted(changed)]).items()}
-    words = "percent of changed heads in the last third of layers less the most in another third"
-    return Quantity(words, Measured(beyond_others(thirds, "last"))).above(0)
+    label = "percent of changed heads in the last third of layers less the most in another third"
+    return Quantity(label, Measured(beyond_others(thirds, "last"))).above(0)
 
 
 @claim(
@@ -234,7 +234,7 @@ def _(model: Model):
     place="section 4, Figure 4",
     types=TYPES,
     text="The types are distributed over the layers similarly in all four models.",
-    words="all the four models share similar head type distribution",
+    wording="all the four models share similar head type distribution",
     limit=(
         "no number is given; between any two models the numbers of heads by layer correlate above 0.5, which Cohen "
         "(1988) calls large, each type's mean over the layers taken off, so that unrelated layouts correlate at 0"
@@ -250,8 +250,8 @@ def _(model: Model):
     }
     alike = {pair: _cosine(varied[pair[0]], varied[pair[1]]) for pair in combinations(models, 2)}
     least = min(alike, key=alike.__getitem__)
-    words = f"correlation of the numbers of heads by layer and type, the least ({join(least)})"
-    return Quantity(words, Measured(alike[least])).above(0.5)
+    label = f"correlation of the numbers of heads by layer and type, the least ({join(least)})"
+    return Quantity(label, Measured(alike[least])).above(0.5)
 
 
 @claim(
@@ -262,7 +262,7 @@ def _(model: Model):
         "The last layer has more dense_vertical heads in the pre-trained model and that for SQuAD than in those for "
         "MRPC and MNLI."
     ),
-    words="have more dense&vertical types at highest layer",
+    wording="have more dense&vertical types at highest layer",
     limit="more heads in each of the two than in each of the others",
 )
 def _(model: Model):
@@ -271,8 +271,8 @@ def _(model: Model):
     last = {name: of_model["dense_vertical"][-1] for name, of_model in models.items()}
     difference = min(last[name] for name in more) - max(last[name] for name in than)
     heads = join(f"{name} {count:g}" for name, count in last.items())
-    words = f"dense_vertical heads in the last layer: {heads}; the fewest of {join(more)} less the most of the others"
-    return Quantity(words, Measured(difference)).above(0)
+    label = f"dense_vertical heads in the last layer: {heads}; the fewest of {join(more)} less the most of the others"
+    return Quantity(label, Measured(difference)).above(0)
 
 
 def _kept(model: Model) -> Measured:

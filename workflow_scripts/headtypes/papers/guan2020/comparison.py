@@ -83,17 +83,17 @@ def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:
         place, kind = published.stability.place, f"stability.{len(ours.types)}"
         for value in theirs.of_kind(kind).values():
             for half in ours.of_kind(kind):
-                words = f"stability, halves of the {_HALVES[half]}, all agree"
-                yield row([], place, f"{kind}.{half}", words, ours[f"{kind}.{half}"], value)
+                label = f"stability, halves of the {_HALVES[half]}, all agree"
+                yield row([], place, f"{kind}.{half}", label, ours[f"{kind}.{half}"], value)
     for condition in published.conditions:
         place, done = f"section 5, Table {condition.table}", name_operations(condition.operations, ours.doubtful)
-        for metric, words in METRICS.items():
+        for metric, label in METRICS.items():
             score, of_baseline = f"{condition.id}.{metric}", f"{published.baseline.id}.{metric}"
             if score not in ours:
                 continue
             types = condition.operations
-            yield row(types, place, score, f"{words}, {done}", ours[score], theirs[score].value)
+            yield row(types, place, score, f"{label}, {done}", ours[score], theirs[score].value)
             if condition is not published.baseline and of_baseline in ours:
                 weights, id_ = {of_baseline: 1.0, score: -1.0}, f"{condition.id}.drop_{metric}"
                 drop, published_drop = ours.weighted_sum(weights), theirs.weighted_sum(weights).value
-                yield row(types, place, id_, f"drop of {words}, {done}", drop, published_drop)
+                yield row(types, place, id_, f"drop of {label}, {done}", drop, published_drop)

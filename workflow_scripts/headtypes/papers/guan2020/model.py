@@ -64,16 +64,16 @@ class Model(Quantities):
         others = [share for other, share in shares.items() if other != type_name]
         if type_name not in shares or not others:
             raise NoVerdictError("there are no other types to compare with")
-        words = f"share of {type_name} less the {'largest' if extreme is max else 'smallest'} other share"
-        return Quantity(words, Measured(shares[type_name] - extreme(others)))
+        label = f"share of {type_name} less the {'largest' if extreme is max else 'smallest'} other share"
+        return Quantity(label, Measured(shares[type_name] - extreme(others)))
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
         """The percentage of a type's heads in a third of the layers, less that of the other third with more of them."""
         thirds = by_thirds(self.heads_by_layer(type_name))
         counts = {name: sum(heads) for name, heads in thirds.items()}
         measured = Measured(100 * beyond_others(counts, third) / sum(counts.values()))
-        words = f"percent of {type_name} in the {third} third of layers less the most in another third"
-        return Quantity(words, measured)
+        label = f"percent of {type_name} in the {third} third of layers less the most in another third"
+        return Quantity(label, measured)
 
     def stability(self, k: int) -> Quantity:
         """The range of the stability with so many clusters, over what is halved."""

@@ -69,8 +69,8 @@ def readings_page(table: pd.DataFrame) -> str:
     for (model, partition), section in table.groupby(["model", "partition"], sort=False):
         claims = section.drop_duplicates("id")
         counts = [
-            f"{int(rows['depends'].sum())} of {len(rows)} claims {words}"
-            for basis, words in BASES.items()
+            f"{int(rows['depends'].sum())} of {len(rows)} claims {label}"
+            for basis, label in BASES.items()
             if not (rows := claims[claims["basis"] == basis]).empty
         ]
         parts += [f"## {model}, {partition}", f"The reading decides {join(counts)}."]

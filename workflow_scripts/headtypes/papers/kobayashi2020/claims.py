@@ -29,8 +29,8 @@ class Shares(Quantities):
         if any(name not in self for name in names) or self[names[1]].value == 0:
             raise NoVerdictError(self.otherwise)
         much = "" if times == 1 else f"{times:g} times "
-        words = f"percent of norms that {kind} tokens get, less {much}their percent of weights"
-        return Quantity(words, self.weighted_sum({names[0]: 1.0, names[1]: -times}))
+        label = f"percent of norms that {kind} tokens get, less {much}their percent of weights"
+        return Quantity(label, self.weighted_sum({names[0]: 1.0, names[1]: -times}))
 
 
 claim = Claims("features")
@@ -40,7 +40,7 @@ claim = Claims("features")
     "special-poor",
     place="abstract",
     text="By norms, heads attend poorly to special tokens, unlike by weights.",
-    words="contrary to previous studies, BERT pays poor attention to special tokens",
+    wording="contrary to previous studies, BERT pays poor attention to special tokens",
     limit=(
         "no number is given; poor is less than half of the share that weights give them, on which previous studies "
         "rest; special tokens are [CLS] and [SEP]"
@@ -55,7 +55,7 @@ def _(shares: Shares):
     basis="inferred",
     place="abstract",
     text="By norms, special tokens get less than by weights.",
-    words="contrary to previous studies",
+    wording="contrary to previous studies",
     limit="a smaller share of norms than of weights",
 )
 def _(shares: Shares):

@@ -88,8 +88,8 @@ def collect_shares(path: str | Path, published: Kobayashi2020, seed: int) -> Sha
 def _said(name: str) -> tuple[str, str, str]:
     """Where a value stands on the page, its id, and what it is."""
     *layer, kind, of = name.split(".")
-    words = f"percent of {of} that {kind} tokens get"
-    return ("by layer", name, f"{words}, layer {layer[1]}") if layer else ("all layers", name, words)
+    label = f"percent of {of} that {kind} tokens get"
+    return ("by layer", name, f"{label}, layer {layer[1]}") if layer else ("all layers", name, label)
 
 
 def _section(model: str, task: str, rows: pd.DataFrame) -> Iterator[str]:

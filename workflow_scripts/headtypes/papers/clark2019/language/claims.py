@@ -20,7 +20,7 @@ from headtypes.papers.clark2019.language.scores import (
     Documents,
     Scores,
     Trees,
-    lead_words,
+    lead_label,
     of_each,
 )
 from headtypes.papers.quantities import Finding, Ranked, in_each_reading, join
@@ -38,7 +38,7 @@ of_relations, of_coreference, of_probes = Claims(Trees.about), Claims(Documents.
     "no-head-does-all",
     place="section 4.2, Table 1",
     text="No single head does well at all relations; the best is not much better than a fixed offset.",
-    words=(
+    wording=(
         "there is no single attention head that does well at syntax “overall”; the best head gets 34.5 UAS, which is "
         "not much better than the right-branching baseline, which gets 26.3 UAS"
     ),
@@ -56,7 +56,7 @@ def _(trees: Trees):
     "heads-specialise",
     place="section 4.2, Table 1",
     text="For some relations a head beats the best fixed offset by more than ten points.",
-    words=(
+    wording=(
         "certain attention heads specialize to specific dependency relations, sometimes achieving high accuracy and "
         "substantially outperforming the fixed-offset baseline"
     ),
@@ -73,7 +73,7 @@ def _(trees: Trees):
     "offset-hard-to-beat",
     place="section 4.2",
     text="For some relations the best head is hardly better than a fixed offset.",
-    words="There are many relations for which BERT only slightly improves over the simple baseline",
+    wording="There are many relations for which BERT only slightly improves over the simple baseline",
     limit=(
         "slightly is by less than ten points; many are at least two of prep, nn and amod, the commonest of the six "
         "relations for which it is so in Table 1, which shows those that heads do well on"
@@ -87,7 +87,7 @@ def _(trees: Trees):
     "different-heads",
     place="section 1, Table 1",
     text="Different relations have different best heads.",
-    words=(
+    wording=(
         "While no single head performs well at many relations, we find that particular heads correspond remarkably "
         "well to particular relations"
     ),
@@ -101,7 +101,7 @@ def _(trees: Trees):
     "dependent-to-head",
     place="section 4.2, Table 1",
     text="In all relations but pobj the better direction is that the dependent attends to its head.",
-    words=(
+    wording=(
         "for all relations in Table 1 except pobj, the dependent attends to the head word rather than the other way "
         "around"
     ),
@@ -114,9 +114,9 @@ def _(trees: Trees):
         # All of the paper's table, as far as the treebank has them, which has to have more than half of them.
         return of_each(scores, known if 2 * len(known) > len(rows) else rows, "direction")
 
-    words = f"{STATISTICS['direction']}, least of all relations but pobj"
+    label = f"{STATISTICS['direction']}, least of all relations but pobj"
     return [
-        trees.quantity("least.direction.but_pobj", words, Ranked(measure, -1)).above(0),
+        trees.quantity("least.direction.but_pobj", label, Ranked(measure, -1)).above(0),
         trees.best_head("pobj", "direction").below(0),
     ]
 
@@ -128,7 +128,7 @@ def _(trees: Trees):
         "Heads find the objects of verbs, the determiners of nouns, the objects of prepositions and the nouns of "
         "possessive pronouns with more than 75 percent accuracy."
     ),
-    words=(
+    wording=(
         "we find heads that find direct objects of verbs, determiners of nouns, objects of prepositions, and objects "
         "of possessive pronouns with >75% accuracy"
     ),
@@ -136,17 +136,17 @@ def _(trees: Trees):
 )
 def _(trees: Trees):
     relations = ("dobj", "det", "pobj", "poss")
-    words = f"{STATISTICS['accuracy']}, least of {join(relations)}"
+    label = f"{STATISTICS['accuracy']}, least of {join(relations)}"
     name = f"least.accuracy.of_{'_'.join(relations)}"
     measure = Ranked(lambda scores: of_each(scores, relations, "accuracy"), -1)
-    return trees.quantity(name, words, measure).above(75)
+    return trees.quantity(name, label, measure).above(75)
 
 
 @of_coreference(
     "coreference-over-head-match",
     place="section 4.3, Table 2",
     text="One head selects antecedents more than ten points better than head match.",
-    words=(
+    wording=(
         "one of BERT's attention heads achieves decent coreference resolution performance, improving by over 10 "
         "accuracy points on the string-matching baseline"
     ),
@@ -160,7 +160,7 @@ def _(documents: Documents):
     "coreference-near-rules",
     place="section 4.3, Table 2",
     text="That head comes within five points of the rules.",
-    words="performing close to the rule-based system",
+    wording="performing close to the rule-based system",
     limit=f"close is within five points; the paper's difference is four; {_AMONG}",
 )
 def _(documents: Documents):
@@ -171,7 +171,7 @@ def _(documents: Documents):
     "coreference-nominal",
     place="section 4.3, Table 2",
     text="Its lead over head match is largest with nominal mentions.",
-    words="It is particularly good with nominal mentions",
+    wording="It is particularly good with nominal mentions",
     limit=(
         "particularly is compared with head match, over which the paper's lead is 18 points with nominal mentions, 17"
         f" with pronouns and 6 with names; by its accuracy alone the head is worst with nominal ones; {_AMONG}"
@@ -187,9 +187,9 @@ def _(documents: Documents):
             nominal = leads.pop("nominal")
             return np.stack([nominal - lead for lead in leads.values()], axis=-1)
 
-        words = f"{lead_words('head_match', candidates)}, nominal mentions less the most of other types"
+        label = f"{lead_label('head_match', candidates)}, nominal mentions less the most of other types"
         name = f"antecedents.best_head.{candidates}.less_head_match.nominal"
-        return documents.quantity(name, words, Ranked(measure, -1)).above(0)
+        return documents.quantity(name, label, Ranked(measure, -1)).above(0)
 
     return in_each_reading({candidates: found(candidates) for candidates in CANDIDATES})
 
@@ -199,7 +199,7 @@ def _(documents: Documents):
     basis="inferred",
     place="section 5, Table 3",
     text="A linear combination of heads parses far better than any one of them and than right-branching.",
-    words="the model's overall “knowledge” about syntax is distributed across multiple attention heads",
+    wording="the model's overall “knowledge” about syntax is distributed across multiple attention heads",
     limit="far better is by more than ten points, as in the other claims; in the paper by 26.5 and 35",
 )
 def _(trees: Trees):
@@ -211,7 +211,7 @@ def _(trees: Trees):
     basis="inferred",
     place="section 5, Table 3",
     text="Weights that depend on the words make the probe better.",
-    words=(
+    wording=(
         "Given our finding that heads specialize to particular syntactic relations, we believe probing classifiers "
         "should benefit from having information about the input words"
     ),
@@ -225,7 +225,7 @@ def _(trees: Trees):
     "probe-over-right-branching",
     place="section 5, Table 3",
     text="The probe on attention and words is far better than right-branching.",
-    words="the Attn + GloVe probing classifier substantially outperforms our baselines",
+    wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",
 )
 def _(trees: Trees):
@@ -236,7 +236,7 @@ def _(trees: Trees):
     "probe-not-words-alone",
     place="section 5, Table 3",
     text="The probe on attention and words is far better than one on distance and words.",
-    words="the Attn + GloVe probing classifier substantially outperforms our baselines",
+    wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",
 )
 def _(trees: Trees):
@@ -247,7 +247,7 @@ def _(trees: Trees):
     "probe-not-the-probe",
     place="section 5, Table 3",
     text="The same probe on a network of random weights stays far behind.",
-    words="the Attn + GloVe probing classifier substantially outperforms our baselines",
+    wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",
 )
 def _(trees: Trees):

@@ -19,13 +19,13 @@ def treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019) 
     """
     differs = {it.relation: it.differs for it in published.derived}
     for row in published.relations.rows:
-        for statistic, words in (("accuracy", "best head"), ("baseline", "best offset")):
+        for statistic, label in (("accuracy", "best head"), ("baseline", "best offset")):
             id_ = f"relation.{row.relation}.{statistic}"
             if id_ in ours:
                 value = value_row(
                     published.relations.place,
                     id_,
-                    f"{row.relation}: {words}",
+                    f"{row.relation}: {label}",
                     ours[id_],
                     _published(theirs, id_),
                     published,
@@ -44,15 +44,15 @@ def coreference_values(ours: Quantities, theirs: Quantities, published: Clark201
         for system in (*_BASELINES, *_UNPUBLISHED):
             id_ = f"coreference.{system}.{mentions}"
             if id_ in ours:
-                words = f"{SYSTEMS.get(system, _UNPUBLISHED.get(system))}, {mentions} mentions"
+                label = f"{SYSTEMS.get(system, _UNPUBLISHED.get(system))}, {mentions} mentions"
                 number = _published(theirs, f"antecedents.{system}.{mentions}")
-                yield value_row(place, id_, words, ours[id_], number, published)
+                yield value_row(place, id_, label, ours[id_], number, published)
         for candidates in CANDIDATES:
             id_ = f"coreference.best_head.{candidates}.{mentions}"
             if id_ in ours:
-                words = f"best head {READINGS[candidates]}, {mentions} mentions"
+                label = f"best head {READINGS[candidates]}, {mentions} mentions"
                 number = _published(theirs, f"antecedents.best_head.{candidates}.{mentions}")
-                yield value_row(place, id_, words, ours[id_], number, published)
+                yield value_row(place, id_, label, ours[id_], number, published)
 
 
 def _published(theirs: Quantities, name: str) -> float | None:

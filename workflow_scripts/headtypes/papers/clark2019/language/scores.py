@@ -88,8 +88,8 @@ class Trees(Quantities):
     def best_head(self, relation: str, statistic: Statistic) -> Quantity:
         """A statistic of one relation's best head."""
         name = f"relation.{relation}.{statistic}"
-        words = f"{STATISTICS[statistic]}, {relation}"
-        return self.quantity(f"scored.{relation}.{statistic}", words, lambda scores: scores[name])
+        label = f"{STATISTICS[statistic]}, {relation}"
+        return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name])
 
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
@@ -115,15 +115,15 @@ class Trees(Quantities):
         rank = number if side == "above" else -number
         which = "highest" if side == "above" else "lowest"
         other = "lowest" if side == "above" else "highest"
-        words = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
-        found = self.quantity(f"relations.{statistic}.{which}_{number}", words, Ranked(measure, rank))
+        label = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
+        found = self.quantity(f"relations.{statistic}.{which}_{number}", label, Ranked(measure, rank))
         return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
         """The attachment score of one system less that of another."""
-        words = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
+        label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
         return self.quantity(
-            f"probe.{system}.less_{other}", words, lambda it: it[f"probe.{system}"] - it[f"probe.{other}"]
+            f"probe.{system}.less_{other}", label, lambda it: it[f"probe.{system}"] - it[f"probe.{other}"]
         )
 
 
@@ -138,12 +138,12 @@ class Documents(Quantities):
         """The accuracy of the best head at the antecedents of all mentions, less that of a system."""
         return self.quantity(
             f"antecedents.best_head.{candidates}.less_{system}",
-            lead_words(system, candidates),
+            lead_label(system, candidates),
             lambda it: it[f"antecedents.best_head.{candidates}.{ALL}"] - it[f"antecedents.{system}.{ALL}"],
         )
 
 
-def lead_words(system: str, candidates: str) -> str:
+def lead_label(system: str, candidates: str) -> str:
     """The accuracy of the best head at antecedents less that of another system, in words."""
     return f"accuracy of the best head {READINGS[candidates]} less that of {SYSTEMS[system]}"
 
