@@ -2,6 +2,9 @@
 
 import pytest
 
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from headtypes.planning.results import RESULTS
 from tests.contract.tables import by_reason
 from tests.support.configs import edited
 from tests.support.workplace import Workplace
@@ -14,14 +17,6 @@ CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1
 READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot_choice": 1, **CLUSTERED}
 # Of each model on the task that it answers.
 ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1, "plot_gradients": 1}
-# Of each model on a task of text, besides.
-SINGLE_HEADS = dict.fromkeys(
-    (
-        *("measure_surface", "measure_divergence", "project_heads", "measure_gradients", "map_examples"),
-        *("plot_surface", "plot_divergence", "plot_gradients", "plot_examples"),
-    ),
-    1,
-)
 GUAN, CLARK = "compare_with_paper guan2020", "compare_with_paper clark2019"
 # Of each partition that conditions are evaluated on: three of them, of which one has controls.
 EVALUATED = {
@@ -62,6 +57,20 @@ CONFIG = {
     },
     "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}, "drop-dense": {"dense": "drop_intra"}},
 }
+NEWS = {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]}
+
+
+def of_texts() -> dict:
+    """The jobs that each model on a task of text has besides: one of each rule whose results are declared so."""
+    plan = Plan(read_config(with_all(CONFIG, NEWS)))
+    declared = {result.rule: 1 for result in RESULTS if result.of and result.of(plan) == plan.texts}
+    return {**declared, "measure_gradients": 1, "plot_gradients": 1}
+
+
+def with_all(config: dict, edits: dict) -> dict:
+    for path, value in edits.items():
+        config = edited(config, path, value)
+    return config
 
 
 def times(count: int, jobs: dict) -> dict:
@@ -183,13 +192,13 @@ ADDED = {
         },
     ),
     "a task of text": (
-        {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
+        NEWS,
         {
             "new": {
                 "fetch_task": 1,
                 "sample_inputs": 1,
                 **READ,
-                **SINGLE_HEADS,
+                **of_texts(),
                 CLARK: 1,
                 **times(2, COMPARED_TYPES),
             },
@@ -217,7 +226,7 @@ ADDED = {
                 "write_atlas": 1,
                 CLARK: 1,
                 **READ,
-                **SINGLE_HEADS,
+                **of_texts(),
                 **ANSWERED,
                 **EVALUATED,
                 **COMPARED_TYPES,
@@ -495,10 +504,7 @@ def small(tmp_path_factory) -> Workplace:
 @pytest.mark.parametrize("what", [*ADDED, *CHANGED])
 def test_it_schedules_its_own_jobs_and_the_summaries(small, what):
     edits, expected = {**ADDED, **CHANGED}[what]
-    config = small.config
-    for path, value in edits.items():
-        config = edited(config, path, value)
-    with small.configured(config):
+    with small.configured(with_all(small.config, edits)):
         scheduled = by_reason(small.scheduled())
     # It is their own reason to run, whether a job's spec names the entries or its inputs have their keys.
     if own := {**scheduled.pop("spec", {}), **scheduled.pop("input", {})}:
