@@ -1,4 +1,4 @@
-"""Every fault that the Hub may have, at every request of a download: what is told, and does the same command go on?
+"""Every fault that the Hub may have, at every request of a download: what is said, and does the same command go on?
 
     python benchmarks/hub_faults.py [--kinds 503 "cut off" ...] [--jobs "fetch_model bert" ...]
 

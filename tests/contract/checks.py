@@ -78,7 +78,7 @@ def files(root: Path) -> list[str]:
     others = [file for file in _code(root).rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc")]
     read = {(root / file).resolve() for job in planned_jobs(root) for file in job.inputs}
     unseen = [file for file in others if file.resolve() not in read]
-    return [f"{file.relative_to(_code(root))}: is no Python, and no digest covers it" for file in unseen]
+    return [f"{file.relative_to(_code(root))}: is not Python, and no digest covers it" for file in unseen]
 
 
 def packages(root: Path, counted: Iterable[str]) -> list[str]:

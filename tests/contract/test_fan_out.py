@@ -27,7 +27,7 @@ EVALUATED = {
     "evaluate_curves": 1,
     "plot_curves": 1,
 }
-# Of each partition of a model of whose heads more is measured.
+# Of each partition of a model with further analyses.
 COMPARED_TYPES = {"compare_types": 1, "plot_compared_types": 1}
 # What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
 SUMMARIES = {

@@ -142,7 +142,7 @@ def test_a_check_finds_it(repository, mistake):
 
 def test_data_beside_the_modules_are_found(repository):
     repository.write({"workflow_scripts/headtypes/words.json": "[]"})
-    assert checks.files(repository.folder) == ["headtypes/words.json: is no Python, and no digest covers it"]
+    assert checks.files(repository.folder) == ["headtypes/words.json: is not Python, and no digest covers it"]
 
 
 @pytest.fixture(scope="module")

@@ -183,7 +183,7 @@ def _with_other_bytes(content: bytes, random: Random) -> bytes:
 
 
 def _with_other_value(content: bytes, random: Random) -> bytes | None:
-    """The content with one of its JSON values in another's place; None where it is no JSON."""
+    """The content with one of its JSON values in another's place; None where it is not JSON."""
     try:
         rows = [json.loads(line) for line in content.splitlines()]
     except (ValueError, RecursionError):
@@ -209,7 +209,7 @@ def fault_of(file: Path, read: Callable[[Path], object]) -> str | None:
     except InputError as error:
         message = str(error)
         if message.splitlines() != [message] or len(message) > 2001:
-            return f"a message that is no line: {message[:200]!r}"
+            return f"a message that is not one line: {message[:200]!r}"
         named = message.startswith("config: ") or file.name in message or str(file.parent) in message
         return None if named else f"the file is not named: {message}"
     except Exception as error:  # Whatever the bytes lead to.

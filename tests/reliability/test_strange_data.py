@@ -1,4 +1,4 @@
-"""Data that are well-formed and cannot be kept: each is told in one sentence that names the file."""
+"""Data that are well-formed and cannot be stored: each is reported in one sentence that names the file."""
 
 import json
 from pathlib import Path

@@ -28,7 +28,7 @@ READERS = {
     "pairs.tsv": ("first\tsecond\ttype\ttype\na\tb\t0\t1\n", pairs),
     "labels.csv": ("first,type,type\na,0,1\n", lambda file: labels_in(file, "type")),
     "labels.tsv": ("first\ttype\ttype\na\t0\t1\n", lambda file: labels_in(file, "type")),
-    "results.csv": ("first,type,type\na,0,1\n", lambda file: read_csv(file, "is no such table", ["type"])),
+    "results.csv": ("first,type,type\na,0,1\n", lambda file: read_csv(file, "is not such a table", ["type"])),
 }
 
 
@@ -44,7 +44,7 @@ def test_columns_without_a_name_are_as_many_as_a_spreadsheet_leaves(tmp_path):
     (tmp_path / "x.csv").write_text("type,,\na,,\n")
     assert types_in("partitions.mine.file", str(tmp_path / "x.csv")) == ("a",)
     assert labels_in(str(tmp_path / "x.csv"), "type") == ["a"]
-    assert read_csv(tmp_path / "x.csv", "is no such table", ["type"])["type"].tolist() == ["a"]
+    assert read_csv(tmp_path / "x.csv", "is not such a table", ["type"])["type"].tolist() == ["a"]
 
 
 def test_parquet_with_a_column_twice_is_refused(tmp_path):

@@ -310,7 +310,7 @@ def test_without_that_check_the_first_forward_pass_refuses_it(name):
 
 
 def test_layers_without_heads_are_refused_when_the_model_runs():
-    """Its masks look at numbers, so that nothing is told before."""
+    """Its masks look at numbers, so that nothing is reported before."""
     config = AutoConfig.for_model(
         "qwen3_next", **SIZES, head_dim=6, layer_types=["linear_attention", "full_attention"], use_cache=False
     )

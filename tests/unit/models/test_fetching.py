@@ -1,4 +1,4 @@
-"""Models: found, checked and recorded once; whatever is wrong with the files is told in one sentence."""
+"""Models: found, checked and recorded once; whatever is wrong with the files is reported in one sentence."""
 
 import json
 import os
@@ -457,7 +457,7 @@ class TestFilesThatAreNotAModel:
                 action()
         (folder / name).unlink()
         os.mkfifo(folder / name)
-        with pytest.raises(InputError, match=f"{name} is no file, but a pipe or a device"):
+        with pytest.raises(InputError, match=f"{name} is not a file but a pipe or a device"):
             model_files(folder)
 
     def test_a_model_that_was_not_fine_tuned_for_the_task(self, tmp_path):

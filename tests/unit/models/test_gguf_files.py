@@ -1,4 +1,4 @@
-"""Models in GGUF: found, hashed and loaded as others are; what cannot be read is told in one sentence."""
+"""Models in GGUF: found, hashed and loaded as others are; what cannot be read is reported in one sentence."""
 
 import importlib.metadata
 import importlib.util

@@ -122,7 +122,7 @@ def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_files_alone_say_whether_there_is_a_head(name, tmp_path):
-    """As loading finds it, so that it is told when a run is planned."""
+    """As loading finds it, so that it is reported when a run is planned."""
     model, tokenizer = tiny_language_model(name)
     masked = tokenizer.mask_token is not None
     assert (name in MASKED) == masked

@@ -1,4 +1,4 @@
-"""Locks of killed runs are lifted, those of live ones are not, and no job outlives its run unnoticed."""
+"""Locks of killed runs are removed, those of live ones are not, and no job outlives its run unnoticed."""
 
 import fcntl
 import json

@@ -101,7 +101,7 @@ def _check_pointers(key: str, folder: Path) -> None:
     """Raise `InputError` where loading a model would read files that nobody has named, and so nobody has recorded."""
     for name, pointers in _POINTERS.items():
         contents = {}
-        with suppress(InputError, OSError):  # What cannot be read is told where it is loaded.
+        with suppress(InputError, OSError):  # What cannot be read is reported where it is loaded.
             contents = read_json(folder / name)
         for pointer in pointers:
             if isinstance(contents, dict) and contents.get(pointer) is not None:
@@ -136,7 +136,7 @@ def _check_pointers(key: str, folder: Path) -> None:
 def _check_counts(key: str, folder: Path) -> None:
     """Raise `InputError` where config.json has a number of layers or labels that would take Transformers for ever."""
     contents = {}
-    with suppress(InputError, OSError):  # What cannot be read is told where it is loaded.
+    with suppress(InputError, OSError):  # What cannot be read is reported where it is loaded.
         contents = read_json(folder / "config.json")
     for name in (*LAYERS, "num_labels") if isinstance(contents, dict) else ():
         value = contents.get(name)
@@ -156,7 +156,7 @@ def load_tokenizer(record: ModelRecord):
 def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
     """Raise `InputError` where a model is no longer what was found when it was fetched.
 
-    expected: SHA-256 by file, of `record.weights` or `record.files`; that files are newer or older is no matter.
+    expected: SHA-256 by file, of `record.weights` or `record.files`; whether files are newer or older does not matter.
     """
     if set(record.weights) != {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}:
         raise _changed(record, "the files of its weights are others than when it was fetched")

@@ -59,7 +59,7 @@ def _check_ordinary(files: Iterable[Path]) -> None:
     """Refuse pipes and devices, for whose end who reads them would wait: Transformers opens more than `MODEL_FILES`."""
     for file in files:
         if file.exists() and not file.is_file() and not file.is_dir():
-            raise InputError(f"{file} is no file, but a pipe or a device; remove it, or fetch the model again.")
+            raise InputError(f"{file} is not a file but a pipe or a device; remove it, or fetch the model again.")
 
 
 def weight_files(folder: str | Path, pickle: bool = False, gguf: str | None = None) -> list[Path]:

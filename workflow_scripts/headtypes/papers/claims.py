@@ -36,7 +36,7 @@ from headtypes.papers.quantities import (
     join,
 )
 
-# What a claim rests on, and how a reader is told: the paper's words, what follows from them, or its figures alone.
+# What a claim rests on, and how pages say so: the paper's words, what follows from them, or its figures alone.
 Basis = Literal["stated", "inferred", "from_table"]
 BASES: dict[Basis, str] = {
     "stated": "stated",

@@ -14,4 +14,4 @@ NAMED = {
 
 def read_named(path: str, *columns: str) -> pd.DataFrame:
     """A table of ours with a model and these columns. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "is no such table", ["model", *columns], rows=0, **NAMED)
+    return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)

@@ -1,4 +1,4 @@
-"""Which runs and jobs are alive in a working directory: locks of killed runs are lifted, and orphans end or are named.
+"""Which runs and jobs are alive in a working directory: locks of killed runs are removed, and orphans end or are named.
 
 Every run of Snakemake, and every job, holds a lock on a file of its own in `.snakemake/alive` for as long as it lives.
 The kernel releases a file lock when the process that holds it ends, however it ends. Where the file system keeps locks
@@ -76,7 +76,7 @@ class Alive:
 
 @cache
 def attach_run() -> str | None:
-    """Mark this process as a live run of the working directory until it ends, and lift the locks of killed runs.
+    """Mark this process as a live run of the working directory until it ends, and remove the locks of killed runs.
 
     Snakemake cannot tell the locks of a killed run from those of a live one. Where no other run is alive, all of them
     are stale, and removed. Where the file system has no file locks, they are left as they are.

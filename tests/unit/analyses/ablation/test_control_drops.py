@@ -31,7 +31,7 @@ def drawn(*draws: tuple[list[float], float]) -> pd.DataFrame:
 
 def test_drops_are_those_on_the_questions_that_were_asked():
     controls = drawn(([90, 90, 60], 0.5), ([60, 0, 0], 0.25), ([90, 90, 90], 0.0))
-    # Elsewhere the condition gains 100 points, which is no matter of the controls.
+    # Elsewhere the condition gains 100 points, which does not concern the controls.
     found = control_drops(controls, everywhere([30, 60, 0], 100.0), everywhere([90, 90, 90], 0.0), seed=0)
     assert {name: value for name, value in found.items() if "_excess_" not in name or name.endswith(METRICS)} == {
         "control_draws": 3,

@@ -237,7 +237,7 @@ def test_a_mark_of_bytes_is_no_part_of_the_first_word_and_equal_lines_count_once
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_a_probe_whose_numbers_overflow_guesses_nothing(number):
-    """Of scores that are no numbers, the first was taken for the largest."""
+    """Of scores that are not numbers, the first was taken for the largest."""
     sentence, *_ = random_sentence(5)
     trainer = Trainer(Attention(2 * HEADS, generators_of(0, "attention", STARTS), True), 0.1, "first")
     trainer.guess(sentence)

@@ -89,7 +89,7 @@ def test_a_condition_that_a_reading_cannot_change_counts_as_under_the_configs_ow
     assert verdicts(table, "dense_vertical-inter-over-intra") == {"ablation": "holds", "segments": "fails"}
     reason = table[table["reading"] == "segments"].iloc[0]["reason"]
     assert f"{80.28 - 81:.2f}" in reason
-    # What another reading changes is no matter of this one.
+    # What another reading changes does not concern this one.
     table = judged([*published(1, 14, 15), (evaluation(15, "other"), scored(81, 86))])
     assert verdicts(table, "dense_vertical-inter-over-intra") == {"ablation": "holds", "segments": "holds"}
     assert depending(table) == set()

@@ -1,4 +1,4 @@
-"""The configuration: every mistake is told in one line that names the key and says what is allowed there."""
+"""The configuration: every mistake is reported in one line that names the key and says what is allowed there."""
 
 import copy
 import os

@@ -1,4 +1,4 @@
-"""Records that contradict one another, this environment or the plan's sources are told, each in a sentence."""
+"""Records that contradict one another, this environment or the plan's sources are reported, each in a sentence."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the files of models can tell is told when a run is planned, and otherwise by the job that fetches a model."""
+"""Problems visible in a model's files are reported when a run is planned, else by the job that fetches the model."""
 
 import json
 from pathlib import Path

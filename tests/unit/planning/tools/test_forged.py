@@ -1,4 +1,4 @@
-"""Results of somebody else's, with records that say anything: each is told, and nothing outside is read or removed."""
+"""Results of somebody else's, with records that say anything: all are reported, and nothing outside is touched."""
 
 import json
 import os

@@ -8,7 +8,7 @@ a model reads, what it should answer and does answer, and how good that is.
 
 The configuration imports the kinds whenever jobs are planned. So none of them imports a heavy library (NumPy included)
 except inside the functions that need it. A method of this protocol has a name that nothing else has: a job runs again
-when code that it can reach changes, and which methods of the kinds it reaches is told by their names.
+when code that it can reach changes, and which methods of the kinds it reaches is seen from their names.
 """
 
 from __future__ import annotations

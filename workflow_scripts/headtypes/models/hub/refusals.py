@@ -53,8 +53,8 @@ def _sentence(error: BaseException, repository: str, revision: str | None, kind:
     if why := _of_the_cache(error):
         variable = "HF_HOME" if kind == "model" else "HF_HOME, or HF_DATASETS_CACHE if it has been downloaded,"
         return (
-            f"{named} cannot be kept in the cache, {constants.HF_HOME}: {why}; mend this, or set {variable} to another "
-            "folder, and run again."
+            f"{named} cannot be stored in the cache, {constants.HF_HOME}: {why}; mend this, or set {variable} to "
+            "another folder, and run again."
         )
     # Where `datasets` tells it, the Hub's own error is lost.
     if "GatedRepoError" in names or "is a gated dataset" in str(error):

@@ -1,7 +1,7 @@
 """A module's code as definitions, each with the names that it uses: what the digest of code is made of.
 
 A definition is a statement at the top of a module, or a member of a class. Comments, formatting, and strings that stand
-alone (docstrings) are no part of what it means.
+alone (docstrings) are not part of what it means.
 """
 
 import ast

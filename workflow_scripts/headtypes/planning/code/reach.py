@@ -188,12 +188,12 @@ class Code:
         return self.resolve(chain, module, {}) or [".".join(chain)]
 
     def bases(self, definition: Definition) -> list[Found]:
-        """The bases of a class, each once for all that its name may stand for; "?" for one that is no name."""
+        """The bases of a class, each once for all that its name may stand for; "?" for one that is not a name."""
         bases = definition.node.bases if isinstance(definition.node, ast.ClassDef) else []
         return [found for base in bases for found in self.stands_for(base, definition.module) or ["?"]]
 
     def family(self, definition: Definition) -> list[Found]:
-        """A class, its bases and theirs; of a definition that is no class, itself."""
+        """A class, its bases and theirs; of a definition that is not a class, itself."""
         found: dict[Found, None] = {}
         ahead: list[Found] = [definition]
         while ahead:
@@ -215,7 +215,7 @@ class Code:
         return True
 
     def decorators(self, definition: Definition) -> set[Found]:
-        """What the decorators of a definition stand for; "?" for those that are no names."""
+        """What the decorators of a definition stand for; "?" for those that are not names."""
         decorators = getattr(definition.node, "decorator_list", [])
         return {found for each in decorators for found in self.stands_for(each, definition.module) or ["?"]}
 

@@ -149,7 +149,7 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
         if source.gguf is not None:
             _variables_set(f"{key}.gguf", source.gguf)
             file = Path(*place_of(source.model_dump()))
-            # What a package holds is told by the job that fetches the model.
+            # What a package holds is reported by the job that fetches the model.
             if source.package is None or os.path.isfile(file):
                 check_gguf(f"config: {key}.gguf", file)
     for name in tasks:

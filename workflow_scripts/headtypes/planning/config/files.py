@@ -72,7 +72,7 @@ def read_keys(file: str | Path) -> Keys:
 
     Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence; where YAML reads a
     number otherwise than it looks; where an alias (*name) stands for what it is in, or all of them for too much; and
-    where JSON is no YAML, as with tabs.
+    where JSON is not YAML, as with tabs.
     """
     with open(file, encoding="utf-8") as text:
         try:

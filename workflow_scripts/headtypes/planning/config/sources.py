@@ -26,7 +26,7 @@ def _expand(path: str) -> str:
     expanded = os.path.expanduser(os.path.expandvars(path))
     if expanded.splitlines() != [expanded] or "\0" in expanded:
         raise ValueError("a path is one line of text")
-    # An environment variable may hold any bytes; Python has each that is no UTF-8 as one of these characters.
+    # An environment variable may hold any bytes; Python has each that is not UTF-8 as one of these characters.
     if re.search("[\udc80-\udcff]", expanded):
         raise ValueError("a path is UTF-8 text; rename the file or folder, or link to it")
     if len(expanded) > _LONGEST_PATH:
