@@ -38,7 +38,7 @@ SHAPES = {"minilm": (384, 12, 1536, 6), "bert-base": (768, 12, 3072, 12), "bert-
 PRODUCTS = "products"
 # What is read in one pass, by its reducer.
 READ = {"extraction": DistanceFeatures, "surface": SurfacePatterns}
-ABLATIONS = ("zero", "uniform", "mean", "drop_intra", "drop_inter")
+ABLATIONS = ("zero", "uniform", "mean", "temperature 2", "resample", "drop_intra", "drop_inter")
 NUMPY = ("masks", "bincount")
 KEEP_MAPS = (*NUMPY, "TransformerLens")
 # Windows of the paper, which is what is done instead computes; extraction stores finer ones.

@@ -9,7 +9,12 @@ import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
-from headtypes.attention.operations import Reading
+from headtypes.attention.operations import OPERATIONS, Reading, operation_of
+from headtypes.core.seeds import derive_seed
+
+# Every operation as it may be written.
+WRITTEN = ["temperature 0.3" if name == "temperature" else name for name in OPERATIONS]
+CHANGES = [operation for operation in WRITTEN if operation_of(operation).change]
 
 
 def head_outputs_for(model):
@@ -44,7 +49,8 @@ def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading
     dropped = dropped_pairs(operation, sentence, reading)
     if masked and operation.startswith("drop"):
         return scores.masked_fill(dropped, -torch.inf).softmax(-1)
-    attention = scores.softmax(-1)
+    name, _, number = operation.partition(" ")
+    attention = (scores / float(number) if name == "temperature" else scores).softmax(-1)
     if operation == "uniform":
         allowed = torch.ones_like(scores) if reading.uniform_over_padding else (scores > -torch.inf).to(scores)
         return allowed / allowed.sum(-1, keepdim=True)
@@ -54,6 +60,23 @@ def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading
             if row.sum() > 0:
                 row /= row.sum()
     return attention
+
+
+def resampled(outputs, scores, operation: str, sentence: tuple[int, ...], layer: int, head: int, heads: int):
+    """One head's outputs [query, channel], that of each token replaced by that of another one, chosen one by one.
+
+    scores: minus infinity where none is allowed; sentence: of the tokens that are no padding, which comes after them.
+    """
+    seed = int(operation.removeprefix("resample") or 0)
+    numbers = np.random.default_rng(derive_seed(seed, layer, *sentence)).integers(2**62, size=(len(sentence), heads))
+    found = outputs.clone()
+    for s, kind in enumerate(sentence):
+        others = [
+            t for t in range(len(sentence)) if t != s and (sentence[t] < 0) == (kind < 0) and scores[s, t] > -torch.inf
+        ]
+        if others:
+            found[s] = outputs[others[int(numbers[s, head]) % len(others)]]
+    return found
 
 
 def dense_output(
@@ -88,6 +111,9 @@ def dense_output(
             else:
                 attention = defined_attention(scores, operation, sentence, reading, masked=masked)
                 outputs[0, head] = attention @ value[0, shared]
+            if operation.startswith("resample"):
+                named = outputs[0, head], scores, operation, sentence[:real], layer, head, query.shape[1]
+                outputs[0, head] = resampled(*named)
         return outputs.transpose(1, 2), None
 
     AttentionInterface.register("dense_reference", attend)

@@ -23,19 +23,18 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.api.ablation import ABLATED, ablated, sentences_of
 from headtypes.api.reading import read_heads
 from headtypes.attention.batches import model_inputs
-from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.models.loading import load_model
-from tests.support.dense import dense_output, head_outputs_for
+from tests.support.dense import CHANGES, dense_output, head_outputs_for
 from tests.support.models import tiny_bert, tiny_family, tiny_language_model
 from tests.support.records import PAIRS, classifier, questions, recorded, types_like, without_heads
 
-CHANGES = [name for name, operation in OPERATIONS.items() if operation.change]
 # What needs no sentences, and so works on steps of `generate` with a cache.
-STEPWISE = ["zero", "uniform", "mean"]
+STEPWISE = ["zero", "uniform", "mean", "temperature 0.3"]
 # Shared keys; learnt positions; local layers, whose keys leave the cache; a head that calls a part of the body itself.
 DECODERS = ["llama", "gpt2", "mistral", "gemma3_text", "opt"]
 PAPER = Reading()
@@ -321,7 +320,9 @@ def imported(layers: int, heads: int, **more) -> Partition:
         ({"first": "zero"}, {"partition": imported(2, 5)}, "of 2 layers of 5 heads, but the model has 3 layers of 5"),
         ({"1-1": "mean"}, {}, "mean needs the mean head outputs"),
         ({"1-1": "mean"}, {"head_outputs": np.zeros((3, 4, 7))}, "the model has 3 layers of 5"),
-        ({"1-1": "drop_inter"}, {}, "need `sentences`, a function"),
+        ({"1-1": "temperature 0"}, {}, "temperature takes a decimal number above 0, as in temperature 2; found"),
+        ({"1-1": "drop_inter"}, {}, "resample and drop_intra and drop_inter need `sentences`, a function"),
+        ({"1-1": "resample 7"}, {}, "need `sentences`, a function"),
         ({"1-1": "uniform"}, {"reading": Reading(uniform_over_padding=True)}, "uniform_over_padding is for windows"),
     ],
 )

@@ -1,23 +1,25 @@
 """Ablated models equal a dense computation, sample by sample, written from the definition of each operation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from scipy.stats import chi2
 
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import Layer, run
-from headtypes.attention.operations import OPERATIONS, Reading, reading_matters
+from headtypes.attention.operations import Reading, reading_matters
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.windows import build_windows
 from tests.support.blocks import WAYS, cut_into_blocks
-from tests.support.dense import dense_output, dropped_pairs, head_outputs_for
+from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import opened, tiny_bert, tiny_roberta
 from tests.support.records import questions
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
-CHANGES = [name for name, operation in OPERATIONS.items() if operation.change]
 PAPER = Reading()
 WINDOW = 60
 READINGS = {
@@ -112,7 +114,7 @@ def test_readings_and_operations_together_equal_the_dense_computation(name, spec
     model, tokenizer = MODELS[name](layers=4, heads=6)
     windows, inputs, sentence = one_window(model, tokenizer)
     reading = Reading("segments", special_tokens, renormalise=True, uniform_over_padding=True)
-    operations = mixed(model, ["keep", *CHANGES])
+    operations = mixed(model, ["keep", *CHANGES], seed=1)
     # What padding gets from the others reaches the tokens through uniform heads further up.
     operations[3, ::2] = "uniform"
     assert set(CHANGES) - {"uniform"} <= set(operations[:3].flat)
@@ -226,8 +228,85 @@ def test_samples_of_one_length_together_equal_the_definition(operation, causal, 
             np.testing.assert_allclose(outputs[sample, :, :length], expected, atol=1e-5)
 
 
+def planted(causal: bool = False) -> Layer:
+    """A layer in which each token has an output of its own from head 1, which looks at itself, and not from head 2.
+
+    Head 2 looks at the first token alone. Values are the tokens' positions.
+    """
+    length = 40
+    query = torch.zeros(1, 2, length, length)
+    query[0, 0], query[0, 1, :, 0] = 60 * torch.eye(length), 60
+    value = torch.arange(length, dtype=torch.float32)[:, None].expand(1, 2, length, 1)
+    mask = torch.ones(1, 1, length, length, dtype=torch.bool).tril() if causal else None
+    return Layer(query, torch.eye(length).expand(1, 2, length, length), value, mask, 1.0)
+
+
+# The first and the last three tokens are special.
+KINDS = np.array([-1, *[0] * 36, *[-1] * 3])
+
+
+def planted_outputs(operation: str, causal: bool = False, number: int = 0) -> np.ndarray:
+    """What `planted` hands over under an operation: [head, token]."""
+    ablation = Ablation(np.full((number + 1, 2), operation, dtype=object), [KINDS], PAPER)
+    layer = planted(causal)
+    for earlier in range(number):
+        ablation(earlier, layer)
+    return ablation(number, layer)[0, :, :, 0].numpy()
+
+
+def test_a_temperature_spreads_attention_from_where_a_head_looks_over_all_that_it_may_look_at():
+    position = np.arange(40)
+    np.testing.assert_allclose(planted_outputs("temperature 1"), planted_outputs("keep"), atol=1e-5)
+    np.testing.assert_allclose(planted_outputs("keep"), [position, 0 * position], atol=1e-4)
+    for causal in (False, True):
+        hot, uniform = planted_outputs("temperature 1000000", causal), planted_outputs("uniform", causal)
+        np.testing.assert_allclose(hot, uniform, atol=1e-2)
+    warm = planted_outputs("temperature 15")
+    weight = np.exp(4) / (np.exp(4) + 39)
+    np.testing.assert_allclose(warm[0], position * weight + (780 - position) / 39 * (1 - weight), rtol=1e-5)
+    np.testing.assert_allclose(planted_outputs("temperature 0.01"), planted_outputs("keep"), atol=1e-4)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_resampling_takes_away_which_token_gets_which_output_and_nothing_else(causal):
+    found = planted_outputs("resample 1", causal)
+    np.testing.assert_allclose(found[1], 0, atol=1e-4, err_msg="every token gets the same from this head")
+    taken, position = found[0].round().astype(int), np.arange(40)
+    np.testing.assert_array_equal(KINDS[taken], KINDS)
+    alone = position < 2 if causal else np.zeros(40, bool)
+    np.testing.assert_array_equal(taken == position, alone, err_msg="the first of its kind keeps its own")
+    if causal:
+        assert (taken <= position).all()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_every_other_token_is_as_likely_in_each_layer_head_and_draw(causal):
+    drawn = np.array([planted_outputs(f"resample {seed}", causal)[0] for seed in range(400)]).round().astype(int)
+    of_layer = planted_outputs("resample 0", causal, number=1)[0].round().astype(int)
+    assert len({*map(tuple, drawn), tuple(of_layer)}) == 401
+    counts = np.bincount(drawn[:, 20], minlength=40)
+    expected = (KINDS == 0).astype(float)
+    expected[20 : None if causal else 21] = 0
+    expected *= 400 / expected.sum()
+    assert not counts[expected == 0].any()
+    chi_square = ((counts - expected) ** 2)[expected > 0] / expected[expected > 0]
+    # Less likely than one in ten thousand.
+    assert chi_square.sum() < chi2.isf(1e-4, (expected > 0).sum() - 1)
+
+
+def test_what_a_head_draws_is_the_same_whatever_is_done_to_others_and_not_that_of_another_head():
+    ablation = Ablation(np.array([["keep", "resample 5"]], dtype=object), [KINDS], PAPER)
+    other_way_round = replace(planted(), query=planted().query.flip(1))
+    alone = ablation(0, other_way_round)[0, 1, :, 0].numpy()
+    both = Ablation(np.array([["resample 5", "resample 5"]], dtype=object), [KINDS], PAPER)
+    np.testing.assert_array_equal(both(0, other_way_round)[0, 1, :, 0].numpy(), alone)
+    assert (planted_outputs("resample 5")[0] != alone).any()
+
+
 def test_an_operation_that_there_is_not_is_refused():
-    with pytest.raises(InputError, match="no operation 'unform'; operations are keep, zero, uniform"):
+    with pytest.raises(
+        InputError, match=r"no operation 'unform'\. Did you mean .uniform.\? Known: keep, zero, uniform"
+    ):
         Ablation(np.full((3, 5), "unform", dtype=object), [], PAPER)
 
 

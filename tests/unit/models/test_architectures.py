@@ -15,7 +15,7 @@ from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import ATTENTION, Layer, run
-from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.kinds.question_answering.windows import build_windows
@@ -24,7 +24,7 @@ from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.model_config import padding_token
-from tests.support.dense import dense_output, head_outputs_for
+from tests.support.dense import WRITTEN, dense_output, head_outputs_for
 from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
 from tests.support.places import ROOT
 from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
@@ -90,11 +90,11 @@ def windows_of(tokenizer):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("operation", [*OPERATIONS, "all of them"])
+@pytest.mark.parametrize("operation", [*WRITTEN, "all of them"])
 def test_an_operation_equals_the_dense_computation(name, operation):
     model, tokenizer = tiny_family(name)
     windows = windows_of(tokenizer)
-    operations = mixed(model, list(OPERATIONS) if operation == "all of them" else ["keep", operation])
+    operations = mixed(model, WRITTEN if operation == "all of them" else ["keep", operation])
     for window, found in enumerate(ablated(model, windows, operations)):
         tokens = windows.tokens(window)
         ids = windows.input_ids[tokens]
@@ -131,6 +131,21 @@ def test_uniform_heads_look_at_no_token_that_the_model_hides(name):
     # The reading that counts padding fills the whole matrix, here too.
     changed = everywhere != ablated(model, windows, operations, Reading(uniform_over_padding=True), length=64)[0]
     assert changed.any(-1).all()
+
+
+@pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
+def test_resampled_heads_hand_over_nothing_of_a_token_that_the_model_hides(name):
+    """What a token gets is another's, and so from as far again as the layer looks."""
+    model, tokenizer = tiny_family(name)
+    windows = windows_of(tokenizer)
+    operations = np.full((2, 4), "resample 3", dtype=object)
+    if name == LOCAL:
+        operations[0] = "zero"  # This layer is not local.
+    before = ablated(model, windows, operations)[0]
+    last = windows.offsets[1] - 1
+    windows.input_ids[last] = windows.input_ids[last - 3]
+    changed = np.flatnonzero((before != ablated(model, windows, operations)[0]).any(-1).numpy())
+    assert changed.min() >= last - (6 if name == LOCAL else 0)
 
 
 def test_uniform_over_padding_equals_the_dense_computation_in_a_causal_model():

@@ -133,6 +133,33 @@ def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partitio
     assert with_parents == {"tuned+1.0", "schooled"}
 
 
+def test_what_is_drawn_depends_on_the_seed_and_on_the_draw_that_is_asked_for(full):
+    drawing = edited(full, "conditions/zero-dense/dense", "resample")
+    evaluated = {"evaluate_condition zero-dense": 3}
+    assert evaluated.items() <= changed(drawing, edited(drawing, "seed", 2)).items()
+    assert "evaluate_condition zero-dense" not in changed(full, edited(full, "seed", 2))
+    assert evaluated.items() <= changed(drawing, edited(drawing, "conditions/zero-dense/dense", "resample 2")).items()
+    softened = edited(full, "conditions/zero-dense/dense", "temperature 2")
+    assert (
+        evaluated.items() <= changed(softened, edited(softened, "conditions/zero-dense/dense", "temperature 3")).items()
+    )
+
+
+def test_a_head_draws_alike_whatever_is_done_to_others(full):
+    full = edited(full, "conditions/zero-dense/dense", "resample")
+    plan = Plan(read_config(edited(full, "conditions/mixed/dense", "resample")))
+    seeds = {
+        model: {
+            stage(plan, model, f"{task}-kmeans-k4", condition)["operations"]["dense"]
+            for stage in (ablation.evaluate_condition, ablation.evaluate_controls)
+            for condition in ("zero-dense", "mixed")
+        }
+        for model, task in (("base", "pairs"), ("tuned+1.0", "squad"))
+    }
+    assert [len(of_model) for of_model in seeds.values()] == [1, 1]
+    assert seeds["base"] != seeds["tuned+1.0"]
+
+
 def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
     spared = changed(full, edited(full, "conditions/zero-dense/1-1", "keep"))
     evaluated = {"evaluate_condition zero-dense": 3, "evaluate_controls zero-dense": 3}

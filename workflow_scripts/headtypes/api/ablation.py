@@ -14,13 +14,14 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.ablate import Ablation, SentencePairs
 from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
-from headtypes.attention.operations import OPERATIONS, Reading, head_of, operations_by_head
+from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of, operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
+_NEEDING = " and ".join(name for name, operation in OPERATIONS.items() if operation.needs_sentences)
 
 Sentences = Callable[[Tensor, Tensor | None], np.ndarray]
 
@@ -41,12 +42,13 @@ def ablated(
 
     model:      in evaluation mode, on any device; a decoder or an encoder that the workflow supports.
     operations: {target: operation}; a target is a head, `layer-head` from 1, or a type of the partition. An operation
-        on a head takes precedence over that on its type, and heads that are not named are kept.
+        on a head takes precedence over that on its type, and heads that are not named are kept. The number of
+        `resample` is its seed.
     partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`).
-    sentences:  where the sentences are, for drop_intra and drop_inter: a function from token ids and attention mask (or
-        None), [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens and padding, 0 for
-        a first text, from 1 for sentences of a second one. These two work on whole texts, not on steps of `generate`
-        with a cache.
+    sentences:  where the sentences are, for resample, drop_intra and drop_inter: a function from token ids and
+        attention mask (or None), [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens
+        and padding, 0 for a first text, from 1 for sentences of a second one. These three work on whole texts, not on
+        steps of `generate` with a cache.
     reading:    as in the workflow; uniform_over_padding has no meaning here, since callers pad as they like.
     head_outputs: [layer, head, channel], for the operation mean.
     yields      the model itself.
@@ -62,12 +64,12 @@ def ablated(
     by_head = _by_head(model, operations, partition)
     # Raises now rather than in the first call.
     Ablation(by_head, [], reading, head_outputs)
-    drops = any(map(_needs_sentences, set(operations.values())))
-    if drops and sentences is None:
-        raise InputError("drop_intra and drop_inter need `sentences`, a function that says where the sentences are.")
+    needed = any(map(_needs_sentences, set(operations.values())))
+    if needed and sentences is None:
+        raise InputError(f"{_NEEDING} need `sentences`, a function that says where the sentences are.")
     if reading.uniform_over_padding:
         raise InputError("uniform_over_padding is for windows of one length, as the workflow fills them; leave it out.")
-    calls = _Calls(lambda texts: _Call(by_head, texts, reading, head_outputs), sentences if drops else None)
+    calls = _Calls(lambda texts: _Call(by_head, texts, reading, head_outputs), sentences if needed else None)
     with ExitStack() as entered:
         with _ENTERING:
             before = model.config._attn_implementation
@@ -120,7 +122,7 @@ class _Call(Ablation):
         self, operations: np.ndarray, sentences: np.ndarray | None, reading: Reading, head_outputs: np.ndarray | None
     ):
         super().__init__(operations, [] if sentences is None else list(sentences), reading, head_outputs)
-        self._drops = [any(map(_needs_sentences, layer)) for layer in operations]
+        self._needed = [any(map(_needs_sentences, layer)) for layer in operations]
         self._by_keys: dict[int, list[SentencePairs]] = {}
         self.layers = 0
         self.model: PreTrainedModel | None = None
@@ -134,10 +136,10 @@ class _Call(Ablation):
         """The samples with all of their keys, padding included: only the layer's mask says which these are."""
         samples, keys = len(layer.key), layer.key.shape[2]
         known = [len(sentence) for sentence in self._sentences] == [keys] * samples
-        if self._drops[number] and not known:
+        if self._needed[number] and not known:
             raise InputError(
-                "drop_intra and drop_inter need the sentences of all tokens, but this call has the ids of its new "
-                "tokens alone, and earlier ones are in a cache; call `generate` with use_cache=False."
+                f"{_NEEDING} need the sentences of all tokens, but this call has the ids of its new tokens alone, and "
+                "earlier ones are in a cache; call `generate` with use_cache=False."
             )
         if keys not in self._by_keys:
             sentences = self._sentences if known else [np.full(keys, -1)] * samples
@@ -234,4 +236,4 @@ def _by_head(model: PreTrainedModel, operations: Mapping[str, str], partition: P
 
 
 def _needs_sentences(operation: str) -> bool:
-    return "sentences" in OPERATIONS[operation].readings
+    return operation_of(operation).needs_sentences

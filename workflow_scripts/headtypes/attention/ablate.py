@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headtypes.attention.blocks import LONG, Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
-from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.attention.operations import Operation, Reading, operation_of
 from headtypes.core.errors import InputError
+from headtypes.core.seeds import derive_seed
 from headtypes.models.products import product
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
@@ -23,7 +24,7 @@ _BLOCKS_KEPT = 64
 class Ablation:
     """The hook of a batch: applies one operation to each head.
 
-    operations: [layer, head] names, of `operations.OPERATIONS`.
+    operations: [layer, head] texts, as `operations.operation_of` reads them.
     sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens,
         0 for the first text (the question), from 1 for the sentences of the second (the context).
     reading:    with `uniform_over_padding` the batch must be padded to the full window. Padding then
@@ -51,7 +52,7 @@ class Ablation:
         """The head outputs of a layer, ablated."""
         groups = self.groups(number, layer)
         operations = self._operations[number]
-        kept = [heads for name, heads in operations.items() if OPERATIONS[name].change is None]
+        kept = [heads for operation, heads in operations if operation.change is None]
         if kept and layer.key.shape[2] < LONG:
             # The changed ones are overwritten: computing the kept ones alone would hardly take less time.
             outputs = layer.head_outputs()
@@ -60,10 +61,9 @@ class Ablation:
             for heads in _consecutive(kept):
                 outputs[:, heads] = layer.heads(heads).head_outputs()
         means = None if self._head_outputs is None else self._head_outputs[number]
-        for name, heads in operations.items():
-            change = OPERATIONS[name].change
-            if change is not None:
-                change(Heads(self, layer, heads.to(layer.query.device), groups, outputs, means))
+        for operation, heads in operations:
+            if operation.change is not None:
+                operation.change(Heads(self, number, layer, heads.to(layer.query.device), groups, outputs, means))
         return outputs
 
     def groups(self, number: int, layer: Layer) -> "list[SentencePairs]":
@@ -77,9 +77,10 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Heads:
-    """The heads of a layer that one operation is applied to."""
+    """The heads of a layer that one operation is applied to; number: that of the layer."""
 
     ablation: Ablation
+    number: int
     layer: Layer
     heads: Tensor
     of_batch: "list[SentencePairs]"
@@ -148,6 +149,12 @@ class GroupHeads:
         """The values of these heads."""
         return self.of_all_heads.value.index_select(1, self.heads.heads)
 
+    def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
+        """As `SentencePairs.drawn`, for these heads."""
+        all_heads = self.heads.outputs.shape[1]
+        drawn = self.pairs.drawn(self.mask, seed=seed, layer=self.heads.number, heads=all_heads)
+        return drawn[..., self.heads.heads].transpose(1, 2)
+
     def put(
         self,
         outputs: Float[Tensor, "#sample #head #row channel"],
@@ -160,7 +167,7 @@ class GroupHeads:
 
 
 class SentencePairs(Group):
-    """Samples of one length, and the pairs of their tokens that are within a sentence or between sentences.
+    """Samples of one length, and the pairs of their tokens: within a sentence, between sentences, of one kind.
 
     sentences: one array per sample of the batch; shorter than the group's length where padding counts.
     """
@@ -168,7 +175,8 @@ class SentencePairs(Group):
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
         super().__init__(group.samples, group.length)
         padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in sentences[self.samples]]
-        sentence = torch.as_tensor(np.stack(padded).astype(np.int64), device=device)
+        self._given = np.stack(padded).astype(np.int64)
+        sentence = torch.as_tensor(self._given, device=device)
         self._sentence = sentence.clamp_max(1) if reading.sentences == "segments" else sentence
         self._special_tokens = reading.special_tokens
 
@@ -187,16 +195,39 @@ class SentencePairs(Group):
             return intra
         return in_sentences & ~intra if self._special_tokens == "cut" else ~intra
 
+    def drawn(
+        self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
+    ) -> Int[Tensor, "sample token head"]:
+        """For each token and head, another token of its kind that it may look at, at random; itself if there is none.
+
+        Special tokens are one kind, those of sentences another; padding keeps to itself. Besides `seed`, number of the
+        `layer` and head, a draw depends on where the sample's sentences are, and on nothing of the batch.
+        """
+        special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
+        # All tokens but padding may look at themselves.
+        real = torch.ones_like(special) if mask is None else mask[:, 0].diagonal(dim1=1, dim2=2).expand_as(special)
+        numbers = np.zeros((*special.shape, heads), np.int64)
+        for of_sample, sentence, tokens in zip(numbers, self._given, real.cpu().numpy(), strict=True):
+            rng = np.random.default_rng(derive_seed(seed, layer, *sentence[tokens].tolist()))
+            of_sample[tokens] = rng.integers(2**62, size=(tokens.sum(), heads))
+        numbers, drawn = torch.as_tensor(numbers, device=special.device), []
+        for rows in self.blocks():
+            others = special[:, rows, None] == special[:, None]
+            others.diagonal(rows.start, 1, 2).fill_(False)
+            if mask is not None:
+                others &= mask[:, 0, rows] & real[:, rows, None]
+            rank = others.cumsum(-1)
+            count = rank[..., -1:]
+            chosen = torch.searchsorted(rank, numbers[:, rows] % count.clamp_min(1) + 1)
+            drawn.append(chosen.where(count > 0, itself[rows, None]))
+        return torch.cat(drawn, 1)
+
 
 def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
-    unknown = sorted(set(operations.flat) - set(OPERATIONS))
-    if unknown:
-        raise InputError(f"There is no operation {unknown[0]!r}; operations are {', '.join(OPERATIONS)}.")
-    needing = [name for name, operation in OPERATIONS.items() if operation.needs_head_outputs]
-    for name in needing:
-        if head_outputs is None and (operations == name).any():
+    for operation in map(operation_of, sorted(set(operations.flat))):
+        if head_outputs is None and operation.needs_head_outputs:
             raise InputError(
-                f"The operation {name} needs the mean head outputs; measure them on the task's samples first."
+                f"The operation {operation.name} needs the mean head outputs; measure them on the task's samples first."
             )
     if head_outputs is not None and head_outputs.shape[:2] != operations.shape:
         raise InputError(
@@ -207,9 +238,10 @@ def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
         )
 
 
-def _heads_by_operation(operations: np.ndarray) -> dict[str, Tensor]:
-    """The heads [head] of one layer, by what is done to them."""
-    return {name: torch.as_tensor(np.flatnonzero(operations == name)) for name in dict.fromkeys(operations)}
+def _heads_by_operation(operations: np.ndarray) -> list[tuple[Operation, Tensor]]:
+    """What is done in one layer, and the heads [head] that it is done to."""
+    texts = dict.fromkeys(operations)
+    return [(operation_of(text), torch.as_tensor(np.flatnonzero(operations == text))) for text in texts]
 
 
 def _consecutive(heads: list[Tensor]) -> list[slice]:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,21 +49,28 @@ class Reading:
 
 @dataclass(frozen=True)
 class Operation:
-    """Something that can be done to heads after the softmax, without renormalising.
+    """Something that can be done to heads.
 
-    name:     as in the configuration.
+    name:     as in the configuration, before its number if it takes one.
     table:    the table of Guan et al. 2020 in which conditions with this operation appear.
-    change:   changes the outputs of the heads that it is given (an `ablate.Heads`: some of one layer's); None where
-        nothing is done.
+    change:   changes the outputs of the heads that it is given (an `ablate.Heads`: some of one layer's), after which
+        comes its number, as it is written; None where nothing is done.
+    number:   what may follow its name, as a regular expression; takes: the same in words.
+    draws:    whether its number is the seed of random draws.
     readings: the fields of `Reading` that can change what it does.
     needs_head_outputs: whether it needs the mean head outputs of the model on the task (`Heads.mean_outputs`).
+    needs_sentences: whether it needs to know where sentences and special tokens are.
     """
 
     name: str
     table: Literal[2, 3]
-    change: Callable[[Any], None] | None = None
+    change: Callable[..., None] | None = None
+    number: str = ""
+    takes: str = "no number"
+    draws: bool = False
     readings: tuple[str, ...] = ()
     needs_head_outputs: bool = False
+    needs_sentences: bool = False
 
 
 def _zero(heads) -> None:
@@ -88,6 +96,19 @@ def _mean(heads) -> None:
     heads.put(heads.mean_outputs)
 
 
+def _temperature(heads, number: str) -> None:
+    """The scores are divided by a temperature before the softmax: above 1, attention is spread more evenly."""
+    for group in heads.groups():
+        group.put(replace(group.layer, scale=group.layer.scale / float(number)).head_outputs())
+
+
+def _resample(heads, number: str = "0") -> None:
+    """The output for every query is that for another one of its kind, drawn at random (`GroupHeads.drawn`)."""
+    for group in heads.groups():
+        outputs = group.layer.head_outputs()
+        group.put(outputs.gather(2, group.drawn(int(number))[..., None].expand_as(outputs)))
+
+
 def _drop_intra(heads) -> None:
     """Attention within a sentence, a token's attention to itself included, becomes zero."""
     heads.drop("intra")
@@ -99,6 +120,7 @@ def _drop_inter(heads) -> None:
 
 
 _OF_DROPS = ("sentences", "special_tokens", "renormalise")
+_ABOVE_0 = " (?=.*[1-9])[0-9]+([.][0-9]+)?"
 OPERATIONS = {
     operation.name: operation
     for operation in (
@@ -106,26 +128,56 @@ OPERATIONS = {
         Operation("zero", 2, _zero),
         Operation("uniform", 2, _uniform, readings=("uniform_over_padding",)),
         Operation("mean", 2, _mean, needs_head_outputs=True),
-        Operation("drop_intra", 3, _drop_intra, readings=_OF_DROPS),
-        Operation("drop_inter", 3, _drop_inter, readings=_OF_DROPS),
+        Operation("temperature", 2, _temperature, _ABOVE_0, "a decimal number above 0, as in temperature 2"),
+        Operation(
+            "resample",
+            2,
+            _resample,
+            "( [0-9]+)?",
+            "a whole number for another draw, as in resample 2, or none",
+            draws=True,
+            needs_sentences=True,
+        ),
+        Operation("drop_intra", 3, _drop_intra, readings=_OF_DROPS, needs_sentences=True),
+        Operation("drop_inter", 3, _drop_inter, readings=_OF_DROPS, needs_sentences=True),
     )
 }
 
 
+def operation_of(text: str) -> Operation:
+    """The operation that a text names, such as `zero` or `temperature 2`, with its number.
+
+    Raises `InputError` where there is no such operation, or its number cannot be.
+    """
+    name, _, number = text.partition(" ")
+    if name not in OPERATIONS:
+        raise InputError(f"There is no operation {text!r}.{nearest(name, OPERATIONS)} Known: {', '.join(OPERATIONS)}.")
+    operation = OPERATIONS[name]
+    if not re.fullmatch(operation.number, text.removeprefix(name)):
+        raise InputError(f"{name} takes {operation.takes}; found {text!r}.")
+    return replace(operation, change=partial(operation.change, number=number)) if number else operation
+
+
+def seeded(text: str, seed: int) -> str:
+    """The operation with a seed for its number, if it draws at random; else as it is."""
+    operation = operation_of(text)
+    return f"{operation.name} {seed}" if operation.draws else text
+
+
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
     """The fields of `Reading` that can change what these operations do, in their order."""
-    matter = {name for operation in operations for name in OPERATIONS[operation].readings}
+    matter = {name for operation in operations for name in operation_of(operation).readings}
     return tuple(field.name for field in fields(Reading) if field.name in matter)
 
 
 def need_head_outputs(operations: Iterable[str]) -> bool:
     """Whether one of these operations needs the mean head outputs."""
-    return any(OPERATIONS[operation].needs_head_outputs for operation in operations)
+    return any(operation_of(operation).needs_head_outputs for operation in operations)
 
 
 def table_of(operations: Iterable[str]) -> int:
     """The table of Guan et al. 2020, 2 or 3, where a condition with these operations stands."""
-    return max((OPERATIONS[operation].table for operation in operations), default=2)
+    return max((operation_of(operation).table for operation in operations), default=2)
 
 
 def head_of(target: str) -> tuple[int, int] | None:

@@ -7,14 +7,14 @@ import torch
 from tokenizers import processors
 
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
-from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
 from headtypes.data.encoding import encode_samples, prepare_windows
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair, build_pairs, label_numbers, labels_of
-from tests.support.dense import dense_output
+from tests.support.dense import WRITTEN, dense_output
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, questions, recorded, types_like, without_heads
 from tests.support.tiny import truncating_tokenizer
@@ -154,9 +154,8 @@ def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_p
     model, tokenizer = classifier(make)
     record = recorded(model, tokenizer, tmp_path)
     windows = build_pairs(PAIRS, tokenizer, max_length=60)
-    names = list(OPERATIONS)
     shape = record.layers, record.heads
-    operations = np.random.default_rng(1).choice(np.array(names, dtype=object), shape)
+    operations = np.random.default_rng(1).choice(np.array(WRITTEN, dtype=object), shape)
     head_outputs = np.random.default_rng(2).normal(size=(*shape, 7 if make is tiny_bert else 6)).astype(np.float32)
     logits = []
 

@@ -13,7 +13,7 @@ from headtypes.analyses.ablation.curves import evaluate_curves
 from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.analyses.ablation.importance import measure_importance
-from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data import answering
 from headtypes.data.encoding import encode_samples, prepare_windows
@@ -22,7 +22,7 @@ from headtypes.data.kinds.text.documents import Document, segments_of
 from headtypes.data.tokens import separates_texts
 from headtypes.models.loading import MissingHeadError
 from headtypes.models.model_config import language_head
-from tests.support.dense import dense_output
+from tests.support.dense import CHANGES, dense_output
 from tests.support.models import FAMILIES, tiny_family, tiny_language_model
 from tests.support.records import recorded, types_like
 
@@ -131,7 +131,7 @@ def losses_of_operations(made, operations, reading=None, head_outputs=None):
     return sums[[0, 2, 3]]
 
 
-@pytest.mark.parametrize("operation", [name for name in OPERATIONS if name != "keep"])
+@pytest.mark.parametrize("operation", CHANGES)
 def test_every_operation_equals_the_dense_computation(made, operation):
     _, _, record, _ = made
     samples = [segment for document in DOCUMENTS for segment in segments_of(document)]

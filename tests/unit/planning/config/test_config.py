@@ -90,9 +90,20 @@ MISTAKES = [
     # One of a few values.
     ("clustering/methods/0", "kmean", ["clustering.methods.0", 'Did you mean "kmeans"?', "'spectral'"]),
     ("clustering/distance_bins", 10, ["clustering.distance_bins: 10 is not allowed here", "1, 2, 4, 8, 16, 32 or 64"]),
-    ("conditions/zero-dense/dense", "zeros", ["conditions.zero-dense.dense", 'Did you mean "zero"?', "'drop_inter'"]),
-    ("conditions/zero-dense/dense", False, ["conditions.zero-dense.dense: False is not allowed", "'keep'"]),
-    ("conditions/mixed/2-3", "average", ["conditions.mixed.2-3: 'average' is not allowed", "'mean'"]),
+    ("conditions/zero-dense/dense", "zeros", ["conditions.zero-dense.dense", 'Did you mean "zero"?', ", drop_inter"]),
+    (
+        "conditions/zero-dense/dense",
+        False,
+        ["conditions.zero-dense.dense: there is no operation 'False'", "Known: keep, "],
+    ),
+    ("conditions/mixed/2-3", "average", ["conditions.mixed.2-3: there is no operation 'average'", ", mean, "]),
+    *(
+        ("conditions/mixed/2-3", f"temperature{number}", ["conditions.mixed.2-3: temperature takes a decimal number"])
+        for number in ("", " 0", " 0.0", " -1", " 1e3", " nan", " 2 3", " two")
+    ),
+    ("conditions/mixed/2-3", {"temperature": 2}, ["mixed.2-3: there is no operation", 'Did you mean "temperature"?']),
+    ("conditions/mixed/2-3", "resample 1.5", ["mixed.2-3: resample takes a whole number for another draw", "or none"]),
+    ("conditions/mixed/2-3", "zero 2", ["conditions.mixed.2-3: zero takes no number; found 'zero 2'"]),
     ("readings/segments/sentences", "segment", ["readings.segments.sentences", 'Did you mean "segments"?']),
     ("models/base/published/guan", "squad", ["models.base.published.guan", 'Did you mean "guan2020"?']),
     ("compute/precision", "half", ["compute.precision", "'float32', 'bfloat16' or 'float16'"]),

@@ -4,6 +4,7 @@ from typing import Any
 
 from headtypes.analyses.ablation.curve_sets import most_sets
 from headtypes.analyses.stage import Plan, given, samples_of, share_of, stage
+from headtypes.attention.operations import seeded
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.registry import KINDS
 
@@ -28,7 +29,7 @@ def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
 def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
     """What is done to which heads, under which reading of the paper, and the arithmetic."""
     task = plan.partitions[model, partition].task
-    return {**_evaluation(plan, condition, task), "condition": condition}
+    return {**_evaluation(plan, model, condition, task), "condition": condition}
 
 
 @stage("forward", reads="questions", of="evaluate_condition")
@@ -51,7 +52,7 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     seed = derive_seed(plan.config.seed, "evaluate_controls", model, partition, condition)
     drawn = {"draws": controls.draws, "questions": controls.questions, "seed": seed}
-    return {**_evaluation(plan, condition, task), "condition": condition, **drawn}
+    return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 
 
 @stage()
@@ -81,11 +82,16 @@ def plot_curves(plan: Plan, model: str, partition: str) -> dict:
     return {}
 
 
-def _evaluation(plan: Plan, name: str, task: str) -> dict:
+def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
     condition, reading = plan.reading(name, task)
+    # The same in every condition and partition of the model, so that a head draws alike whatever is done to others.
+    operations = {
+        target: seeded(operation, derive_seed(plan.config.seed, "resample", model, operation))
+        for target, operation in plan.operations(condition).items()
+    }
     # The padding of a full window counts under one reading alone.
     padded = {"max_seq_length": plan.config.windows.max_seq_length} if reading.get("uniform_over_padding") else {}
-    return {"operations": plan.operations(condition), "reading": reading, **padded, **_task(plan, task)}
+    return {"operations": operations, "reading": reading, **padded, **_task(plan, task)}
 
 
 def _task(plan: Plan, task: str) -> dict:

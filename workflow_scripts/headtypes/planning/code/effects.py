@@ -29,7 +29,14 @@ _QUIET_CALLS = {
     *("dataclasses.field", "functools.partial", "itertools.chain", "itertools.product", "operator.attrgetter"),
     *("operator.itemgetter", "pathlib.Path", "re.compile", "threading.Lock", "types.MappingProxyType"),
     *("typing.NewType", "typing.TypeVar", "typing.get_args", "pydantic.Field", "pydantic.StringConstraints"),
-    *("pydantic.AfterValidator", "numpy.arange", "numpy.array", "numpy.float32", "numpy.zeros"),
+    *(
+        "pydantic.AfterValidator",
+        "pydantic.BeforeValidator",
+        "numpy.arange",
+        "numpy.array",
+        "numpy.float32",
+        "numpy.zeros",
+    ),
 }
 # Methods of strings, sequences and mappings that change none.
 _QUIET_METHODS = {

@@ -11,7 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 from headtypes.analyses.types.names import ALL, TYPE_NAME, TYPES
-from headtypes.attention.operations import OPERATIONS, head_of
+from headtypes.attention.operations import head_of, operation_of
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, nearest, one_line
 from headtypes.core.texts import check_header
@@ -256,7 +256,7 @@ def parent_of(config: Config, model: str) -> str | None:
 
 def changes_nothing(condition: Mapping[str, str]) -> bool:
     """Whether a condition keeps all heads."""
-    return all(OPERATIONS[operation].change is None for operation in condition.values())
+    return all(operation_of(operation).change is None for operation in condition.values())
 
 
 def types_of(condition: Iterable[str]) -> list[str]:

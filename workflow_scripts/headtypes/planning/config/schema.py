@@ -4,17 +4,18 @@
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, PrivateAttr, ValidationError, create_model, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model, model_validator
 
 from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.words.settings import Extent, Root, Subwords
-from headtypes.attention.operations import OPERATIONS, Reading
+from headtypes.attention.operations import OPERATIONS, Reading, operation_of
 from headtypes.attention.settings import Of
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, one_line
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS, kinds_with
 from headtypes.papers.registry import PAPERS
@@ -30,7 +31,23 @@ from headtypes.planning.config.sources import (
     Text,
 )
 
-Operation = Literal[*OPERATIONS]
+
+def _operation(text: Any) -> Any:
+    try:
+        operation_of(str(text))
+    except InputError as error:
+        message = one_line(error)
+        raise ValueError(message[0].lower() + message[1:]) from None
+    return text
+
+
+_NUMBERED = "|".join(name + operation.number for name, operation in OPERATIONS.items() if operation.number)
+# Editors suggest those that need no number.
+_WRITTEN = [
+    {"enum": [name for name, operation in OPERATIONS.items() if re.fullmatch(operation.number, "")]},
+    {"pattern": f"^({_NUMBERED})$"},
+]
+Operation = Annotated[str, BeforeValidator(_operation), Field(json_schema_extra={"anyOf": _WRITTEN})]
 Method = Literal[*METHODS]
 
 
