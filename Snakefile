@@ -49,6 +49,7 @@ onstart:
     refuse_orphans()
     remember_code_of(STAGES)
     remember_planned_shards()
+    start_forks()
 
 
 onsuccess:

@@ -2,10 +2,17 @@
 
 from contextlib import ExitStack, contextmanager
 
+import psutil
+import snakemake.benchmark
 from snakemake.exceptions import LockException
 from snakemake.persistence.file import FilePersistence
 
 from headtypes.core.files import reach_disk
+from headtypes.planning import forks
+from headtypes.planning.code.digest import reached_modules
+
+# Loading the libraries once takes as long as some of the jobs that are spared it.
+FORKED_FROM = 8
 
 
 def is_run():
@@ -79,3 +86,44 @@ def refuse_orphans():
         locks.refuse_orphans()
     except InputError as error:
         raise WorkflowError(str(error)) from None
+
+
+class Forked(psutil.Process):
+    """A process whose children include the fork that runs what it was asked to (`headtypes.planning.forks`)."""
+
+    def children(self, recursive=False):
+        children = super().children(recursive)
+        used = forks.used_by(sys.executable, self.pid)
+        return children if not used or "cpu_s" in used else [*children, psutil.Process(used["process"])]
+
+
+class ForkedTimer(snakemake.benchmark.BenchmarkTimer):
+    """Snakemake's measurement of a job, which looks at the job's process and what that has started."""
+
+    def __init__(self, pid, *args):
+        super().__init__(pid, *args)
+        self.main = Forked(pid)
+
+    def cancel(self):
+        """End it, with what the system has counted: a short job can end before Snakemake looks again."""
+        super().cancel()
+        used, record = forks.used_by(sys.executable, self.pid), self.bench_record
+        if "cpu_s" in used:
+            record.cpu_time, record.max_rss = used["cpu_s"], max(record.max_rss or 0, used["rss_mb"])
+
+
+def start_forks():
+    """Run jobs in forks of a process that loads the libraries once, where there are enough of them.
+
+    Not with a GPU, which a process could have touched while it loaded them; nor where jobs have an environment of their
+    own, or run elsewhere.
+    """
+    settings = workflow.deployment_settings
+    many = sum(1 for _ in workflow.dag.needrun_jobs()) >= FORKED_FROM
+    if not (many and workflow.local_exec and workflow.is_main_process) or settings.deployment_method:
+        return
+    if sys.platform == "linux" and not GPUS and not forks.is_program(sys.executable):
+        scripts = {SCRIPTS / f"{stage.script}.py" for stage in STAGES.values()}
+        files = sorted({SCRIPTS / name for script in scripts for name in reached_modules(script)})
+        sys.executable = str(forks.start(files))
+        snakemake.benchmark.BenchmarkTimer = ForkedTimer
