@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -13,20 +12,13 @@ import pytest
 
 from headtypes.planning import forks
 from tests.support.places import ROOT
+from tests.support.waiting import until
 
 SCRIPTS = ROOT / "workflow_scripts"
 
 # Loaded by nothing else here.
 LOADED = "this"
 MEASURED = f"import os, sys; print(os.getpid(), {LOADED!r} in sys.modules)"
-
-
-def until(holds: Callable[[], object]) -> None:
-    """Wait for what happens elsewhere."""
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")

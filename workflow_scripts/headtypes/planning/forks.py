@@ -31,6 +31,7 @@ from pathlib import Path
 
 # The Hub's libraries read it when they are loaded, so that a program with other values is plain Python.
 _READ_AT_IMPORT = "HF_"
+_PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PROGRAM = """#!{python} -IS
 import json, os, signal, socket, sys
 
@@ -51,7 +52,7 @@ try:
     connection.connect({address!r})
 except OSError:
     plainly()
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+for number in {passed_on!r}:
     signal.signal(number, pass_on)
 asked = {{"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}
 asked["asking"] = [os.getpid(), os.getppid()]
@@ -87,7 +88,13 @@ def start(
     program = folder / "python"
     read = {name: value for name, value in given.items() if name.startswith(_READ_AT_IMPORT)}
     program.write_text(
-        _PROGRAM.format(python=sys.executable, prefix=_READ_AT_IMPORT, environment=read, address=str(folder / "socket"))
+        _PROGRAM.format(
+            python=sys.executable,
+            prefix=_READ_AT_IMPORT,
+            passed_on=tuple(map(int, _PASSED_ON)),
+            environment=read,
+            address=str(folder / "socket"),
+        )
     )
     program.chmod(0o755)
     (folder / "load.json").write_text(json.dumps({"files": list(map(str, files)), "modules": list(modules)}))
@@ -179,6 +186,7 @@ def _answer(connection: socket.socket, folder: Path) -> None:
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
     process = os.fork()
     if not process:
         signal.set_wakeup_fd(-1)
@@ -215,18 +223,9 @@ def _note(folder: Path, asking: list[int], **used: float) -> None:
 
 def _run(files: list[int], arguments: list[str], folder: str, environment: dict[str, str]) -> int:
     """Do what Python does with these arguments, and return the exit status."""
-    for number, file in enumerate(files):
-        os.dup2(file, number)
-        os.close(file)
-    sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
-    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    _limit_threads(int(environment.get("OMP_NUM_THREADS", os.cpu_count())))
     status = 0
     try:
-        sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+        _take_over(files, folder, environment)
         if arguments[0] == "-m":
             sys.argv[:] = arguments[1:]
             sys.path.insert(0, folder)
@@ -253,6 +252,21 @@ def _run(files: list[int], arguments: list[str], folder: str, environment: dict[
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     return status
+
+
+def _take_over(files: list[int], folder: str, environment: dict[str, str]) -> None:
+    """Give a fork what belongs to the program; a signal waits until then."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    _limit_threads(int(environment.get("OMP_NUM_THREADS", os.cpu_count())))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
 
 
 def _limit_threads(threads: int) -> None:
