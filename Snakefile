@@ -37,6 +37,7 @@ include: "rules/language.smk"  # its tables, and its figure of what heads find
 include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model
+include: "rules/planning.smk"  # what Snakemake need not ask of each job again
 
 
 # Reports and archives show the scripts of rules that have a name without parameters.

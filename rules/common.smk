@@ -5,7 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
-from snakemake.resources import Resources
+from snakemake.resources import Resource, Resources
 
 # The root of this workflow, even if another one uses it as a module.
 ROOT = Path(workflow.current_basedir).parent
@@ -120,6 +120,7 @@ def gpu_model(wildcards, input, rulename):
     return GPU_MODEL if gpus(wildcards, input, rulename) else None
 
 
+@cache
 def stage_of(rulename):
     """The stage of a rule, which another workflow may have given another name."""
     return workflow.get_rule(rulename).params.stage

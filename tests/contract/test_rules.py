@@ -15,7 +15,7 @@ from tests.contract.tables import expected, leaf_rows, observed, with_leaf
 from tests.support.configs import edited
 from tests.support.job_specs import all_specs, jobs_with_results
 from tests.support.places import ROOT
-from tests.support.planning import planned_jobs
+from tests.support.planning import planned_jobs, questions
 from tests.support.rules import RUN_A_MODEL
 from tests.support.warm import python
 from tests.support.workplace import Workplace
@@ -59,6 +59,20 @@ def test_the_command_schedules_what_the_contract_says(place, finished):
     assert jobs <= Counter(printed)
     targets = {"all", "types", "ablation", "guan2020", "clark2019", "language", "total"}
     assert printed.keys() - jobs.keys() == targets & printed.keys()
+
+
+def test_what_snakemake_need_not_ask_again_changes_nothing_that_is_planned(place, finished):
+    without = place.text("Snakefile").replace('include: "rules/planning.smk"', "")
+    assert without != place.text("Snakefile")
+    with place.edited({"Snakefile": without}):
+        assert planned_jobs(place.folder) == finished
+
+
+def test_of_no_job_is_asked_what_is_known_of_its_rule(place, finished):
+    """Snakemake looks up a function's arguments, and where a script lies, several times for each job."""
+    asked = questions(place.folder)
+    assert asked["signature"] < len({job.rule for job in finished}) < len(finished)
+    assert asked["parse_uri"] <= 2 * len(SCRIPTS)
 
 
 def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):

@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -99,6 +100,11 @@ def planned_jobs(folder: Path) -> list[Job]:
 def rules_of(folder: Path) -> list[Rule]:
     """The rules of the workflow in a folder."""
     return [Rule(*map(_tuples, fields)) for fields in _forked(_rules, folder)]
+
+
+def questions(folder: Path) -> Counter[str]:
+    """How often Snakemake looks up, once it has read the rules, what a function takes and where a script lies."""
+    return Counter(_forked(_questions, folder))
 
 
 def jobs_of_another_python(folder: Path, hash_seed: int) -> list[Job]:
@@ -253,6 +259,25 @@ def _reason(workflow: Any, job: Any) -> str:
         return "input" if changed[0] in ("contents", "keyed") else changed[0]
     reason = workflow.dag.reason(job)
     return "input" if reason.updated_input or any(workflow.persistence.input_changed(job)) else "follow"
+
+
+def _questions() -> dict[str, int]:
+    import snakemake.sourcecache
+
+    asked = Counter()
+
+    def counted(name: str, function: Callable) -> Callable:
+        def ask(*given: Any, **named: Any) -> Any:
+            asked[name] += 1
+            return function(*given, **named)
+
+        return ask
+
+    with _workflow(forceall=True) as (_, dag):
+        for module, name in ((inspect, "signature"), (snakemake.sourcecache, "parse_uri")):
+            setattr(module, name, counted(name, getattr(module, name)))
+        dag.execute_workflow(pseudo_executor="dryrun")
+    return asked
 
 
 def _rules() -> list[tuple]:

@@ -1,5 +1,6 @@
 """What a configuration asks for: models, features, partitions and ablations that fit together."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -156,7 +157,11 @@ class Plan:
 
     def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
         """Those of one model under one partition."""
-        return [ablation for ablation in self.controlled if (ablation.model, ablation.partition) == (model, partition)]
+        return self._controlled_of.get((model, partition), [])
+
+    @cached_property
+    def _controlled_of(self) -> dict[tuple[str, str], list[AblationPlan]]:
+        return _by_partition(self.controlled)
 
     @cached_property
     def beside_random_heads(self) -> list[PartitionPlan]:
@@ -218,10 +223,8 @@ class Plan:
         """The evaluations with random heads in which something is done to the heads of one type, and to no others."""
         return [
             ablation
-            for ablation in self.controlled
-            if (ablation.model, ablation.partition) == (model, partition)
-            and len(targets := list(self.operations(ablation.condition))) == 1
-            and head_of(targets[0]) is None
+            for ablation in self.controlled_of(model, partition)
+            if len(targets := list(self.operations(ablation.condition))) == 1 and head_of(targets[0]) is None
         ]
 
     @cached_property
@@ -243,7 +246,11 @@ class Plan:
 
     def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
         """The evaluations on one model under one partition."""
-        return [ablation for ablation in self.ablations if (ablation.model, ablation.partition) == (model, partition)]
+        return self._ablations_of.get((model, partition), [])
+
+    @cached_property
+    def _ablations_of(self) -> dict[tuple[str, str], list[AblationPlan]]:
+        return _by_partition(self.ablations)
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
         """The evaluation that does nothing to a partition's heads, where there is one."""
@@ -347,6 +354,14 @@ class Plan:
         fitting = [name for name in conditions if set(types_of(conditions[name])) <= set(partition.types)]
         ablated = any(conditions[name] for name in fitting) or not any(conditions.values())
         return [name for name in self.conditions if name in fitting] if ablated else []
+
+
+def _by_partition(ablations: Iterable[AblationPlan]) -> dict[tuple[str, str], list[AblationPlan]]:
+    """Evaluations by model and partition, which are asked for once for each partition of a large study."""
+    grouped: dict[tuple[str, str], list[AblationPlan]] = defaultdict(list)
+    for ablation in ablations:
+        grouped[ablation.model, ablation.partition].append(ablation)
+    return grouped
 
 
 def _laid_over(ablation: Ablation, reading: Ablation) -> Ablation:
