@@ -1,4 +1,4 @@
-# What Snakemake asks of every job anew, although the answer is that of the rule: of a large study, a third of its plan.
+# What Snakemake asks of every job anew, although the answer is that of the rule: a third of the time of a large plan.
 
 import gc
 from inspect import isfunction, signature
