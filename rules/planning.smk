@@ -4,7 +4,6 @@ import gc
 from inspect import isfunction, signature
 
 from snakemake.common import overwrite_function_params
-from snakemake.iocontainers import AttributeGuard
 
 
 def functions_of(rule):
@@ -28,7 +27,5 @@ if workflow.is_main_process:
     overwrite_function_params(Resource.evaluate, signature(Resource("", None).evaluate).parameters)
     # Where the copy of a script lies that it looks up three times for each job.
     workflow.sourcecache._cache = cache(workflow.sourcecache._cache)
-    # Two that are always alike are in each of a job's ten lists, a tenth of the memory of a plan.
-    AttributeGuard.__new__ = cache(lambda guard, *name: object.__new__(guard))
     # Nearly all that is made for a plan stays: to look for garbage after every 700 objects takes a tenth of the time.
     gc.set_threshold(100_000)
