@@ -44,6 +44,7 @@ class Ablation:
         self.reading = reading
         self._operations = [_heads_by_operation(layer) for layer in operations]
         self._sentences = sentences
+        self._groups: list[SentencePairs] | None = None
         self._head_outputs = None if head_outputs is None else torch.as_tensor(head_outputs)
         self.scratch = Scratch()
         self.pairs_left = lru_cache(_BLOCKS_KEPT)(SentencePairs.left)
@@ -68,7 +69,7 @@ class Ablation:
 
     def groups(self, number: int, layer: Layer) -> "list[SentencePairs]":
         """The samples of the batch in groups of equal length; the same in all layers."""
-        if number == 0:
+        if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
             groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
             self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]

@@ -135,6 +135,30 @@ def run_model(
     *,
     hook: Callable[[Batch], Hook],
     finish: Callable[[Batch, Any, Any], None],
+    **how,
+) -> None:
+    """Run a model over inputs, once over each of the batches of `run_batches`.
+
+    hook:   makes the hook of a batch, which is called with each layer of its forward pass.
+    finish: called with each batch that has run, its hook, and the model's output. It must do everything that can fail
+        before it stores any result, since a batch that does not fit into memory is run again.
+    how:    and all else, as in `run_batches`.
+    """
+
+    def run_batch(batch: Batch, shown: tqdm) -> None:
+        made = hook(batch)
+        finish(batch, made, run(model, batch.inputs, made))
+        shown.update(len(batch.samples))
+
+    run_batches(model, input_ids, token_types, run_batch, **how)
+
+
+def run_batches(
+    model: PreTrainedModel,
+    input_ids: Sequence[Sequence[int]],
+    token_types: Sequence[Sequence[int]] | None,
+    run_batch: Callable[[Batch, tqdm], None],
+    *,
     batch_tokens: int,
     what: str = "",
     unit: str = "samples",
@@ -143,13 +167,11 @@ def run_model(
     part: Part = WHOLE,
     gradients: bool = False,
 ) -> None:
-    """Run a model over inputs, in the batches of `plan_batches`.
+    """Do something with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
 
     input_ids, token_types: of each input, without padding; token_types None for a model without segments.
-    hook:      makes the hook of a batch, which is called with each layer of its forward pass.
-    finish:    called with each batch that has run, its hook, and the model's output. If a batch does not fit into the
-        GPU's memory, in the forward pass or in `finish`, it is run again in halves, padded to the same length so that
-        results stay the same. `finish` must therefore do everything that can fail before it stores any result.
+    run_batch: called with each batch, and with the progress, which it updates. If a batch does not fit into the GPU's
+        memory, it is called again with halves of the batch, padded to the same length so that results stay the same.
     what, unit: name of the work and of its inputs, for the progress.
     bar:       progress that several runs share, instead of one of this run.
     length:    tokens that every input is padded to; by default the longest of its batch.
@@ -159,16 +181,10 @@ def run_model(
     """
     lengths = [length or len(ids) for ids in input_ids]
     plan = plan_batches(lengths, batch_tokens, part)
-
-    def run_batch(batch: Batch) -> None:
-        made = hook(batch)
-        finish(batch, made, run(model, batch.inputs, made))
-        shown.update(len(batch.samples))
-
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
     with shared as shown, open_attention(model), fast_products(model), torch.inference_mode(not gradients):
         for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length), start=1):
-            _halved_to_fit(run_batch, batch)
+            _halved_to_fit(run_batch, batch, shown)
             if number % _BATCHES_PER_RETURN == 0:
                 _return_memory()
 
@@ -197,11 +213,13 @@ def _return_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _halved_to_fit(run_batch: Callable[[Batch], None], batch: Batch) -> None:
+def _halved_to_fit(run_batch: Callable[[Batch, tqdm], None], batch: Batch, shown: tqdm) -> None:
+    before = shown.n
     try:
-        run_batch(batch)
+        run_batch(batch, shown)
         return
     except torch.OutOfMemoryError as error:
+        shown.update(before - shown.n)
         if len(batch.samples) == 1:
             tokens = batch.inputs["input_ids"].shape[1]
             raise InputError(
@@ -211,4 +229,4 @@ def _halved_to_fit(run_batch: Callable[[Batch], None], batch: Batch) -> None:
     # Outside the except clause, where the exception would keep the tensors of the batch that did not fit.
     torch.cuda.empty_cache()
     for half in batch.halves():
-        _halved_to_fit(run_batch, half)
+        _halved_to_fit(run_batch, half, shown)

@@ -83,14 +83,16 @@ class Layer:
 Hook = Callable[[int, Layer], Tensor]
 
 
-class _Forward:
+class Forward:
     """One forward pass: counts the layers, since a model may use one module for several (ALBERT)."""
 
     def __init__(self, hook: Hook):
+        """Begin with no layers."""
         self.hook = hook
         self.layers = 0
 
     def __call__(self, layer: Layer) -> Tensor:
+        """The head outputs of the next layer."""
         number, self.layers = self.layers, self.layers + 1
         return self.hook(number, layer)
 
@@ -131,7 +133,11 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 
     Raises `InputError` when some layer's attention does not come through the interface or is computed in another way.
     """
-    forward = _Forward(hook)
+    return run_forward(model, inputs, Forward(hook))
+
+
+def run_forward(model: PreTrainedModel, inputs: dict[str, Tensor], forward: Forward):
+    """As `run`, with a forward pass that has been made already."""
     output = model(**inputs, forward=forward)
     check_layers(model, forward.layers)
     return output

@@ -114,9 +114,9 @@ def test_as_many_heads_of_any_type_are_removed_as_there_are_of_each(asked):
 def test_every_set_is_scored_as_its_heads_are_and_equal_sets_once(asked, monkeypatch):
     read = []
 
-    def count(model, windows, operations, *rest):
-        read.append(operations)
-        return answer(model, windows, operations, *rest)
+    def count(model, windows, sets, *rest):
+        read.extend(sets)
+        return answer(model, windows, sets, *rest)
 
     answer = evaluation._read
     monkeypatch.setattr(evaluation, "_read", count)

@@ -13,6 +13,7 @@ from headtypes.analyses.ablation.evaluation import (
     evaluate_all,
     evaluate_condition,
     evaluate_part,
+    evaluator,
 )
 from headtypes.analyses.ablation.results import read_parts, write_scores
 from headtypes.attention.ablate import Ablation
@@ -126,16 +127,59 @@ def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, mon
     runs = []
     monkeypatch.setattr(evaluation, "Ablation", lambda *a, **k: runs.append(1) or Ablation(*a, **k))
     wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform", "zero")]
+    # As long as a full window under one set alone, and with layers in common with others.
+    wanted[1][1:] = "drop_intra"
+    wanted[3][2, 1] = "keep"
+    wanted += [wanted[0], wanted[1].copy()]
+    wanted[-1][2, 1] = "keep"
+    settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, max_seq_length=40)
 
     def evaluate(some):
         runs.clear()
-        return evaluate_all(questions(), windows, record, some, None, Settings(**SETTINGS), "test"), len(runs)
+        return evaluate_all(questions(), windows, record, some, None, settings, "test"), len(runs)
 
     together, batches = evaluate(wanted)
     alone = [evaluate([each]) for each in wanted]
     assert [answers for answers, _ in together] == [found[0][0] for found, _ in alone]
     assert together[0][0] != together[1][0] != together[2][0]
-    assert batches == 3 * alone[0][1], "what is wanted twice is evaluated once"
+    assert batches == sum(runs for _, runs in alone) - alone[0][1], "what is wanted twice is evaluated once"
+
+
+def test_a_loaded_model_is_asked_again(tmp_path, capsys):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
+    wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform", "zero")]
+    asked = questions(), windows, record, None, Settings(**SETTINGS), "test"
+    with evaluator(*asked, 4) as evaluate:
+        in_turn = evaluate(wanted[:1]) + evaluate(wanted[1:])
+    assert [answers for answers, _ in in_turn] == [
+        answers for answers, _ in evaluate_all(*asked[:3], wanted, *asked[3:])
+    ]
+    assert f"test: {3 * len(windows)}/{4 * len(windows)} windows" in capsys.readouterr().err
+
+
+def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_path, monkeypatch, capsys):
+    model, tokenizer = tiny_bert()
+    record = recorded(model, tokenizer, tmp_path)
+    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
+    wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform")]
+    asked = questions(), windows, record, wanted, None, Settings(**SETTINGS), "test"
+    whole, plain, read = evaluate_all(*asked), Answers.read, []
+
+    def full(self, output, sentences):
+        read.append(len(sentences))
+        if len(read) % len(wanted) == 0 and len(sentences) > 1:
+            raise torch.OutOfMemoryError("planted")
+        return plain(self, output, sentences)
+
+    capsys.readouterr()
+    monkeypatch.setattr(Answers, "read", full)
+    halved = evaluate_all(*asked)
+    assert max(read) > 1
+    assert [answers for answers, _ in halved] == [answers for answers, _ in whole]
+    total = len(wanted) * len(windows)
+    assert f"test: {total}/{total} windows" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shards", [2, 3, 50])

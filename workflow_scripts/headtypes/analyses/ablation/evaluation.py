@@ -1,7 +1,10 @@
 """A model's answers and scores while heads are ablated."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -10,8 +13,9 @@ from tqdm import tqdm
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.batches import WHOLE, Batch, Part, rows_of, run_model
+from headtypes.attention.batches import WHOLE, Batch, Part, rows_of, run_batches
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
+from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
 from headtypes.data.answering import Answers, load_for
@@ -103,7 +107,8 @@ def evaluate_part(
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
     model = _model(rows, windows, record, chosen)
-    return _read(model, windows, by_head, head_outputs, chosen, what, part=Part(*part))
+    (answers,) = _read(model, windows, [by_head], head_outputs, chosen, what, part=Part(*part))
+    return answers
 
 
 def evaluate_all(
@@ -117,19 +122,48 @@ def evaluate_all(
 ) -> list[tuple[dict[str, str], pd.DataFrame]]:
     """Evaluate a model under several sets of operations, loading it once.
 
-    wanted: [layer, head] operations each; equal ones are evaluated once.
-    what:   name of the work, for the progress over all sets.
-    returns what `evaluate_condition` returns, for each of `wanted`.
+    wanted: [layer, head] operations each.
+    All else as in `evaluator`; returns what `evaluate_condition` returns, for each of `wanted`.
     """
-    model = _model(rows, windows, record, settings)
-    distinct = {tuple(operations.flat): operations for operations in wanted}
-    results = {}
-    with progress(len(distinct) * len(windows), what, "windows") as bar:
-        for key, operations in distinct.items():
-            answers = _read(model, windows, operations, head_outputs, settings, what, bar)
-            values = _merged([answers], windows, what)
-            results[key] = KINDS[settings.kind].score_answers(rows, windows, record, values)
-    return [results[tuple(operations.flat)] for operations in wanted]
+    sets = len({tuple(operations.flat) for operations in wanted})
+    with evaluator(rows, windows, record, head_outputs, settings, what, sets) as evaluate:
+        return evaluate(wanted)
+
+
+@contextmanager
+def evaluator(
+    rows: list,
+    windows: Windows,
+    record: ModelRecord,
+    head_outputs: np.ndarray | None,
+    settings: Settings,
+    what: str,
+    sets: int,
+) -> Iterator[Callable[[Sequence[np.ndarray]], list[tuple[dict[str, str], pd.DataFrame]]]]:
+    """Load a model once, to evaluate it under sets of operations that may depend on what earlier ones gave.
+
+    what:  name of the work, for the progress over all sets.
+    sets:  how many there are at most, likewise.
+    yields a function of several [layer, head] operations, which returns what `evaluate_condition` returns, for each of
+        them; what was evaluated before is not evaluated again. The more sets it gets at once, the more layers they have
+        in common.
+    """
+    model, results = _model(rows, windows, record, settings), {}
+    with progress(sets * len(windows), what, "windows") as bar:
+
+        def evaluate(wanted: Sequence[np.ndarray]) -> list[tuple[dict[str, str], pd.DataFrame]]:
+            distinct = {tuple(operations.flat): operations for operations in wanted}
+            # In this order, neighbours have the most first layers in common.
+            keys = sorted((_full_window(distinct[key], settings), key) for key in distinct.keys() - results.keys())
+            for _, equally_long in groupby(keys, itemgetter(0)):
+                some = [key for _, key in equally_long]
+                read = _read(model, windows, [distinct[key] for key in some], head_outputs, settings, what, bar)
+                for key, answers in zip(some, read, strict=True):
+                    values = _merged([answers], windows, what)
+                    results[key] = KINDS[settings.kind].score_answers(rows, windows, record, values)
+            return [results[tuple(operations.flat)] for operations in wanted]
+
+        yield evaluate
 
 
 def _model(rows: list, windows: Windows, record: ModelRecord, settings: Settings) -> torch.nn.Module:
@@ -148,46 +182,52 @@ def _model(rows: list, windows: Windows, record: ModelRecord, settings: Settings
 def _read(
     model: torch.nn.Module,
     windows: Windows,
-    operations: np.ndarray,
+    sets: Sequence[np.ndarray],
     head_outputs: np.ndarray | None,
     settings: Settings,
     what: str,
     bar: tqdm | None = None,
     part: Part = WHOLE,
-) -> pd.DataFrame:
-    """What the task reads from a part of the windows: window, and the task's columns; one row per window."""
+) -> list[pd.DataFrame]:
+    """What the task reads from a part of the windows under several sets of operations, batch by batch.
+
+    sets:   [layer, head] operations each, of one `_full_window`; first layers that neighbours have in common are
+        computed once.
+    returns of each set, window and the task's columns; one row per window.
+    """
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
     answers = Answers(settings.kind, windows, **settings.of_answers)
-    tables = []
+    # Nothing is read from a part without windows.
+    tables = [[pd.DataFrame(columns=["window", *answers.columns])] for _ in sets]
 
-    def ablation(batch: Batch) -> Ablation:
+    def run_batch(batch: Batch, shown: tqdm) -> None:
+        of_batch = [sentences[window] for window in batch.samples]
         answers.start(batch.samples)
-        return Ablation(
-            operations, [sentences[window] for window in batch.samples], settings.chosen_reading, head_outputs
-        )
+        hooks = (Ablation(operations, of_batch, settings.chosen_reading, head_outputs) for operations in sets)
+        read = []
+        for output in run_passes(batch.inputs, hooks):
+            values = dict(zip(answers.columns, answers.read(output, of_batch), strict=True))
+            read.append(pd.DataFrame({"window": batch.samples, **values}))
+            shown.update(len(batch.samples))
+        for table, of_set in zip(tables, read, strict=True):
+            table.append(of_set)
 
-    def keep_answers(batch: Batch, _, output) -> None:
-        values = answers.read(output, [sentences[window] for window in batch.samples])
-        tables.append(pd.DataFrame({"window": batch.samples, **dict(zip(answers.columns, values, strict=True))}))
-
-    with answers.attached(model):
-        run_model(
+    with shared_layers(model, sets) as run_passes, answers.attached(model):
+        run_batches(
             model,
             ids,
             types,
-            hook=ablation,
-            finish=keep_answers,
+            run_batch,
             batch_tokens=answers.batch_tokens(settings.batch_tokens, model.config.vocab_size),
             what=what,
             unit="windows",
             bar=bar,
-            length=_full_window(operations, settings),
+            length=_full_window(sets[0], settings),
             part=part,
         )
-    # A part may have no windows.
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["window", *answers.columns])
+    return [pd.concat(table[1:] or table, ignore_index=True) for table in tables]
 
 
 def _merged(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple[np.ndarray, ...]:
@@ -198,8 +238,7 @@ def _merged(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple
     return tuple(table[name].to_numpy() for name in table.columns.drop("window"))
 
 
-def _full_window(operations: np.ndarray, settings: Settings) -> int | None:
-    """Tokens that every window is padded to, where padding counts."""
+def _full_window(operations: np.ndarray, settings: Settings) -> int:
+    """Tokens that every window is padded to, where padding counts; else 0."""
     matters = "uniform_over_padding" in reading_matters(set(operations.flat))
-    counts = settings.chosen_reading.uniform_over_padding and matters
-    return settings.max_seq_length if counts else None
+    return settings.max_seq_length if settings.chosen_reading.uniform_over_padding and matters else 0

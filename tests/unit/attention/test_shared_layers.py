@@ -1,0 +1,142 @@
+"""Layers that several passes have in common: computed once, and every pass gives what it would give alone."""
+
+from itertools import chain, pairwise
+
+import numpy as np
+import pytest
+import torch
+from transformers.models.bert.modeling_bert import BertLayer
+
+from headtypes.attention import shared_layers as module
+from headtypes.attention.ablate import Ablation
+from headtypes.attention.batches import model_inputs
+from headtypes.attention.hook import open_attention, run
+from headtypes.attention.operations import Reading
+from headtypes.attention.shared_layers import shared_layers
+from tests.support.models import FAMILIES, tiny_bert, tiny_language_model
+
+LAYERS, HEADS = 4, 4
+# Samples of the batch, two of which are padded.
+IDS = [[3, 5, 7, 9, 4, 8, 6], [3, 9, 6, 5, 4], [3, 4]]
+SENTENCES = [np.array(each) for each in ([-1, 0, 0, 1, 1, 2, -1], [-1, 0, 1, 1, -1], [0, 0])]
+
+
+def sets_of(*changes: dict[tuple[int, int], str]) -> list[np.ndarray]:
+    """[layer, head] operations, by what is done to some heads, in order."""
+    sets = []
+    for change in changes:
+        operations = np.full((LAYERS, HEADS), "keep", dtype=object)
+        for head, operation in change.items():
+            operations[head] = operation
+        sets.append(operations)
+    return sorted(sets, key=lambda operations: tuple(operations.flat))
+
+
+SETS = sets_of(
+    {},
+    {(3, 1): "zero"},
+    {(3, 1): "uniform", (3, 2): "drop_inter"},
+    {(2, 0): "drop_intra"},
+    {(2, 0): "drop_intra", (3, 1): "mean"},
+    {(0, 1): "mean"},
+    {(0, 1): "mean", (2, 3): "zero"},
+    {(0, 2): "uniform"},
+)
+
+
+def outputs_of(model, sets, together: bool, reading: Reading | None = None, length: int = 0) -> tuple[list, int]:
+    """All tensors of the model's output under each set, and how many layers were computed."""
+    inputs = model_inputs(IDS, None, 0, model.device, length)
+    size = model.config.hidden_size if hasattr(model.config, "hidden_size") else model.config.dim
+    means = np.random.default_rng(0).normal(size=(LAYERS, HEADS, size // HEADS)).astype(np.float32)
+    computed = []
+
+    def hook(operations):
+        ablation = Ablation(operations, SENTENCES, reading or Reading(), means)
+        return lambda number, layer: computed.append(number) or ablation(number, layer)
+
+    hooks = map(hook, sets)
+    with open_attention(model), torch.inference_mode(), shared_layers(model, sets) as run_passes:
+        computed.clear()
+        found = list(run_passes(inputs, hooks)) if together else [run(model, inputs, each) for each in hooks]
+    return [[value for value in output.values() if isinstance(value, torch.Tensor)] for output in found], len(computed)
+
+
+def same(one: list, other: list) -> bool:
+    return all(torch.equal(*pair) for pair in zip(chain(*one), chain(*other), strict=True))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_pass_gives_the_bytes_that_it_gives_alone(family):
+    model = tiny_language_model(family, num_hidden_layers=LAYERS)
+    plain, each = outputs_of(model[0], SETS, together=False)
+    shared, computed = outputs_of(model[0], SETS, together=True)
+    assert same(shared, plain)
+    assert not any(same([one], [other]) for one, other in pairwise(plain))
+    assert each == len(SETS) * LAYERS
+    # ALBERT computes all layers by one module.
+    distinct = {tuple(operations[: layer + 1].flat) for operations in SETS for layer in range(LAYERS)}
+    assert computed == (each if family == "albert" else len(distinct))
+
+
+def test_windows_padded_in_full_give_the_bytes_that_they_give_alone():
+    model, _ = tiny_bert(LAYERS, HEADS)
+    how = {"reading": Reading(uniform_over_padding=True), "length": 11}
+    plain, _ = outputs_of(model, SETS, together=False, **how)
+    assert same(outputs_of(model, SETS, together=True, **how)[0], plain)
+    assert not same(outputs_of(model, SETS, together=True)[0], plain)
+
+
+class _InPlace(BertLayer):
+    """A layer that changes its input."""
+
+    def forward(self, hidden_states, *args, **kwargs):
+        return super().forward(hidden_states.mul_(1.5), *args, **kwargs)
+
+
+class _Remembering(BertLayer):
+    """A layer that hands something to the next one past its output."""
+
+    memory: torch.Tensor | float = 0.0
+
+    def forward(self, hidden_states, *args, **kwargs):
+        output = super().forward(hidden_states + _Remembering.memory, *args, **kwargs)
+        _Remembering.memory = output.mean()
+        return output
+
+
+@pytest.mark.parametrize("kind", [_InPlace, _Remembering])
+def test_layers_that_do_more_than_return_a_tensor_are_not_shared(kind, monkeypatch):
+    model, _ = tiny_bert(LAYERS, HEADS)
+    for layer in model.bert.encoder.layer:
+        layer.__class__ = kind
+    first = model.bert.embeddings.forward
+    monkeypatch.setattr(kind, "memory", 0.0, raising=False)
+    model.bert.embeddings.forward = lambda *a, **k: (setattr(kind, "memory", 0.0), first(*a, **k))[1]
+    plain, each = outputs_of(model, SETS, together=False)
+    shared, computed = outputs_of(model, SETS, together=True)
+    assert same(shared, plain)
+    assert computed == each
+
+
+def test_only_what_a_later_pass_begins_with_is_kept(monkeypatch):
+    model, _ = tiny_bert(LAYERS, HEADS)
+    kept, plain = [], module.run_forward
+
+    def counted(model, inputs, forward):
+        output = plain(model, inputs, forward)
+        kept.append(sorted(forward._states))
+        return output
+
+    monkeypatch.setattr(module, "_begins_anywhere", lambda model: True)
+    monkeypatch.setattr(module, "run_forward", counted)
+    sets = sets_of({(0, 1): "zero"}, {(2, 1): "zero"}, {(2, 2): "zero"}, {(2, 1): "zero", (3, 3): "zero"})
+    outputs_of(model, sets, together=True)
+    assert kept == [[2], [2, 3], [3], []]
+
+
+def test_the_model_is_left_as_it_was():
+    model, _ = tiny_bert(LAYERS, HEADS)
+    with shared_layers(model, SETS):
+        assert all("forward" in vars(layer) for layer in model.bert.encoder.layer)
+    assert not any("forward" in vars(layer) for layer in model.bert.encoder.layer)
