@@ -40,6 +40,7 @@ SETS = sets_of(
     {(2, 0): "drop_intra", (3, 1): "mean"},
     {(0, 1): "mean"},
     {(0, 1): "mean", (2, 3): "zero"},
+    {(0, 1): "mean", (2, 3): "resample", (3, 0): "temperature 2"},
     {(0, 2): "uniform"},
 )
 
