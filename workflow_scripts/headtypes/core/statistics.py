@@ -15,8 +15,8 @@ LEVEL = 0.95
 # The p-values below this are those of limits that an interval at that level excludes.
 ALPHA = round(1 - LEVEL, 9)
 
-# Counts that are held at once: 8 MB.
-_BLOCK = 2**20
+# Counts that are held at once: 8 MB; and units that are drawn at once.
+_BLOCK, _TOGETHER = 2**20, 2**14
 
 
 def score_intervals(
@@ -259,11 +259,13 @@ def draw_units(units: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
     The blocks' size changes nothing: every resample takes the generator's next `units` whole numbers.
     """
     rng = np.random.default_rng(seed)
-    rows = max(1, _BLOCK // units)
+    rows, together = (max(1, numbers // units) for numbers in (_BLOCK, _TOGETHER))
     for start in range(0, resamples, rows):
         counts = np.empty((min(rows, resamples - start), units))
-        for row in counts:
-            row[:] = np.bincount(rng.integers(units, size=units), minlength=units)
+        for some in np.split(counts, range(together, len(counts), together)):
+            # Each resample counts in places of its own.
+            drawn = rng.integers(units, size=some.shape) + units * np.arange(len(some))[:, None]
+            some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
         yield counts
 
 
