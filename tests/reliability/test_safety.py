@@ -20,10 +20,6 @@ from tests.support.configs import full_config
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT
 
-MODULES = sorted(
-    file for folder in ("workflow_scripts", "commands") for file in (ROOT / folder).rglob("*.py") if file.is_file()
-)
-SNAKEFILES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
 # What would run code of a file, or a line of text.
 RUN = re.compile(
     r"^(os\.(system|popen|exec\w*|spawn\w*)|eval|exec|compile|(c|cloud)?[pP]ickle\.loads?|torch\.load|joblib\.load"
@@ -62,8 +58,16 @@ NAMES = [
 NO_TYPES = [name for name in NAMES if not re.fullmatch("[A-Za-z0-9_-]+", name.strip()) or not name]
 
 
-def calls(file: Path) -> list[ast.Call]:
-    return [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+@pytest.fixture(scope="module")
+def calls() -> list[tuple[str, ast.Call]]:
+    """Every call in commands, scripts and modules, with its place."""
+    files = [file for folder in ("workflow_scripts", "commands") for file in sorted((ROOT / folder).rglob("*.py"))]
+    return [
+        (f"{file.relative_to(ROOT)}:{node.lineno}", node)
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
 
 
 def arguments(call: ast.Call) -> dict[str, str]:
@@ -74,33 +78,35 @@ def arguments(call: ast.Call) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("file", SNAKEFILES, ids=lambda file: file.name)
-def test_no_rule_has_a_line_of_shell(file):
-    assert not re.findall(r"^\s+(shell|run|wrapper|notebook|cwl|shadow)\s*:", file.read_text(), re.MULTILINE)
-    assert not re.findall(r"\b(shell\s*\(|os\.system|subprocess|eval\(|exec\()", file.read_text())
+def test_no_rule_has_a_line_of_shell():
+    lines = r"^\s+(shell|run|wrapper|notebook|cwl|shadow)\s*:|\b(shell\s*\(|os\.system|subprocess|eval\(|exec\()"
+    for file in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")):
+        assert not re.findall(lines, file.read_text(), re.MULTILINE), file
 
 
-@pytest.mark.parametrize("file", MODULES, ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_no_module_runs_text_or_opens_pickles(file):
-    for call in calls(file):
-        called = ast.unparse(call.func)
-        assert not RUN.match(called) or called == "model.eval", f"{called} in line {call.lineno}"
-        assert "shell" not in arguments(call), f"line {call.lineno}"
-        if called.startswith("subprocess."):
-            # A list of words of ours, not of a line of text.
-            assert isinstance(call.args[0], ast.Name | ast.List), f"line {call.lineno}"
-        assert arguments(call).get("allow_pickle", "False") == "False", f"line {call.lineno}"
+def test_no_module_runs_text_or_opens_pickles(calls):
+    def is_wrong(call: ast.Call) -> bool:
+        called, given = ast.unparse(call.func), arguments(call)
+        # A list of words of ours is no line of text.
+        of_text = called.startswith("subprocess.") and not isinstance(call.args[0], ast.Name | ast.List)
+        runs = of_text or "shell" in given or (RUN.match(called) and called != "model.eval")
+        return runs or given.get("allow_pickle", "False") != "False"
+
+    assert [place for place, call in calls if is_wrong(call)] == []
 
 
-@pytest.mark.parametrize("file", MODULES, ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_whatever_is_loaded_is_told_to_run_no_code_and_to_read_safetensors(file):
+def test_whatever_is_loaded_is_told_to_run_no_code_and_to_read_safetensors(calls):
     """Without trust_remote_code, Transformers asks on the terminal of a job whether the model's code may run."""
-    for call in calls(file):
-        called = ast.unparse(call.func)
-        if called.endswith((".from_pretrained", ".from_config")):
-            assert arguments(call).get("trust_remote_code") == "False", f"{called} in line {call.lineno}"
-            if called.endswith(".from_pretrained") and not called.startswith(("AutoConfig", "AutoTokenizer")):
-                assert arguments(call).get("use_safetensors") in ALLOWED, f"{called} in line {call.lineno}"
+
+    def is_wrong(call: ast.Call) -> bool:
+        called, given = ast.unparse(call.func), arguments(call)
+        has_weights = called.endswith(".from_pretrained") and not called.startswith(("AutoConfig", "AutoTokenizer"))
+        unsafe = has_weights and given.get("use_safetensors") not in ALLOWED
+        return called.endswith((".from_pretrained", ".from_config")) and (
+            unsafe or given.get("trust_remote_code") != "False"
+        )
+
+    assert [place for place, call in calls if is_wrong(call)] == []
 
 
 @pytest.fixture

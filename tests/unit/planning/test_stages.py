@@ -2,8 +2,6 @@
 
 import ast
 
-import pytest
-
 from headtypes.planning.code.digest import reached_modules
 from headtypes.planning.stages.registry import STAGES
 from tests.support.places import SCRIPTS
@@ -21,13 +19,11 @@ def inputs_of(script) -> set[str]:
     return {name.removeprefix("inputs.") for name in named if name.startswith("inputs.")}
 
 
-@pytest.mark.parametrize("name", STAGES)
-def test_a_stage_runs_a_model_if_its_script_loads_one(name):
-    reached = reached_modules(SCRIPTS / f"{STAGES[name].script}.py")
-    assert STAGES[name].runs_model == bool(LOADERS & reached)
+def test_a_stage_runs_a_model_if_its_script_loads_one():
+    loading = {name for name, stage in STAGES.items() if LOADERS & reached_modules(SCRIPTS / f"{stage.script}.py")}
+    assert {name for name, stage in STAGES.items() if stage.runs_model} == loading
 
 
-@pytest.mark.parametrize("name", STAGES)
-def test_a_stage_reads_the_texts_that_its_script_reads(name):
-    read = inputs_of(SCRIPTS / f"{STAGES[name].script}.py") & TEXTS
-    assert read == ({STAGES[name].reads} if STAGES[name].reads else set())
+def test_a_stage_reads_the_texts_that_its_script_reads():
+    read = {name: inputs_of(SCRIPTS / f"{stage.script}.py") & TEXTS for name, stage in STAGES.items()}
+    assert read == {name: {stage.reads} if stage.reads else set() for name, stage in STAGES.items()}
