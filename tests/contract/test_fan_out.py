@@ -29,6 +29,8 @@ EVALUATED = {
 }
 # Of each partition of a model with further analyses.
 COMPARED_TYPES = {"compare_types": 1, "plot_compared_types": 1}
+# Of a model that is evaluated.
+ASKED = {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED, **COMPARED_TYPES}
 # What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
 SUMMARIES = {
     "measure_intervals": 1,
@@ -45,6 +47,8 @@ SUMMARIES = {
 }
 # What a model on a further task changes.
 TABULATED = ("tabulate_stability", "tabulate_models", "plot_models", GUAN)
+# And one that is evaluated.
+ALL_TABULATED = (*TABULATED, "tabulate_ablations")
 
 CONFIG = {
     "tasks": {
@@ -92,37 +96,15 @@ ADDED = {
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED, **COMPARED_TYPES},
-            "own": of(
-                "tabulate_stability",
-                "tabulate_ablations",
-                "tabulate_models",
-                "plot_models",
-                GUAN,
-                "write_summary",
-            ),
+            "new": ASKED,
+            "own": of(*ALL_TABULATED, "write_summary"),
         },
     ),
     "a model that is evaluated on pairs": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["pairs"], "evaluate": "pairs"}},
         {
-            "new": {
-                "fetch_model": 1,
-                "write_atlas": 1,
-                **READ,
-                "sample_questions": 1,
-                **ANSWERED,
-                **EVALUATED,
-                **COMPARED_TYPES,
-            },
-            "own": of(
-                "tabulate_stability",
-                "tabulate_ablations",
-                "tabulate_models",
-                "plot_models",
-                GUAN,
-                "write_summary",
-            ),
+            "new": {"sample_questions": 1, **ASKED},
+            "own": of(*ALL_TABULATED, "write_summary"),
         },
     ),
     "a model that is made from another": (
@@ -137,14 +119,7 @@ ADDED = {
         {"tasks/news": {"source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {"fetch_task": 1, "sample_inputs": 1, **READ},
-            "own": of(
-                "tabulate_stability",
-                "tabulate_models",
-                "plot_models",
-                GUAN,
-                "write_summary",
-                "write_atlas",
-            ),
+            "own": of(*TABULATED, "write_summary", "write_atlas"),
         },
     ),
     "a treebank of the world": (
@@ -202,14 +177,7 @@ ADDED = {
                 CLARK: 1,
                 **times(2, COMPARED_TYPES),
             },
-            "own": of(
-                "tabulate_stability",
-                "tabulate_models",
-                "plot_models",
-                GUAN,
-                "write_summary",
-                "write_atlas",
-            ),
+            "own": of(*TABULATED, "write_summary", "write_atlas"),
         },
     ),
     "a model that is evaluated on a text": (
@@ -231,14 +199,7 @@ ADDED = {
                 **EVALUATED,
                 **COMPARED_TYPES,
             },
-            "own": of(
-                "tabulate_stability",
-                "tabulate_ablations",
-                "tabulate_models",
-                "plot_models",
-                GUAN,
-                "write_summary",
-            ),
+            "own": of(*ALL_TABULATED, "write_summary"),
         },
     ),
     "a model that is evaluated on multiple choice": (
@@ -247,25 +208,8 @@ ADDED = {
             "models/three": {"source": {"hub": "some/three"}, "tasks": ["exam"], "evaluate": "exam"},
         },
         {
-            "new": {
-                "fetch_task": 1,
-                "fetch_model": 1,
-                "sample_inputs": 1,
-                "sample_questions": 1,
-                "write_atlas": 1,
-                **READ,
-                **ANSWERED,
-                **EVALUATED,
-                **COMPARED_TYPES,
-            },
-            "own": of(
-                "tabulate_stability",
-                "tabulate_ablations",
-                "tabulate_models",
-                "plot_models",
-                GUAN,
-                "write_summary",
-            ),
+            "new": {"fetch_task": 1, "sample_inputs": 1, "sample_questions": 1, **ASKED},
+            "own": of(*ALL_TABULATED, "write_summary"),
         },
     ),
     "a condition": (
