@@ -17,7 +17,7 @@ RIGHT, PIN = hashlib.sha256(WEIGHTS).hexdigest(), "models/one/source/sha256"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Workplace:
-    """A working directory with one model, in which nothing has been made."""
+    """A working directory with one model, in which everything has been made."""
     folder = tmp_path_factory.mktemp("pinned")
     model = folder / "inputs/model"
     model.mkdir(parents=True)
@@ -28,10 +28,10 @@ def place(tmp_path_factory) -> Workplace:
         "models": {"one": {"source": {"folder": str(model)}, "tasks": ["squad"], "evaluate": "squad"}},
         "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}},
     }
-    return Workplace.copied(folder, config)
+    return finish(Workplace.copied(folder, config))
 
 
-def finish(place: Workplace) -> None:
+def finish(place: Workplace) -> Workplace:
     """Make everything, and the record of the model as the job that fetches it would write it."""
     model = str(place.folder / "inputs/model")
     record = place.folder / "results/sources/models/one.json"
@@ -41,10 +41,10 @@ def finish(place: Workplace) -> None:
     made = place.folder / "results/provenance/sources/models/one.json.json"
     spec = {"model": "one", "source": {"folder": model, "subfolder": ".", "pickle": False}}
     made.write_text(json.dumps({**json.loads(made.read_text()), "spec": spec}))
+    return place
 
 
 def test_a_right_sha256_that_is_added_or_taken_away_schedules_nothing(place):
-    finish(place)
     assert place.scheduled() == []
     pinned = edited(place.config, PIN, RIGHT)
     with place.configured(pinned):
@@ -56,7 +56,6 @@ def test_a_right_sha256_that_is_added_or_taken_away_schedules_nothing(place):
 
 def test_a_wrong_sha256_is_refused_before_anything_runs(place):
     """Of a model that has not been fetched, by the job that fetches it."""
-    finish(place)
     with place.configured(edited(place.config, PIN, "0" * 64)), pytest.raises(PlanningError) as caught:
         place.scheduled()
     assert "config: models.one.source.sha256: it is not that of " in str(caught.value)

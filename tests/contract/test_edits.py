@@ -21,10 +21,10 @@ from pathlib import Path
 import pytest
 
 from headtypes.core.errors import InputError
-from headtypes.planning.code.digest import code_digest, code_parts, reached_modules
+from headtypes.planning.code.digest import code_parts, reached_modules
 from headtypes.planning.stages.registry import STAGES
 from tests.contract.tables import by_reason, expected, leaf_rows, observed, reasons_of, with_leaf
-from tests.support.configs import edited, swapped
+from tests.support.configs import edited, reverse, swapped
 from tests.support.job_specs import all_specs
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.planning import planned_jobs, take_as_made
@@ -185,33 +185,22 @@ EDITS = {
 
 
 @pytest.mark.parametrize(("edits", "scripts"), EDITS.values(), ids=EDITS)
-def test_edited_code_schedules_the_rules_whose_digest_differs_and_what_follows(
-    place, finished, tmp_path, edits, scripts
-):
+def test_edited_code_schedules_the_rules_whose_digest_differs_and_what_follows(place, finished, edits, scripts):
     texts = {}
     for name, (old, new) in edits.items():
         path = f"workflow_scripts/headtypes/{name}"
         texts[path] = place.text(path).replace(old, new)
         assert texts[path] != place.text(path)
     with place.edited(texts):
-        shutil.copytree(place.folder / "workflow_scripts", tmp_path / "edited")
         after = planned_jobs(place.folder)
-    digests = {script.stem: code_digest(script) for script in (tmp_path / "edited").glob("*.py")}
-    script_of = {job.key: STAGES[job.rule].script for job in after}
-    assert {job.key: digests[script_of[job.key]] for job in after} == {
-        job.key: ast.literal_eval(job.parameter("code")) for job in after
-    }
-    differing = {name for name, digest in digests.items() if digest != code_digest(SCRIPTS / f"{name}.py")}
-    assert differing == scripts
+    before, digests = ({(STAGES[job.rule].script, job.parameter("code")) for job in jobs} for jobs in (finished, after))
+    # Of each script one.
+    assert sorted(script for script, _ in digests) == sorted(script.stem for script in SCRIPTS.glob("*.py"))
+    assert {script for script, _ in digests - before} == scripts
     assert {job.key for job in after if job.reason == "code"} == {
-        key for key in script_of if script_of[key] in differing
+        job.key for job in after if STAGES[job.rule].script in scripts
     }
     assert reasons_of(after) == expected(finished, after)
-
-
-def reverse(part):
-    """The same mappings with their keys in the other order."""
-    return {key: reverse(part[key]) for key in reversed(part)} if isinstance(part, dict) else part
 
 
 def without_defaults(config: dict) -> dict:
@@ -336,12 +325,13 @@ def test_files_of_the_users_count_by_what_they_hold_however_old_they_are(place):
     with place.edited({name: text + " \n"}):
         os.utime(large, (long_ago, long_ago))
         assert by_reason(place.scheduled())["input"] == {"fetch_task": 1}
+    made = "results/sources/tasks/squad.jsonl"
     with place.edited({name: text + " " * 2_000_000}):
-        take_as_made(place.folder)
+        take_as_made(place.folder, made)
         later = large.stat().st_mtime + 1000
         os.utime(large, (later, later))
         assert place.scheduled() == []
-    take_as_made(place.folder)
+    take_as_made(place.folder, made)
 
 
 # Two leaves that a swap leaves well-formed, and the jobs that must see it themselves.
@@ -437,10 +427,10 @@ def test_a_further_attempt_on_a_cluster_takes_the_shards_that_the_run_planned(pl
     place.write({record: json.dumps({**json.loads(place.text(record)), "shards": merged_from})})
     shards = [f"results/shards/features/base/squad/{shard}-of-{merged_from}.h5" for shard in range(merged_from)]
     with place.configured({**place.config, "jobs": {"shards": configured}}):
-        _touch(place, shards)
-        take_as_made(place.folder)
+        place.touch(shards)
+        take_as_made(place.folder, result)
         # As Snakemake has taken them for merged.
-        _touch(place, shards)
+        place.touch(shards)
         for path in (result, record):
             (place.folder / path).unlink()
         command = [python(), "-m", "snakemake", "--mode", "remote", "--force", "--dry-run", "--cores", "1"]
@@ -460,9 +450,3 @@ def test_a_job_on_a_node_does_not_take_itself_for_a_run_that_has_ended_well(tmp_
         assert run.returncode == 0, run.stderr
         assert (place.folder / "results/sources/tasks/made.jsonl").is_file()
         assert remembered.is_file() == is_run
-
-
-def _touch(place: Workplace, paths: list[str]) -> None:
-    for path in paths:
-        (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (place.folder / path).touch()

@@ -221,6 +221,11 @@ def swapped(config: dict, one: str, other: str) -> dict:
     return edited(edited(config, one, value_at(config, other)), other, value_at(config, one))
 
 
+def reverse(part: Any) -> Any:
+    """The same mappings with their keys in the other order."""
+    return {key: reverse(part[key]) for key in reversed(part)} if isinstance(part, dict) else part
+
+
 def leaves(part: Any, path: str = "") -> dict[str, Any]:
     """The path and value of everything in a configuration that is not a mapping."""
     if not isinstance(part, dict):

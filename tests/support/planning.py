@@ -16,9 +16,9 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,14 @@ from commands.internals import workflow_of
 from tests.support.places import ROOT
 
 _FORKS = multiprocessing.get_context("forkserver")
-# What Snakemake imports by the way.
+# What Snakemake and the rules import by the way.
 _FORKS.set_forkserver_preload(
     [
+        "nbformat",
         "pandas",
         "pydantic",
         "requests",
+        "scipy.stats",
         "smart_open",
         "snakemake.api",
         "snakemake.executors.dryrun",
@@ -136,9 +138,12 @@ def pretend(folder: Path) -> None:
     take_as_made(folder)
 
 
-def take_as_made(folder: Path) -> None:
-    """Let Snakemake record that all jobs of the workflow in a folder have made what is there."""
-    _forked(_touch, folder)
+def take_as_made(folder: Path, *targets: str) -> None:
+    """Let Snakemake record that the jobs of the workflow in a folder have made what is there.
+
+    targets: those that make these and what they are made from; all jobs, where there are none.
+    """
+    _forked(partial(_touch, targets), folder)
 
 
 def _tuples(value: Any) -> Any:
@@ -205,7 +210,7 @@ def _kept_digests(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _workflow(forceall: bool = False) -> Iterator[tuple[Any, Any]]:
+def _workflow(forceall: bool = False, targets: Iterable[str] = ()) -> Iterator[tuple[Any, Any]]:
     """Snakemake's own objects, with the settings that its command takes from `profiles/default`."""
     import yaml
     from snakemake.api import SnakemakeApi
@@ -216,6 +221,7 @@ def _workflow(forceall: bool = False) -> Iterator[tuple[Any, Any]]:
         rerun_triggers=RerunTrigger.parse_choices_set(profile["rerun-triggers"]),
         force_incomplete=profile["rerun-incomplete"],
         forceall=forceall,
+        targets=set(targets),
     )
     with SnakemakeApi(OutputSettings(quiet={Quietness.RULES, Quietness.PROGRESS}, dryrun=True)) as api:
         workflow = api.workflow(resource_settings=ResourceSettings(cores=2))
@@ -297,11 +303,11 @@ def _rules() -> list[tuple]:
         ]
 
 
-def _touch() -> None:
+def _touch(targets: Iterable[str]) -> None:
     from snakemake.executors.touch import Executor
 
     Executor.SLEEPING_TIME = 0.0
-    with _workflow(forceall=True) as (_, dag):
+    with _workflow(forceall=True, targets=targets) as (_, dag):
         dag.execute_workflow(pseudo_executor="touch")
 
 

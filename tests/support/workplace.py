@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +67,12 @@ class Workplace:
         """Give files of the folder other texts."""
         for name, text in texts.items():
             (self.folder / name).write_text(text, encoding="utf-8")
+
+    def touch(self, paths: Iterable[str]) -> None:
+        """Make files that are empty where they are not there."""
+        for path in paths:
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).touch()
 
     def modules(self) -> list[str]:
         """Every script and module, named from the folder."""

@@ -19,7 +19,7 @@ from headtypes.planning.stages import tasks
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.registry import STAGES
 from tests.contract.tables import leaf_paths, leaf_rows, with_leaf
-from tests.support.configs import DELETE, edited, full_config, swapped, value_at
+from tests.support.configs import DELETE, edited, full_config, reverse, swapped, value_at
 from tests.support.job_specs import all_specs
 from tests.support.places import SCRIPTS
 from tests.support.planning import NAMED_BY_LAST
@@ -100,11 +100,6 @@ def test_a_spec_is_plain_data_that_json_brings_back_as_it_was(full):
 
 
 def test_equal_configurations_give_equal_specs_whatever_the_order_of_their_keys(full):
-    def reverse(part):
-        if not isinstance(part, dict):
-            return part
-        return {key: reverse(part[key]) for key in reversed(part)}
-
     for registry in ("compute", "clustering", "windows", "ablation", "controls", "curves"):
         reordered = edited(full, registry, reverse(full[registry]))
         assert all_specs(reordered) == all_specs(full)
