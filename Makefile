@@ -27,8 +27,9 @@ demo: .venv/run.installed
 	@echo "Open results/index.html in a browser: what was found, the papers' claims and tables, and where everything is."
 	@echo "results/report.html has every table and figure, and how each was made."
 
+# One process more than cores, since what runs on Slurm is mostly waited for. The tests of a file share what they start.
 test: lint .venv-slurm/installed
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(CORES) --dist worksteal
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder
 
 lint: .venv/tests.installed
 	$(BIN)/ruff check .
