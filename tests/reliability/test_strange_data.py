@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.types.clustering import import_partition
-from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, read_json_lines
 from headtypes.data.fetching import fetch_task
+from tests.support.refusals import refusal
 
 HALF, DEEP, DIGITS = "a\ud800b", "[" * 100_000 + "]" * 100_000, "9" * 10_000
 COLUMNS = {"first": "a", "second": "b", "label": "l", "id": "i"}
@@ -156,23 +156,13 @@ CASES = {
 }
 
 
-def refusal(read) -> str:
-    with pytest.raises(InputError) as caught:
-        read()
-    message = str(caught.value)
-    assert message.splitlines() == [message]
-    assert message.endswith(".")
-    assert len(message) < 1000
-    return message
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_data_that_cannot_be_kept_are_told_with_their_place(case, tmp_path: Path):
     kind, name, content, words = CASES[case]
     file = tmp_path / name
     file.write_bytes(content.encode(errors="surrogatepass"))
     columns = {"sentence_pair": COLUMNS, "multiple_choice": OF_CHOICES}.get(kind)
-    message = refusal(lambda: fetch_task("read", kind, {"file": str(file)}, columns))
+    message = refusal(fetch_task, "read", kind, {"file": str(file)}, columns)
     assert str(file) in message
     assert words in message
 
@@ -182,7 +172,7 @@ def test_our_own_json_that_was_changed_so_is_told(content, words, tmp_path: Path
     file = tmp_path / "x.json"
     file.write_text(content)
     for read in (read_json, read_json_lines):
-        message = refusal(lambda: read(file))  # noqa: B023
+        message = refusal(read, file)
         assert str(file) in message
         assert words in message
 
@@ -191,5 +181,5 @@ def test_our_own_json_that_was_changed_so_is_told(content, words, tmp_path: Path
 def test_a_partition_with_a_number_of_many_digits_is_told_with_its_line(digits, tmp_path: Path):
     file = tmp_path / "mine.csv"
     file.write_text(f"layer,head,type\n{digits},0,near\n")
-    message = refusal(lambda: import_partition(file, np.full((8, 21), 1 / 21), (2, 4)))
+    message = refusal(import_partition, file, np.full((8, 21), 1 / 21), (2, 4))
     assert f"{file}, line 2" in message

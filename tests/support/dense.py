@@ -24,6 +24,12 @@ def head_outputs_for(model):
     return np.random.default_rng(9).normal(size=shape).astype(np.float32)
 
 
+def mixed(model, names: list[str], seed: int = 0) -> np.ndarray:
+    """An operation for each head, [layer, head], drawn from these."""
+    shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
+    return np.random.default_rng(seed).choice(np.array(names, dtype=object), shape)
+
+
 @cache
 def dropped_pairs(operation: str, sentence: tuple[int, ...], reading: Reading):
     """The pairs whose attention an operation takes away, one by one: [query, key] bool."""

@@ -14,7 +14,7 @@ from headtypes.attention.operations import Reading, reading_matters
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.windows import build_windows
 from tests.support.blocks import WAYS, cut_into_blocks
-from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for
+from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for, mixed
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import opened, tiny_bert, tiny_roberta
 from tests.support.records import questions
@@ -58,11 +58,6 @@ def ablated_logits(model, windows, chosen, operations, reading=PAPER):
         output = run(opened(model), inputs, Ablation(operations, sentences, reading, head_outputs_for(model)))
     logits = torch.stack([output.start_logits, output.end_logits], dim=1)
     return [row[:, : each.stop - each.start] for row, each in zip(logits, bounds, strict=True)]
-
-
-def mixed(model, names, seed=0):
-    shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
-    return np.random.default_rng(seed).choice(np.array(names, dtype=object), shape)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.question_answering.squad import Question
@@ -18,6 +17,7 @@ from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
 from tests.support.places import SHARED_DATA
 from tests.support.records import question_of
+from tests.support.refusals import refusal
 
 REAL = SHARED_DATA
 COLUMNS = {"first": "one", "second": "two"}
@@ -26,13 +26,6 @@ ROWS = [('He said "hi', "there"), ("a, b", "c"), ('"quoted"', "NA")]
 
 def fetch(path, columns=None, kind="sentence_pair"):
     return fetch_task("pairs", kind, {"file": str(path)}, {**COLUMNS, **(columns or {})})
-
-
-def refusal(path, columns=None, kind="sentence_pair") -> str:
-    with pytest.raises(InputError) as caught:
-        fetch(path, columns, kind)
-    assert str(caught.value).splitlines() == [str(caught.value)]
-    return str(caught.value)
 
 
 @pytest.fixture
@@ -114,14 +107,14 @@ def test_marks_of_spreadsheets_and_line_ends_are_no_data(file):
 )
 def test_pairs_that_are_not_what_they_should_be_are_refused_in_one_sentence(file, name, content, fragment):
     path = file(name, content)
-    message = refusal(path)
+    message = refusal(fetch, path)
     assert fragment in message
     assert str(path) in message
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     for kind in ("sentence_pair", "question_answering"):
-        message = refusal(tmp_path / "none.tsv", kind=kind)
+        message = refusal(fetch, tmp_path / "none.tsv", kind=kind)
         assert message == f"tasks.pairs.source.file: there is no file {tmp_path / 'none.tsv'}."
 
 
@@ -131,13 +124,13 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 )
 def test_ids_must_be_there_and_tell_rows_apart(file, ids, fragment):
     content = "one\ttwo\tnumber\n" + "".join(f"a\tb\t{id_}\n" for id_ in ids)
-    assert fragment in refusal(file("x.tsv", content), {"id": "number"})
+    assert fragment in refusal(fetch, file("x.tsv", content), {"id": "number"})
 
 
 def test_a_truth_value_is_no_id(file):
     content = '{"one": "a", "two": "b", "number": 1}\n{"one": "a", "two": "b", "number": true}\n'
     assert "row 2 has True in number; text or a whole number is needed" in refusal(
-        file("x.jsonl", content), {"id": "number"}
+        fetch, file("x.jsonl", content), {"id": "number"}
     )
 
 
@@ -151,7 +144,7 @@ def test_whole_numbers_as_ids_and_labels_stay_whole_numbers(file):
 @pytest.mark.parametrize("label", [None, float("nan"), 0.5, [1], pd.Timestamp("2020-01-01"), ""])
 def test_a_label_that_no_file_of_ours_can_hold_is_refused_with_its_row(file, label):
     table = pd.DataFrame({"one": ["a", "b"], "two": ["c", "d"], "gold": pd.Series([label, label], dtype=object)})
-    message = refusal(file("x.parquet", table), {"label": "gold"})
+    message = refusal(fetch, file("x.parquet", table), {"label": "gold"})
     assert re.search(r"x\.parquet: row 1 has .* in gold; text or a whole number is needed", message)
 
 
@@ -182,7 +175,7 @@ def test_a_squad_file_is_read_as_questions(file):
     ],
 )
 def test_a_squad_file_that_is_not_what_it_should_be_is_refused_in_one_sentence(file, content, fragment):
-    assert fragment in refusal(file("dev.json", content), kind="question_answering")
+    assert fragment in refusal(fetch, file("dev.json", content), kind="question_answering")
 
 
 QUESTIONS = [question_of(f"q{i}", f"Q{i}?", f"C{i}.", ["C"]) for i in range(50)]

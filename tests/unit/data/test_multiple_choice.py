@@ -13,6 +13,7 @@ from headtypes.data.kinds.multiple_choice import ChoiceQuestion
 from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
+from tests.support.refusals import refusal
 from tests.support.tiny import gpt2_tokenizer
 
 COLUMNS = {"question": "question", "choices": "choices", "answer": "answer"}
@@ -30,13 +31,6 @@ def fetched(folder, rows=ROWS, columns=COLUMNS):
     path = folder / "asked.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return fetch_task("t", "multiple_choice", {"file": str(path)}, columns)[0]
-
-
-def refusal(folder, rows, columns=COLUMNS) -> str:
-    with pytest.raises(InputError) as caught:
-        fetched(folder, rows, columns)
-    assert str(caught.value).splitlines() == [str(caught.value)]
-    return str(caught.value)
 
 
 def test_rows_are_read_written_drawn_and_encoded(tmp_path):
@@ -59,9 +53,13 @@ def test_columns_have_the_names_that_the_configuration_gives(tmp_path):
     rows = [{"ctx": "It ran to the", "endings": ["river", "cat"], "label": "1", "ind": number} for number in (24, 7)]
     columns = {"question": "ctx", "choices": "endings", "answer": "label", "id": "ind"}
     assert [(row.id, row.answer) for row in fetched(tmp_path, rows, columns)] == [("24", 1), ("7", 1)]
-    assert "has no column contexts. Did you mean" not in refusal(tmp_path, rows, {**columns, "question": "contexts"})
-    assert 'Did you mean "endings"? It has ctx, endings' in refusal(tmp_path, rows, {**columns, "choices": "ending"})
-    assert "tasks.t.columns.id: the column ctx of" in refusal(tmp_path, rows, {**columns, "id": "ctx"})
+    assert "has no column contexts. Did you mean" not in refusal(
+        fetched, tmp_path, rows, {**columns, "question": "contexts"}
+    )
+    assert 'Did you mean "endings"? It has ctx, endings' in refusal(
+        fetched, tmp_path, rows, {**columns, "choices": "ending"}
+    )
+    assert "tasks.t.columns.id: the column ctx of" in refusal(fetched, tmp_path, rows, {**columns, "id": "ctx"})
 
 
 def test_choices_with_names_and_data_of_the_hub_are_read(tmp_path):
@@ -102,7 +100,7 @@ def test_choices_with_names_and_data_of_the_hub_are_read(tmp_path):
 )
 def test_what_is_no_question_with_choices_is_told_with_its_row(tmp_path, change, words):
     rows = [{**ROWS[0], "id": "a"}, {**ROWS[1], "id": "b", **change}]
-    assert words in refusal(tmp_path, rows, {**COLUMNS, "id": "id"})
+    assert words in refusal(fetched, tmp_path, rows, {**COLUMNS, "id": "id"})
 
 
 def test_a_file_without_rows_or_lists_is_refused(tmp_path):

@@ -17,6 +17,7 @@ from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs
 from headtypes.data.tokens import separates_texts
 from tests.support.places import SHARED_DATA
+from tests.support.refusals import refusal
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "by", "in", "it"]
@@ -32,11 +33,8 @@ def documents(path: Path) -> list[Document]:
     return fetch_task("mine", "text", {"folder" if path.is_dir() else "file": str(path)}, None)[0]
 
 
-def refusal(path: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        documents(path)
-    message = str(caught.value)
-    assert message.splitlines() == [message]
+def refused(path: Path) -> str:
+    message = refusal(documents, path)
     assert str(path) in message
     return message
 
@@ -83,7 +81,7 @@ class TestPlainText:
         ],
     )
     def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
-        assert fragment in refusal(written(tmp_path / "book.txt", content))
+        assert fragment in refused(written(tmp_path / "book.txt", content))
 
 
 class TestJsonLines:
@@ -125,7 +123,7 @@ class TestJsonLines:
         ],
     )
     def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
-        assert fragment in refusal(written(tmp_path / "docs.jsonl", content))
+        assert fragment in refused(written(tmp_path / "docs.jsonl", content))
 
 
 class TestArticles:
@@ -159,7 +157,7 @@ class TestArticles:
         ],
     )
     def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
-        assert fragment in refusal(written(tmp_path / "dev.json", content))
+        assert fragment in refused(written(tmp_path / "dev.json", content))
 
     def test_a_data_set_without_the_columns_is_refused(self, monkeypatch):
         data = Dataset.from_list([{"title": "a", "text": "b"}])
@@ -212,17 +210,17 @@ class TestFolders:
     def test_a_folder_that_cannot_be_used_is_refused_in_one_sentence(self, tmp_path):
         folder = tmp_path / "texts"
         folder.mkdir()
-        assert "tasks.mine.source.folder: the folder" in refusal(folder)
-        assert "holds no files" in refusal(folder)
+        assert "tasks.mine.source.folder: the folder" in refused(folder)
+        assert "holds no files" in refused(folder)
         written(folder / "a.txt", "One.\n\nTwo.")
         written(folder / "notes", "x")
-        assert "must have one suffix; found .txt, none" in refusal(folder)
+        assert "must have one suffix; found .txt, none" in refused(folder)
         (folder / "notes").rename(folder / "a.md")
-        assert "must have one suffix; found .md, .txt" in refusal(folder)
+        assert "must have one suffix; found .md, .txt" in refused(folder)
         (folder / "a.txt").rename(folder / "{a}.txt")
-        assert "takes the braces in" in refusal(folder)
+        assert "takes the braces in" in refused(folder)
         (folder / "{a}.txt").unlink()
-        assert "a text must be one of .json, .jsonl, .txt; found .md" in refusal(folder)
+        assert "a text must be one of .json, .jsonl, .txt; found .md" in refused(folder)
 
     def test_a_folder_that_is_not_there_is_named(self, tmp_path):
         with pytest.raises(InputError, match=r"^tasks\.mine\.source\.folder: there is no folder "):
@@ -233,10 +231,10 @@ class TestFolders:
             written(tmp_path / f"{name}.jsonl", json_lines({"id": "x", "paragraphs": ["One.", "Two."]}))
         assert (
             f"{tmp_path}/b.jsonl, line 1: the id 'x' is also that of the document in {tmp_path}/a.jsonl, line 1."
-            in refusal(tmp_path)
+            in refused(tmp_path)
         )
         written(tmp_path / "b.jsonl", "")
-        assert f"{tmp_path}/b.jsonl has no rows" in refusal(tmp_path)
+        assert f"{tmp_path}/b.jsonl has no rows" in refused(tmp_path)
 
 
 def test_the_world_tells_documents_whose_paragraphs_belong_together(tmp_path):

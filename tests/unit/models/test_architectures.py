@@ -24,7 +24,7 @@ from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.model_config import padding_token
-from tests.support.dense import WRITTEN, dense_output, head_outputs_for
+from tests.support.dense import WRITTEN, dense_output, head_outputs_for, mixed
 from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
 from tests.support.places import ROOT
 from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
@@ -54,11 +54,6 @@ def result(output) -> torch.Tensor:
     if "start_logits" in output:
         return torch.stack([output.start_logits, output.end_logits], dim=-1)
     return output.last_hidden_state
-
-
-def mixed(model, operations, seed=0):
-    shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
-    return np.random.default_rng(seed).choice(np.array(operations, dtype=object), shape)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

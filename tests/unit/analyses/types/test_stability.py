@@ -19,18 +19,12 @@ from headtypes.analyses.types.stability import (
 )
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
-from tests.support.planted import heads
+from tests.support.planted import heads, samples_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 
 COUNTS = {"dense": 10, "diagonal": 12, "dense_vertical": 10, "vertical": 12}
 CLUSTERING = {"method": "kmeans", "k": 4, "scale": False, "restarts": 10}
-
-
-def samples_of(features, samples, noise, seed):
-    """Per-sample features [sample, head, column] float32 that vary about the heads' own."""
-    varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
-    return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
 
 
 def full_fit(by_sample, **settings):

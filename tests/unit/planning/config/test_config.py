@@ -18,6 +18,7 @@ from headtypes.planning.plan import Plan
 from tests.support.configs import DELETE, edited, full_config
 from tests.support.job_specs import all_specs
 from tests.support.places import ROOT
+from tests.support.refusals import refusal
 
 
 @pytest.fixture
@@ -31,11 +32,8 @@ def planned(raw) -> Plan:
     return Plan(read_config(raw))
 
 
-def refusal(raw) -> str:
-    with pytest.raises(InputError) as caught:
-        planned(raw)
-    message = str(caught.value)
-    assert message.splitlines() == [message]
+def refused(raw) -> str:
+    message = refusal(planned, raw)
     assert message.startswith("config: ")
     return message
 
@@ -263,13 +261,13 @@ MISTAKES = [
 def test_a_mistake_is_told_in_one_line_that_names_the_key(full, path, value, fragments):
     if path.endswith("/new"):  # The value is the name of a new entry.
         full[path.removesuffix("/new")][value] = {}
-        message = refusal(full)
+        message = refused(full)
     elif path.rpartition("/")[2] in ("5", "1"):
         registry = full["models"] if path == "models/5" else full["conditions"]["zero-dense"]
         registry[int(path[-1])] = value
-        message = refusal(full)
+        message = refused(full)
     else:
-        message = refusal(edited(full, path, value))
+        message = refused(edited(full, path, value))
     for fragment in fragments:
         assert fragment in message
 
@@ -280,30 +278,30 @@ def test_a_reading_that_means_nothing_on_a_text_is_refused_where_one_is_evaluate
     full["models"]["tuned+1.0"] |= {"tasks": ["squad", "paragraphs"], "evaluate": "squad"}
     read_config(full)
     full["models"]["tuned+1.0"]["evaluate"] = "paragraphs"
-    message = refusal(full)
+    message = refused(full)
     assert message.startswith(f"config: ablation.{field}: it means nothing on paragraphs, which models.tuned+1.0.")
     assert "make it one of the readings" in message
 
 
 @pytest.mark.parametrize("raw", [None, [], "text", {}])
 def test_what_is_no_mapping_of_sections_is_refused(raw):
-    refusal(raw)
+    refused(raw)
 
 
 def test_a_misspelt_section_is_named_rather_than_the_one_it_replaces(full):
     full["modles"] = full.pop("models")
-    assert 'unknown key "modles" at the top. Did you mean "models"?' in refusal(full)
+    assert 'unknown key "modles" at the top. Did you mean "models"?' in refused(full)
 
 
 def test_the_number_of_further_mistakes_is_told(full):
     full["seed"] = full["stability"]["models"] = full["clustering"]["restarts"] = "many"
-    assert refusal(full).endswith("(2 more wrong keys.)")
+    assert refused(full).endswith("(2 more wrong keys.)")
 
 
 @pytest.mark.parametrize("name", ["int", "str", "function-1", "[key]"[1:-1]])
 def test_the_name_of_an_entry_is_told_even_where_it_looks_like_a_type(full, name):
     full["tasks"][name] = {"source": {}}
-    assert f"tasks.{name}.source: needs exactly one of" in refusal(full)
+    assert f"tasks.{name}.source: needs exactly one of" in refused(full)
 
 
 def test_paths_expand_home_and_environment(full, tmp_path, monkeypatch):
@@ -324,7 +322,7 @@ def test_a_treebank_is_not_scored_on_what_it_learns_from(full, tmp_path, one, ot
     source = full["tasks"]["bank"]["source"]
     (tmp_path / "link.conllu").symlink_to(source[one])
     source[other] = str(tmp_path / "link.conllu")
-    message = refusal(full)
+    message = refused(full)
     assert message.startswith(f"config: tasks.bank.source.{other}: this is the file of tasks.bank.source.{one} too")
 
 
@@ -434,7 +432,7 @@ def test_no_entry_has_the_name_of_the_folder_of_results(full, registry):
     """Under a prefix, the last folder of this name is the one that results are in."""
     for name in ("results", "Results"):
         config = edited(full, f"{registry}/{name}", next(iter(full[registry].values())))
-        assert refusal(config) == f"config: {registry}.{name}: the folder of results has this name; rename the entry."
+        assert refused(config) == f"config: {registry}.{name}: the folder of results has this name; rename the entry."
 
 
 @pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions", "readings"])
@@ -442,7 +440,7 @@ def test_names_that_differ_in_case_alone_are_refused(full, registry):
     """Where a file system does not tell them apart, results of one would overwrite those of the other."""
     entry = next(iter(full[registry].values()))
     config = edited(edited(full, f"{registry}/Other", entry), f"{registry}/oTher", entry)
-    assert refusal(config) == (
+    assert refused(config) == (
         f"config: {registry}.oTher differs from Other in upper and lower case alone, which some file systems do not "
         "tell apart; rename one of the two."
     )
@@ -451,7 +449,7 @@ def test_names_that_differ_in_case_alone_are_refused(full, registry):
 def test_a_partition_has_the_name_of_no_clustering_in_any_case(full):
     entry = next(iter(full["partitions"].values()))
     name = f"{entry['task']}-kmeans-k4".upper()
-    assert refusal(edited(full, f"partitions/{name}", entry)).startswith(f"config: partitions.{name} has the name of")
+    assert refused(edited(full, f"partitions/{name}", entry)).startswith(f"config: partitions.{name} has the name of")
 
 
 def test_no_two_tasks_give_a_partition_one_name(full):
@@ -459,7 +457,7 @@ def test_no_two_tasks_give_a_partition_one_name(full):
     task = full["tasks"]["made"]
     config = edited(edited(full, "tasks/made-norms", task), "clustering/of", ["weights", "norms"])
     config = edited(config, "models/taught/tasks", ["made", "made-norms"])
-    assert refusal(config) == (
+    assert refused(config) == (
         "config: tasks.made-norms: its partition made-norms-kmeans-k3 has the name of one of made, by norms or by "
         "weights; rename one of the two tasks."
     )
@@ -469,5 +467,5 @@ def test_a_path_that_is_not_utf_8_is_told(full, monkeypatch):
     """Linux allows it, and the records of a result cannot hold it."""
     monkeypatch.setenv("HEADTYPES_DATA", os.fsdecode(b"/data/caf\xe9"))
     config = edited(full, "models/tuned+1.0/source/folder", "$HEADTYPES_DATA/model")
-    assert "models.tuned+1.0.source.folder" in refusal(config)
-    assert "a path is UTF-8 text; rename the file or folder" in refusal(config)
+    assert "models.tuned+1.0.source.folder" in refused(config)
+    assert "a path is UTF-8 text; rename the file or folder" in refused(config)

@@ -1,0 +1,20 @@
+"""What a user is told of something that cannot be used."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from headtypes.core.errors import InputError
+
+
+def refusal(act: Callable, *arguments: Any, **named: Any) -> str:
+    """The sentence by which a call is refused: one line."""
+    with pytest.raises(InputError) as caught:
+        act(*arguments, **named)
+    message = str(caught.value)
+    assert message.splitlines() == [message]
+    # What pydantic says of a configuration has no end of ours.
+    assert message.endswith(".") or "Did you mean" in message or message.startswith("config: ")
+    assert len(message) < 1000
+    return message
