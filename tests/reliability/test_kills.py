@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import sys
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
@@ -31,6 +30,13 @@ def undisturbed(tmp_path_factory) -> tuple[list[dict], list[Path]]:
     return choices, [place.folder for place in places]
 
 
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory) -> Host:
+    """Another host than this one, where file systems can be mounted."""
+    within = other_host("node7", tmp_path_factory.mktemp("elsewhere"))
+    return Host(python(*within), within)
+
+
 @cache
 def ext4_allowed(folder: Path) -> bool:
     """Whether a file can be mounted as a disk here, whose power can be cut."""
@@ -56,13 +62,13 @@ def needs(tmp_path_factory):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_after_kills_nothing_is_lost_and_nothing_stale(undisturbed, needs, tmp_path, way):
+def test_after_kills_nothing_is_lost_and_nothing_stale(undisturbed, needs, request, tmp_path, way):
     needs(way)
     choices, references = undisturbed
     folder = tmp_path / "place"
     with disk(DISKS[way], folder) if way in DISKS else nullcontext():
         place = Place(folder, choices[0], (PARTITION,), python())
-        hosts = (place.here, Host(sys.executable, other_host("node7", tmp_path))) if way in ("node", "beside") else ()
+        hosts = (place.here, request.getfixturevalue("elsewhere")) if way in ("node", "beside") else ()
         # With this seed, jobs of `node` are at work when they are killed.
         played = Round(place, way, 23, 3, hosts)
         played.play(2, choices, references)
