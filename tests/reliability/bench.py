@@ -267,8 +267,9 @@ def serve(workflow: Path, requests: Iterable[str]) -> None:
         # Triton is there for GPUs alone.
         with contextlib.suppress(ModuleNotFoundError):
             __import__(".".join(module.relative_to(ROOT / "workflow_scripts").with_suffix("").parts))
-    # Coarse, since what is tested is how figures are written, five times each.
+    # Coarse, since what is tested is how results are written, five times each.
     sys.modules["headtypes.core.style"]._SETTINGS["savefig.dpi"] = 20
+    sys.modules["headtypes.analyses.types.choice"].COUNTS = (2, 3)
     print(json.dumps({name: _described(job) for name, job in jobs.items()}), file=answers)
     for request in requests:
         how, job, folder = json.loads(request)

@@ -2,12 +2,11 @@
 
 import contextlib
 import csv
-import fcntl
 import json
 import os
 import shutil
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -139,9 +138,6 @@ class Finished:
 
     place: Workplace
     bench: Bench
-    lock: Path
-    """Held by who changes the sources, which the processes that run tests share."""
-    _changing: bool = False
 
     @cached_property
     def of_rule(self) -> dict[str, str]:
@@ -179,8 +175,7 @@ class Finished:
 
     def run(self, case: str, folder: Path, how: str = "plainly") -> Any:
         """Run the job of a case in a folder."""
-        with contextlib.nullcontext() if self._changing else held(self.lock, fcntl.LOCK_SH):
-            return self.bench.run(self.of_rule[case], folder, how)
+        return self.bench.run(self.of_rule[case], folder, how)
 
     def copied(self, folder: Path) -> Workplace:
         """A copy of the finished workflow, in which files may be changed; those of `before` are links."""
@@ -188,22 +183,18 @@ class Finished:
 
     def runs_again(self, place: Workplace) -> set[tuple[str, ...]]:
         """The outputs of each job that Snakemake would run in a place now."""
-        with held(self.lock, fcntl.LOCK_SH):
-            return {outputs_of(job) for job in place.scheduled()}
+        return {outputs_of(job) for job in place.scheduled()}
 
     @contextlib.contextmanager
     def replaced(self, source: Path, content: bytes) -> Iterator[None]:
-        """Another file in the place of a source, for a `with` block in which no other process runs a job."""
+        """Another file in the place of a source, for a `with` block."""
         kept = source.with_name(f".{source.name}.kept")
-        with held(self.lock, fcntl.LOCK_EX):
-            self._changing = True
-            shutil.move(source, kept)
-            try:
-                source.write_bytes(content)
-                yield
-            finally:
-                shutil.move(kept, source)
-                self._changing = False
+        shutil.move(source, kept)
+        try:
+            source.write_bytes(content)
+            yield
+        finally:
+            shutil.move(kept, source)
 
     def after(self, outputs: set[str]) -> set[tuple[str, ...]]:
         """The outputs of each job, by Snakemake's plan, that reads these files, or what is made of them."""
@@ -216,33 +207,14 @@ class Finished:
         return found
 
 
-@contextlib.contextmanager
-def held(lock: Path, how: int) -> Iterator[None]:
-    """A lock, for a `with` block, held alone (`LOCK_EX`) or with others (`LOCK_SH`)."""
-    with open(lock, "w") as file:
-        fcntl.flock(file, how)
-        yield
-
-
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Iterator[Finished]:
-    """The small workflow with everything made but the last figures, once for all processes that run tests."""
-    base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reliability"
-    shared.mkdir(exist_ok=True)
-    lock = shared / "lock"
-    with held(lock, fcntl.LOCK_EX):
-        if not (shared / "config.json").exists():
-            (shared / "config.json").write_text(json.dumps(small_config(shared / "inputs")))
-    config = json.loads((shared / "config.json").read_text())
-    bench = Bench(Workplace.copied(base / "planned", config).folder)
-    with held(lock, fcntl.LOCK_EX):
-        folder = shared / "finished"
-        if not (shared / "done").exists():
-            Workplace.copied(folder, config)
-            make(bench, folder)
-            (shared / "done").touch()
-    yield Finished(Workplace(folder, config), bench, lock)
+    """The small workflow with everything made but the last figures."""
+    base = tmp_path_factory.mktemp("finished")
+    place = Workplace.copied(base / "place", small_config(base / "inputs"))
+    bench = Bench(place.folder)
+    make(bench, place.folder)
+    yield Finished(place, bench)
     bench.close()
 
 
@@ -288,13 +260,6 @@ def mark_as_running(folder: Path, outputs: list[str]) -> None:
         name = urlsafe_b64encode(path.encode()).decode()
         assert len(name) < 255
         (marks / name).write_text('{"external_jobid": null}')
-
-
-def touch(folder: Path, paths: Iterable[str]) -> None:
-    """Make files that are empty where they are not there."""
-    for path in paths:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).touch()
 
 
 def outputs_of(job: Job) -> tuple[str, ...]:

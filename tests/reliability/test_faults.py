@@ -7,16 +7,17 @@ import hashlib
 import json
 import os
 import re
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from headtypes.planning.provenance import beside
+from headtypes.planning.provenance import beside, is_shard
 from headtypes.planning.stages.registry import STAGES
 from tests.reliability.bench import WHILE_WRITING, WHOLE
-from tests.reliability.conftest import IDS, Finished, mark_as_running, touch
+from tests.reliability.conftest import IDS, Finished, mark_as_running
 from tests.reliability.disks import mounts_allowed, writing_can_be_forbidden
 from tests.support.places import ROOT
 from tests.support.planning import take_as_made
@@ -217,24 +218,26 @@ def test_only_the_affected_jobs_run_again(finished: Finished, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("case", "merging"),
-    zip(("evaluate_shard", "extract_shard", "measure_divergence_shard"), MERGING, strict=True),
+    "merging", [["extract_features"], ["evaluate_condition", "measure_divergence"]], ids=lambda rules: rules[0]
 )
-def test_a_lost_shard_is_the_only_one_that_runs_again(finished: Finished, case: str, merging: str, tmp_path: Path):
-    """With the merging of all shards, and what follows from that."""
-    (lost,), merged = finished.job(case)["outputs"], finished.job(merging)["outputs"]
-    shards = finished.inputs(merging)
+def test_a_lost_shard_is_the_only_one_that_runs_again(finished: Finished, merging: list[str], tmp_path: Path):
+    """With the merging of all shards, and what follows from that; together, where neither follows from the other."""
+    cases = [f"{rule}, shared" for rule in merging]
+    merged = {tuple(finished.job(case)["outputs"]) for case in cases}
+    shards = [list(filter(is_shard, finished.inputs(case))) for case in cases]
+    lost, outputs = [paths[0] for paths in shards], set().union(*merged)
     place = finished.copied(tmp_path / "here")
-    for path in merged:
+    for path in outputs:
         (place.folder / path).unlink()
     with place.configured({**place.config, "jobs": {"shards": 2}}):
         # Twice, since Snakemake removes them when it takes them as merged.
-        touch(place.folder, shards)
-        take_as_made(place.folder)
-        touch(place.folder, shards)
-        (place.folder / lost).unlink()
-        mark_as_running(place.folder, [lost])
-        assert finished.runs_again(place) == {(lost,), tuple(merged)} | finished.after(set(merged))
+        place.touch(chain(*shards))
+        take_as_made(place.folder, *outputs)
+        place.touch(chain(*shards))
+        for path in lost:
+            (place.folder / path).unlink()
+        mark_as_running(place.folder, lost)
+        assert finished.runs_again(place) == {(path,) for path in lost} | merged | finished.after(outputs)
 
 
 def test_a_deleted_result_is_made_again_with_what_follows(finished: Finished, tmp_path: Path):
