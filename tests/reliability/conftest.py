@@ -28,10 +28,10 @@ IDS = ["../../escaped", "/tmp/escaped", "a/b", "$(touch escaped)", "; touch esca
 
 _PARTS = {"file": "dev", "training_file": "train", "test_file": "test"}
 # Four sentences with a tree, and the mentions of two entities.
-_CONLLU = "\n".merge(
+_CONLLU = "\n".join(
     f"{line}\n"
     for line in (
-        "\n".merge(
+        "\n".join(
             f"{number}\t{word}\t_\t{upos}\t{xpos}\t_\t{head}\t{label}\t_\t{misc}"
             for number, (word, upos, xpos, head, label, misc) in enumerate(sentence, start=1)
         )

@@ -269,9 +269,7 @@ def test_the_table_says_what_is_tested():
     lists = {what: re.search(f"^{what.capitalize()}: (.*)$", outputs, re.MULTILINE)[1] for what in LISTED}
     here = {name for name in globals() if name.startswith("test_")}
     for fault, (_, rules, *_, test) in faults.items():
-        named = sorted(
-            re.findall("`([a-z_]+)`", " ".merge([rules, *(lists[what] for what in LISTED if what in rules)]))
-        )
+        named = sorted(re.findall("`([a-z_]+)`", " ".join([rules, *(lists[what] for what in LISTED if what in rules)])))
         found = sorted(set(RULES) - set(named)) if rules.startswith("all") else named
         assert found == TABLE[fault], fault
         assert set(re.findall("`(test_[a-z_]+)`", test)) <= here, fault
