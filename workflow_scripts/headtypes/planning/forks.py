@@ -112,7 +112,7 @@ def start(
             # The signals of a terminal reach a fork by its program.
             start_new_session=True,
         )
-    atexit.register(_end, server)
+    atexit.register(_end, server, folder)
     return program
 
 
@@ -137,9 +137,11 @@ def _used(folder: Path, process: int) -> Path:
     return folder / f"{process}.json"
 
 
-def _end(server: subprocess.Popen) -> None:
+def _end(server: subprocess.Popen, folder: Path) -> None:
     server.stdin.close()
     server.wait()
+    # Where the server was killed, it is still there.
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def serve(folder: Path, listener: socket.socket) -> None:
