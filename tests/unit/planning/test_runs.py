@@ -24,7 +24,7 @@ def in_use() -> str | None:
 def keeping(tmp_path, in_use):
     """Makes what a run has that makes some files; the class is taken out of the rules, which need a workflow."""
     parts = ast.parse((ROOT / "rules/runs.smk").read_text(encoding="utf-8")).body
-    kept = [part for part in parts if isinstance(part, ast.ImportFrom | ast.ClassDef)]
+    kept = [part for part in parts if isinstance(part, ast.Import | ast.ImportFrom | ast.ClassDef)]
     known = {"locks": locks, "Path": Path, "in_use": in_use, "logger": logging.getLogger("snakemake")}
     known["WorkflowError"] = WorkflowError
     exec(compile(ast.Module(kept, []), "runs.smk", "exec"), known)
