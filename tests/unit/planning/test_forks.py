@@ -134,7 +134,7 @@ def test_a_fork_is_killed_where_its_program_is(sleeping):
 
 def test_what_a_fork_uses_is_told_of_its_program(program, sleeping):
     started, fork = sleeping
-    assert forks.used_by(program, started.pid) == {"process": fork}
+    until(lambda: forks.used_by(program, started.pid) == {"process": fork})
     code = "import time, os\nwhile time.process_time() < .3: pass\nx = b'.' * (50 << 20); print(os.getppid())"
     busy = subprocess.Popen([program, "-c", code], stdout=subprocess.DEVNULL)
     busy.wait()
