@@ -57,6 +57,7 @@ use rule job as evaluate_controls with:
         partition=paths.PARTITION,
         questions=of_task(paths.QUESTIONS),
         windows=of_task(paths.WINDOWS),
+        scores=paths.SCORES,
         head_outputs=head_outputs_of,
     output:
         scores=paths.CONTROLS,

@@ -2,6 +2,7 @@ from headtypes.planning.job import job
 from headtypes.analyses.ablation.controls import evaluate_controls
 from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.table_files import read_parquet
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.windows import read_windows
 from headtypes.models.records import read_model_record
@@ -12,6 +13,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
+        read_parquet(inputs.scores, "holds no scores", ["id"]),
         read_head_outputs(inputs.head_outputs),
         **spec,
     )

@@ -18,11 +18,11 @@ READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot
 # Of each model on the task that it answers.
 ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1, "plot_gradients": 1}
 GUAN, CLARK = "compare_with_paper guan2020", "compare_with_paper clark2019"
-# Of each partition that conditions are evaluated on: three of them, of which one has controls.
+# Of each partition that conditions are evaluated on: three of them, of which two have controls.
 EVALUATED = {
     "evaluate_condition": 3,
     "measure_intervals": 1,
-    "evaluate_controls": 1,
+    "evaluate_controls": 2,
     "plot_controls": 1,
     "evaluate_curves": 1,
     "plot_curves": 1,
@@ -227,14 +227,6 @@ ADDED = {
             "follow": {"plot_compared_types": 1, "write_summary": 1},
         },
     ),
-    "a condition without a control": (
-        {"conditions/drop-diagonal": {"diagonal": "drop_inter"}},
-        {
-            "new": {"evaluate_condition": 1},
-            "own": of("measure_intervals", "tabulate_ablations", GUAN, "write_atlas"),
-            "follow": {"write_summary": 1},
-        },
-    ),
     "a condition of one head's mean": (
         {"conditions/mean-head": {"1-2": "mean"}},
         {
@@ -348,7 +340,7 @@ CHANGED = {
                         "embed_heads": 1,
                     },
                 ),
-                "evaluate_controls": 1,
+                "evaluate_controls": 2,
                 "evaluate_curves": 1,
                 "measure_gradients": 1,
                 **of("measure_intervals", "plot_controls", "tabulate_ablations", GUAN),
@@ -382,7 +374,7 @@ CHANGED = {
     "the draws of the controls": (
         {"controls": {"draws": 11}},
         {
-            "own": {"evaluate_controls": 1},
+            "own": {"evaluate_controls": 2},
             "follow": {
                 **of("plot_controls", "tabulate_ablations", GUAN),
                 **COMPARED_TYPES,

@@ -200,8 +200,15 @@ def test_on_a_text_a_condition_is_evaluated_under_the_readings_that_mean_somethi
     assert evaluate_condition(plan, "bert", "news-kmeans-k4", "drop")["kind"] == "text"
 
 
-def test_the_conditions_of_table_2_have_controls(read):
-    assert [ablation.name for ablation in Plan(read_config(read)).controlled] == ["zero-dense", "even"]
+def test_the_conditions_that_change_some_head_have_controls(read):
+    assert [ablation.name for ablation in Plan(read_config(read)).controlled] == ["zero-dense", "drop", "even"]
+    some = edited(read, "controls", {"conditions": ["even", "drop", "baseline"]})
+    assert [ablation.name for ablation in Plan(read_config(some)).controlled] == ["drop", "even"]
+    with pytest.raises(InputError, match=r'controls\.conditions: there is no "evn"\. Did you mean "even"\?'):
+        Plan(read_config(edited(read, "controls", {"conditions": ["evn"]})))
+    # One that was taken away is no mistake: the demo's list stands below other experiments.
+    gone = read_config(edited(read, "controls", {"conditions": ["gone"]}), {"conditions": {"gone": "conditions.gone"}})
+    assert Plan(gone).controlled == []
     assert Plan(read_config(edited(read, "controls", {"draws": 0}))).controlled == []
     kept = edited(read, "select", {"conditions": ["zero-dense", "same"]})
     assert [ablation.name for ablation in Plan(read_config(kept)).controlled] == ["zero-dense"]

@@ -14,6 +14,8 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 # The p-values below this are those of limits that an interval at that level excludes.
 ALPHA = round(1 - LEVEL, 9)
+# Means that differ by less are equal: sums of the same numbers in another order do.
+EQUAL = 1e-9
 
 # Counts that are held at once: 8 MB; and units that are drawn at once.
 _BLOCK, _TOGETHER = 2**20, 2**14
@@ -128,6 +130,42 @@ def mean_intervals(
         undefined = np.full(np.shape(values)[:-1], np.nan)
         return undefined, undefined.copy()
     return bounds(*drawn, level)
+
+
+def crossed_intervals(
+    values: np.ndarray,
+    articles: np.ndarray | None = None,
+    *,
+    sizes: np.ndarray | None = None,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bootstrap intervals of means over draws and questions, low and high, each [...].
+
+    values: [..., draw, question]; all else as in `mean_intervals`.
+
+    Draws and questions (or articles) are drawn with replacement, each by itself, so that the interval says what other
+    draws on other questions might have given (Owen 2007, The pigeonhole bootstrap, whose variance is at least the true
+    one). The bounds are those of `bounds`, for the fewer of the two. NaN where there is only one of either.
+    """
+    *shape, draws, _ = values.shape
+    sums, of_units = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles, sizes)
+    if min(draws, len(of_units)) < 2:
+        return np.full(shape, np.nan), np.full(shape, np.nan)
+    # [each, draw, unit]
+    sums = sums.T.reshape(-1, draws, len(of_units))
+    means = np.empty((resamples, len(sums)))
+    with threadpool_limits(1):
+        shares = np.concatenate(list(draw_units(draws, resamples, [seed, 1]))) / draws
+        done = 0
+        for units in draw_units(len(of_units), resamples, seed):
+            rows = slice(done, done := done + len(units))
+            for each, of_each in enumerate(sums):
+                means[rows, each] = ((shares[rows] @ of_each) * units).sum(axis=1) / (units @ of_units)
+    fewer = of_units if _effective_units(of_units) < draws else np.ones(draws)
+    low, high = bounds(means, fewer, level)
+    return low.reshape(shape), high.reshape(shape)
 
 
 def ratio_intervals(
@@ -253,7 +291,7 @@ def resampled_means(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples
         )
 
 
-def draw_units(units: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+def draw_units(units: int, resamples: int, seed: int | list[int]) -> Iterator[np.ndarray]:
     """Draw as many units as there are, with replacement: how often each, float64 [resample, unit], in blocks.
 
     The blocks' size changes nothing: every resample takes the generator's next `units` whole numbers.

@@ -1,13 +1,13 @@
 """What must not be concluded from an experiment, as far as its configuration and its results tell."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from headtypes.attention.operations import table_of
+from headtypes.core.statistics import ALPHA
 from headtypes.pages.summary.page import Paper
 from headtypes.papers.claims import NO_VERDICT, OPEN, join
 from headtypes.planning.plan import Plan
-
-# With one draw fewer, no p-value can be below 5 %.
-_ENOUGH_DRAWS = 19
 
 
 def cautions(
@@ -70,12 +70,16 @@ def _of_random_heads(plan: Plan) -> str:
             "Types were left out without as many random heads beside them, so that what a type costs may be what any "
             "heads would cost."
         )
-    if draws >= _ENOUGH_DRAWS:
-        return "P-values beside random heads are not corrected for the number of conditions."
+    in_tables = Counter(
+        (it.model, it.partition, table_of(plan.operations(it.condition).values())) for it in plan.controlled
+    )
+    least = max(in_tables.values()) / (draws + 1)
+    if least <= ALPHA:
+        return "P-values beside random heads are corrected for the conditions of one table, not for models and scores."
     return (
-        f"Random heads were drawn {'once' if draws == 1 else f'{draws} times'} for each condition, so that no p-value "
-        f"beside them can be below {1 / (draws + 1):.2f}: whether a type costs more than any other heads of the same "
-        "number is not decided."
+        f"Random heads were drawn {'once' if draws == 1 else f'at most {draws} times'} for each condition, so that no "
+        f"p-value beside them, corrected for the conditions, can be below {least:.2f}: whether a type costs more than "
+        "any other heads of the same number is not decided."
     )
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import type_names
-from headtypes.attention.operations import head_of, need_head_outputs, reading_matters, table_of
+from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
@@ -146,12 +146,14 @@ class Plan:
 
     @cached_property
     def controlled(self) -> list[AblationPlan]:
-        """The evaluations that have random heads as a control: those of Table 2."""
+        """The evaluations that have random heads as a control."""
+        controls = self.config.controls
         return [
             ablation
             for ablation in self.tabulated
-            if self.config.controls.draws
-            and self._is_of_table_2(ablation.condition)
+            if controls.draws
+            and (controls.conditions is None or ablation.condition in controls.conditions)
+            and self.operations(ablation.condition)
             and self.baseline(ablation.model, ablation.partition)
         ]
 
@@ -344,10 +346,6 @@ class Plan:
     def _readings(self, condition: str, task: str) -> list[str]:
         own = self.reading(condition, task)
         return [name for name in self.readings if self.reading(f"{condition}{UNDER}{name}", task) != own]
-
-    def _is_of_table_2(self, condition: str) -> bool:
-        operations = self.operations(condition).values()
-        return bool(operations) and table_of(operations) == 2
 
     def _applicable(self, partition: PartitionPlan) -> list[str]:
         conditions = self.config.conditions

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.ablation.control_drops import control_drops, read_control_drops
-from headtypes.core.statistics import mean_intervals
+from headtypes.analyses.ablation.control_drops import control_drops, of_family, read_control_drops
+from headtypes.core.statistics import crossed_intervals
 
 ASKED = ["q7", "q2", "q9"]
 METRICS = ("exact_match", "f1")
@@ -21,12 +21,15 @@ def everywhere(of_asked: list[float], elsewhere: float) -> pd.DataFrame:
     return scores(list(figures.values()), list(figures))
 
 
-def drawn(*draws: tuple[list[float], float]) -> pd.DataFrame:
+def of(family: str, draws: list[pd.DataFrame], planned: int | None = None) -> pd.DataFrame:
+    """The draws of a family; planned: the largest number of them, without which these are all."""
+    numbered = [each.assign(draw=draw, family=family) for draw, each in enumerate(draws)]
+    return pd.concat(numbered, ignore_index=True).assign(planned=planned or len(draws))
+
+
+def drawn(*draws: tuple[list[float], float], family: str = "layer", planned: int | None = None) -> pd.DataFrame:
     """Exact match of the asked questions and overlap, of each draw."""
-    return pd.concat(
-        [scores(each, ASKED, overlap=overlap).assign(draw=draw) for draw, (each, overlap) in enumerate(draws)],
-        ignore_index=True,
-    )
+    return of(family, [scores(each, ASKED, overlap=overlap) for each, overlap in draws], planned)
 
 
 def test_drops_are_those_on_the_questions_that_were_asked():
@@ -35,6 +38,7 @@ def test_drops_are_those_on_the_questions_that_were_asked():
     found = control_drops(controls, everywhere([30, 60, 0], 100.0), everywhere([90, 90, 90], 0.0), seed=0)
     assert {name: value for name, value in found.items() if "_excess_" not in name or name.endswith(METRICS)} == {
         "control_draws": 3,
+        "control_draws_planned": 3,
         "control_questions": 3,
         "control_overlap": 0.25,
         "control_drop_exact_match": pytest.approx((10 + 70 + 0) / 3),
@@ -44,6 +48,7 @@ def test_drops_are_those_on_the_questions_that_were_asked():
         "own_excess_exact_match": pytest.approx(60 - 80 / 3),
         "own_rank_exact_match": 2,
         "own_rank_p_exact_match": 0.5,
+        "detectable_drop_exact_match": pytest.approx(np.nan, nan_ok=True),
         "control_drop_f1": pytest.approx((10 + 70 + 0) / 3),
         "control_drop_f1_low": pytest.approx(0),
         "control_drop_f1_high": pytest.approx(70),
@@ -51,20 +56,18 @@ def test_drops_are_those_on_the_questions_that_were_asked():
         "own_excess_f1": pytest.approx(60 - 80 / 3),
         "own_rank_f1": 2,
         "own_rank_p_f1": 0.5,
+        "detectable_drop_f1": pytest.approx(np.nan, nan_ok=True),
     }
 
 
 def test_pairs_have_accuracy_alone():
     baseline = pd.DataFrame({"id": ["a", "b", "c", "d"], "correct": [100.0, 100.0, 0.0, 0.0]})
     own = baseline.assign(correct=[0.0, 100.0, 100.0, 100.0])
-    controls = pd.concat(
-        [
-            pd.DataFrame({"draw": draw, "id": ["b", "a"], "correct": correct, "overlap": 1.0})
-            for draw, correct in enumerate([[100.0, 100.0], [0.0, 100.0]])
-        ]
-    )
-    found = control_drops(controls, own, baseline, seed=0)
-    assert {name: found[name] for name in found if "drop" in name} == {
+    draws = [
+        pd.DataFrame({"id": ["b", "a"], "correct": correct, "overlap": 1.0}) for correct in ([100.0, 100], [0.0, 100])
+    ]
+    found = control_drops(of("layer", draws), own, baseline, seed=0)
+    assert {name: found[name] for name in found if "_drop_" in name and "detectable" not in name} == {
         "control_drop_accuracy": 25,
         "control_drop_accuracy_low": 0,
         "control_drop_accuracy_high": 50,
@@ -90,9 +93,7 @@ def test_all_questions_equal_a_naive_loop():
     baseline, own = (scores(100 * rng.random(50), ids) for _ in range(2))
     draws = [100 * rng.random(50) for _ in range(4)]
     overlaps = rng.random(4)
-    controls = pd.concat(
-        [scores(draws[number], ids, overlap=overlaps[number]).assign(draw=number) for number in range(4)]
-    )
+    controls = of("layer", [scores(draws[number], ids, overlap=overlaps[number]) for number in range(4)])
     found = control_drops(controls, own, baseline.sample(frac=1, random_state=1), seed=0)
     before = baseline["exact_match"].tolist()
     drops = [sum(before[place] - each[place] for place in range(50)) / 50 for each in draws]
@@ -102,7 +103,9 @@ def test_all_questions_equal_a_naive_loop():
     assert found["own_drop_f1"] == pytest.approx((baseline["f1"] - own["f1"]).mean())
 
 
-def many(own_cost: float, costs: list[float], questions: int = 200, seed: int = 0) -> tuple[pd.DataFrame, ...]:
+def many(
+    own_cost: float, costs: list[float], questions: int = 200, seed: int = 0, planned: int | None = None
+) -> tuple[pd.DataFrame, ...]:
     """Controls, scores and baseline of questions of ten articles that cost this share of the answers, in percent."""
     rng = np.random.default_rng(seed)
     ids, articles = [f"q{number}" for number in range(questions)], [f"a{number % 10}" for number in range(questions)]
@@ -111,45 +114,85 @@ def many(own_cost: float, costs: list[float], questions: int = 200, seed: int = 
         right = 100.0 * (rng.permutation(questions) >= round(questions * cost / 100))
         return pd.DataFrame({"id": ids, "article": articles, "exact_match": right, "f1": right})
 
-    draws = [answered(cost).assign(draw=draw, overlap=0.5) for draw, cost in enumerate(costs)]
-    return pd.concat(draws, ignore_index=True), answered(own_cost), answered(0)
+    draws = of("layer", [answered(cost).assign(overlap=0.5) for cost in costs], planned)
+    return draws, answered(own_cost), answered(0)
 
 
 @pytest.mark.parametrize(
-    ("own_cost", "rank"),
-    # Of twenty draws that cost 10, 11, ... 29 percent: an equal draw goes before the type's own.
-    [(60, 1), (29.5, 1), (29, 2), (27.5, 3), (19.5, 11), (10, 21), (5, 21)],
+    ("own_cost", "rank", "p"),
+    # Of twenty draws that cost 10, 11, ... 29 percent: an equal draw goes before the type's own, and the first of them
+    # that costs as much decides.
+    [
+        (60, 1, 1 / 21),
+        (29.5, 1, 1 / 21),
+        (29, 2, 1 / 20),
+        (27.5, 3, 1 / 19),
+        (19.5, 11, 1 / 11),
+        (10, 21, 1),
+        (5, 21, 1),
+    ],
 )
-def test_the_rank_counts_the_draws_that_cost_at_least_as_much(own_cost, rank):
+def test_the_rank_counts_the_draws_that_cost_at_least_as_much(own_cost, rank, p):
     found = control_drops(*many(own_cost, list(range(10, 30))), seed=0)
     for metric in METRICS:
         assert found[f"own_drop_{metric}"] == pytest.approx(own_cost)
         assert found[f"own_rank_{metric}"] == rank
-        assert found[f"own_rank_p_{metric}"] == pytest.approx(rank / 21)
+        assert found[f"own_rank_p_{metric}"] == pytest.approx(p)
         assert found[f"own_excess_{metric}"] == pytest.approx(own_cost - 19.5)
+
+
+def test_the_p_is_that_of_the_draws_that_were_planned():
+    # Ten draws that cost as much end the test, here the last ten of 25.
+    found = control_drops(*many(20, [10] * 15 + [20] * 10, planned=200), seed=0)
+    assert (found["control_draws"], found["control_draws_planned"]) == (25, 200)
+    assert found["own_rank_p_f1"] == pytest.approx(10 / 25)
+    assert (found["own_rank_f1"], found["control_drop_f1_high"]) == (11, 20)
+
+
+@pytest.mark.parametrize(("draws", "expected"), [(18, np.nan), (19, 29.5), (39, 29), (59, 28.5)])
+def test_a_larger_drop_than_the_detectable_one_would_have_been_told(draws, expected):
+    costs = [10.0] * (draws - 4) + [28, 28.5, 29, 29.5]
+    found = control_drops(*many(5, costs), seed=0)
+    assert found["detectable_drop_f1"] == pytest.approx(expected, nan_ok=True)
+    if draws > 18:
+        for own_cost, told in ((expected, False), (expected + 0.5, True)):
+            assert (control_drops(*many(own_cost, costs), seed=0)["own_rank_p_f1"] <= 0.05) == told
+
+
+def test_families_have_columns_of_their_own_and_other_heads_no_p():
+    controls, own, baseline = many(30, [10] * 20)
+    others = of_family(controls).assign(family="others")
+    controls.loc[controls["draw"] > 0, "family"] = "profile"
+    found = control_drops(pd.concat([controls, others]), own, baseline, seed=0)
+    assert (found["control_draws"], found["profile_control_draws"], found["others_control_draws"]) == (1, 19, 20)
+    # One of its twenty draws is lacking, as if it had cost as much.
+    assert found["profile_own_rank_p_f1"] == pytest.approx(1 / 20)
+    assert np.isnan(found["others_own_rank_p_f1"])
+    assert found["others_own_excess_f1"] == pytest.approx(20)
+    alone = control_drops(of_family(controls), own, baseline, seed=0)
+    assert {name: found[name] for name in alone} == pytest.approx(alone, nan_ok=True)
 
 
 def test_draws_that_are_the_type_itself_are_not_told_from_it():
     controls, own, baseline = many(30, [30])
-    controls = pd.concat([own.assign(draw=draw, overlap=1.0) for draw in range(20)], ignore_index=True)
+    controls = of("layer", [own.assign(overlap=1.0)] * 20)
     # In another order: sums of the same scores may differ by rounding.
     found = control_drops(controls.sample(frac=1, random_state=0), own, baseline, seed=0)
     ends = [f"own_excess_f1{end}" for end in ("", "_low", "_high", "_low_by_article", "_high_by_article")]
-    assert [found[name] for name in ends] == [0] * 5
+    assert [found[name] for name in ends] == pytest.approx([0] * 5, abs=1e-9)
     assert (found["own_rank_f1"], found["own_rank_p_f1"]) == (21, 1)
 
 
-def test_the_interval_is_the_paired_bootstrap_of_the_difference():
+def test_the_interval_is_the_bootstrap_of_the_difference_over_draws_and_questions():
     controls, own, baseline = many(40, [10, 20, 45])
     found = control_drops(controls, own, baseline, seed=5)
-    by_id = {table: value.sort_values("id").set_index("id") for table, value in (("own", own), ("before", baseline))}
-    cost = (by_id["before"]["f1"] - by_id["own"]["f1"]).to_numpy()
-    random = (by_id["before"]["f1"] - controls.groupby("id")["f1"].mean()).to_numpy()
-    for unit, articles in (("", None), ("_by_article", by_id["own"]["article"].to_numpy())):
-        expected = (cost - random).mean(), *mean_intervals(cost - random, articles, seed=5)
+    # Each draw beside the condition, question by question: what makes a question hard for both cancels out.
+    own = own.sort_values("id").set_index("id")
+    excess = np.stack([(each.set_index("id")["f1"] - own["f1"])[own.index] for _, each in controls.groupby("draw")])
+    for unit, articles in (("", None), ("_by_article", own["article"].to_numpy())):
+        expected = excess.mean(), *map(float, crossed_intervals(excess, articles, seed=5))
         ends = [found[f"own_excess_f1{end}"] for end in ("", f"_low{unit}", f"_high{unit}")]
         assert ends == pytest.approx(list(expected))
-    # It is wider than nothing, and what makes a question hard for both cancels out.
     assert found["own_excess_f1_low"] < found["own_excess_f1"] < found["own_excess_f1_high"]
 
 
@@ -173,8 +216,8 @@ def test_a_loss_drops_where_it_rises_and_is_that_of_a_token():
     baseline = pd.DataFrame({"id": ["a", "b", "c"], "loss": [10.0, 30.0, 9.0], "tokens": [10, 20, 3]})
     own = baseline.assign(loss=[20.0, 50.0, 9.0])
     asked = baseline.iloc[:2]
-    draws = [asked.assign(loss=loss, draw=draw) for draw, loss in enumerate(([16.0, 30.0], [30.0, 70.0], [4.0, 33.0]))]
-    controls = pd.concat(draws, ignore_index=True).assign(overlap=0.5)
+    draws = [asked.assign(loss=loss, overlap=0.5) for loss in ([16.0, 30.0], [30.0, 70.0], [4.0, 33.0])]
+    controls = of("layer", draws)
     found = control_drops(controls, own, baseline, seed=0)
     assert found["own_drop_loss"] == pytest.approx(30 / 30)
     of_draws = found["control_drop_loss"], found["control_drop_loss_low"], found["control_drop_loss_high"]

@@ -1,4 +1,6 @@
-"""Controls: as many heads of each layer as the condition has, drawn from all, and scored as the condition is."""
+"""Controls: as many heads as the condition has, drawn from a family, and scored as the condition is."""
+
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -7,8 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_st
 
-from headtypes.analyses.ablation.controls import evaluate_controls, overlap, sample_heads
+from headtypes.analyses.ablation import controls
+from headtypes.analyses.ablation.control_drops import of_family
+from headtypes.analyses.ablation.controls import (
+    ALL_DRAWN,
+    UNDECIDABLE,
+    evaluate_controls,
+    overlap,
+    profile_groups,
+    sample_heads,
+    sample_others,
+)
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
+from headtypes.analyses.types.partitions import Partition
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.sentence_pair import build_pairs
@@ -20,20 +33,65 @@ OPERATIONS = numpy_st.arrays(object, st.tuples(st.integers(1, 5), st.integers(1,
 SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
 
 
-@given(OPERATIONS, st.integers(0, 99))
-def test_a_draw_has_as_many_heads_of_each_layer_under_each_operation(operations, seed):
-    before = operations.copy()
-    drawn = sample_heads(operations, np.random.default_rng(seed))
-    for layer, of_layer in zip(drawn, operations, strict=True):
-        assert sorted(layer) == sorted(of_layer)
+@given(OPERATIONS, st.integers(0, 99), st.booleans())
+def test_a_draw_has_as_many_heads_of_each_group_under_each_operation(operations, seed, of_layers):
+    before, groups = operations.copy(), np.indices(operations.shape)[0]
+    if not of_layers:
+        groups = np.random.default_rng(seed).integers(0, 3, operations.shape)
+    drawn = sample_heads(operations, groups, np.random.default_rng(seed))
+    for group in np.unique(groups):
+        assert sorted(drawn[groups == group]) == sorted(operations[groups == group])
     assert (operations == before).all()
 
 
 def test_every_head_of_a_layer_is_drawn_as_often_as_another():
     operations = np.array([["zero", "zero", "keep", "keep", "keep"], ["keep"] * 5], dtype=object)
-    rng = np.random.default_rng(0)
-    drawn = np.mean([sample_heads(operations, rng) == "zero" for _ in range(4000)], axis=0)
+    rng, layers = np.random.default_rng(0), np.indices(operations.shape)[0]
+    drawn = np.mean([sample_heads(operations, layers, rng) == "zero" for _ in range(4000)], axis=0)
     np.testing.assert_allclose(drawn, [[0.4] * 5, [0] * 5], atol=0.03)
+
+
+def test_other_heads_are_those_that_are_kept_each_as_often_as_another():
+    operations = np.array([["zero", "uniform", "keep", "keep", "keep"], ["keep"] * 5], dtype=object)
+    rng = np.random.default_rng(0)
+    drawn = np.stack([sample_others(operations, rng) for _ in range(4000)])
+    assert all(sorted(each[0]) == sorted(operations[0]) for each in drawn)
+    for operation in ("zero", "uniform"):
+        expected = [[0, 0, 1 / 3, 1 / 3, 1 / 3], [0] * 5]
+        np.testing.assert_allclose((drawn == operation).mean(axis=0), expected, atol=0.03)
+
+
+def test_ranks_among_other_heads_are_no_permutation_test():
+    # One head makes all the difference. A type that is drawn at random has it in a third of the cases, and then costs
+    # more than all sets of other heads; beside sets of all heads it is told from random no more often than it may be.
+    rng, layers = np.random.default_rng(0), np.zeros((1, 12), int)
+    first = {"all": 0, "others": 0}
+    for _ in range(300):
+        own = rng.permutation(np.array([["zero"] * 4 + ["keep"] * 8], dtype=object).T).T
+        drawn = {"all": [sample_heads(own, layers, rng) for _ in range(19)]}
+        drawn["others"] = [sample_others(own, rng) for _ in range(19)]
+        for family, sets in drawn.items():
+            first[family] += own[0, 0] == "zero" and not any(each[0, 0] == "zero" for each in sets)
+    assert first["all"] / 300 < 0.05
+    assert first["others"] / 300 > 0.25
+
+
+def partition(profiles: np.ndarray, layers: int) -> Partition:
+    layer, head = (index.reshape(-1) for index in np.indices((layers, len(profiles) // layers)))
+    named = dict(zip(("near", "special", "far"), profiles.T, strict=True))
+    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": "a", **named}))
+
+
+@given(st.integers(1, 7), st.integers(1, 6), st.integers(0, 99))
+def test_heads_of_one_profile_are_together_in_groups_as_large_as_layers(layers, heads, seed):
+    profiles = np.random.default_rng(seed).dirichlet(np.ones(3), layers * heads)
+    groups = profile_groups(partition(profiles, layers))
+    assert groups.shape == (layers, heads)
+    assert (np.bincount(groups.ravel()) == heads).all()
+    # Heads of three kinds, whose number fills a group each, are kept apart wherever they are.
+    kinds = np.random.default_rng(seed).permutation(np.repeat(np.eye(3), heads, axis=0))
+    groups = profile_groups(partition(kinds, 3)).ravel()
+    assert len({(group, kind) for group, kind in zip(groups, kinds.argmax(1), strict=True)}) == 3
 
 
 def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation():
@@ -48,48 +106,124 @@ def asked(tmp_path_factory):
     """What the controls of questions are evaluated on."""
     model, tokenizer = tiny_bert()
     record = recorded(model, tokenizer, tmp_path_factory.mktemp("model"))
-    return questions(), build_windows(questions(), tokenizer, max_seq_length=60), types_like(record), record
+    types = types_like(record).table
+    profiles = np.random.default_rng(0).dirichlet(np.ones(3), len(types))
+    types = Partition(types.assign(**dict(zip(("near", "special", "far"), profiles.T, strict=True))))
+    return questions(), build_windows(questions(), tokenizer, max_seq_length=60), types, record
+
+
+def under(asked, operations: dict, **settings) -> pd.DataFrame:
+    """The scores of each question under a condition."""
+    return evaluate_condition(*asked, condition="c", operations=operations, **(settings or SETTINGS))[1]
+
+
+MIXED = {"diagonal": "uniform", "1-1": "zero"}
 
 
 def test_each_draw_is_scored_as_its_heads_are(asked):
     rows, windows, _, record = asked
-    arguments = {"condition": "c", "operations": {"diagonal": "uniform", "1-1": "zero"}, **SETTINGS}
-    found = evaluate_controls(*asked, draws=5, questions="all", seed=7, **arguments)
-    assert list(found) == ["draw", "id", "article", "exact_match", "f1", "overlap"]
-    assert found["draw"].tolist() == [draw for draw in range(5) for _ in rows]
+    own = under(asked, MIXED)
+    arguments = {
+        "condition": "c",
+        "operations": MIXED,
+        "questions": "all",
+        "further": ["profile", "others"],
+        **SETTINGS,
+    }
+    found = evaluate_controls(*asked, own, draws=5, seed=7, **arguments)
+    about = ["overlap", "planned", "stopped"]
+    assert list(found) == ["family", "draw", "id", "article", "exact_match", "f1", *about]
+    assert found["planned"].eq(5).all()
     operations = np.full((3, 5), "keep", dtype=object)
     operations[2, ::2], operations[0, 0] = "uniform", "zero"
-    for draw, scores in found.groupby("draw"):
-        drawn = sample_heads(operations, np.random.default_rng([7, draw]))
-        ((_, expected),) = evaluate_all(rows, windows, record, [drawn], None, Settings(**SETTINGS), "test")
-        scores = scores.reset_index(drop=True)
-        pd.testing.assert_frame_equal(scores[["id", "article", "exact_match", "f1"]], expected)
-        assert (scores["overlap"] == overlap(drawn, operations)).all()
-    pd.testing.assert_frame_equal(evaluate_controls(*asked, draws=5, questions="all", seed=7, **arguments), found)
-    fewer = evaluate_controls(*asked, draws=2, questions="all", seed=7, **arguments)
-    pd.testing.assert_frame_equal(fewer, found[found["draw"] < 2])
-    other = evaluate_controls(*asked, draws=5, questions="all", seed=8, **arguments)
+    groups = {"layer": np.indices((3, 5))[0], "profile": profile_groups(asked[2])}
+    # The last layer keeps two of its five heads, so that there are no three others.
+    assert found["family"].unique().tolist() == ["layer", "profile"]
+    for place, family in ((0, "layer"), (2, "profile")):
+        for draw, scores in of_family(found, family).groupby("draw"):
+            drawn = sample_heads(operations, groups[family], np.random.default_rng([7, place, draw]))
+            ((_, expected),) = evaluate_all(rows, windows, record, [drawn], None, Settings(**SETTINGS), "test")
+            scores = scores.reset_index(drop=True)
+            pd.testing.assert_frame_equal(scores[["id", "article", "exact_match", "f1"]], expected)
+            assert (scores["overlap"] == overlap(drawn, operations)).all()
+    pd.testing.assert_frame_equal(evaluate_controls(*asked, own, draws=5, seed=7, **arguments), found)
+    fewer = evaluate_controls(*asked, own, draws=2, seed=7, **arguments)
+    pd.testing.assert_frame_equal(
+        fewer.drop(columns=about), found[found["draw"] < 2].reset_index(drop=True).drop(columns=about)
+    )
+    other = evaluate_controls(*asked, own, draws=5, seed=8, **arguments)
     assert other["overlap"].tolist() != found["overlap"].tolist()
+    alone = evaluate_controls(*asked, own, draws=5, seed=7, **arguments | {"further": []})
+    pd.testing.assert_frame_equal(alone, of_family(found))
+
+
+def test_other_heads_stand_beside_a_condition_whose_layers_keep_enough(asked):
+    operations = {"3-1": "zero", "3-2": "uniform"}
+    own = under(asked, operations)
+    arguments = {"condition": "c", "operations": operations, "questions": "all", "seed": 1, **SETTINGS}
+    found = evaluate_controls(*asked, own, draws=3, further=["others"], **arguments)
+    assert of_family(found, "others")["draw"].unique().tolist() == [0, 1, 2]
+    assert of_family(found, "others")["overlap"].eq(0).all()
+
+
+class Planted:
+    """Scores that sets of heads are given instead of a model's, and how many sets were scored."""
+
+    def __init__(self, asked, monkeypatch, score):
+        self.scored = 0
+        own = under(asked, {"diagonal": "zero"})
+
+        @contextmanager
+        def evaluator(*_):
+            def evaluate(wanted):
+                self.scored += len(wanted)
+                return [(None, own.assign(**score(operations))) for operations in wanted]
+
+            yield evaluate
+
+        monkeypatch.setattr(controls, "evaluator", evaluator)
+        self.own = own
+
+
+@pytest.mark.parametrize(
+    ("exact_match", "f1", "made", "stopped"),
+    # Of 40 draws, two that cost as much leave no p of 5 %; in every score, since each is tested.
+    [(0, 0, 2, UNDECIDABLE), (0, 100, 40, ALL_DRAWN), (100, 100, 40, ALL_DRAWN), (50, 50, 2, UNDECIDABLE)],
+)
+def test_draws_end_once_no_score_can_be_told_from_random_any_more(exact_match, f1, made, stopped, asked, monkeypatch):
+    planted = Planted(asked, monkeypatch, lambda _: {"exact_match": exact_match, "f1": f1})
+    own = planted.own.assign(exact_match=50, f1=50)
+    arguments = {
+        "condition": "c",
+        "operations": {"1-1": "zero", "2-1": "mean", "3-1": "zero"},
+        "questions": "all",
+        **SETTINGS,
+    }
+    found = evaluate_controls(*asked, own, draws=40, further=[], seed=0, **arguments)
+    assert found["draw"].nunique() == made
+    assert found["stopped"].unique().tolist() == [stopped]
+    assert planted.scored <= made
 
 
 def test_a_part_of_the_questions_is_scored_as_among_all(asked):
-    arguments = {"condition": "c", "operations": {"diagonal": "zero"}, "draws": 3, **SETTINGS}
-    whole = evaluate_controls(*asked, questions="all", seed=4, **arguments)
-    found = evaluate_controls(*asked, questions=2, seed=4, **arguments)
+    arguments = {"condition": "c", "operations": {"diagonal": "zero"}, "draws": 3, "further": [], **SETTINGS}
+    own = under(asked, {"diagonal": "zero"})
+    whole = evaluate_controls(*asked, own, questions="all", seed=4, **arguments)
+    found = evaluate_controls(*asked, own, questions=2, seed=4, **arguments)
     ids = [question.id for question in asked[0]]
     by_draw = [scores["id"].tolist() for _, scores in found.groupby("draw")]
     assert len(set(by_draw[0])) == 2
     assert by_draw == 3 * [[name for name in ids if name in by_draw[0]]]
     expected = whole[whole["id"].isin(by_draw[0])].reset_index(drop=True)
     pd.testing.assert_frame_equal(found, expected)
-    others = [evaluate_controls(*asked, questions=2, seed=seed, **arguments)["id"].tolist() for seed in range(5)]
+    others = [evaluate_controls(*asked, own, questions=2, seed=seed, **arguments)["id"].tolist() for seed in range(5)]
     assert len({str(each) for each in others}) > 1
 
 
 def test_where_a_type_fills_its_layers_the_draw_is_the_type(asked):
     arguments = {"condition": "c", "operations": {"dense": "zero", "diagonal": "zero"}, **SETTINGS}
-    found = evaluate_controls(*asked, draws=2, questions="all", seed=0, **arguments)
     _, expected = evaluate_condition(*asked, **arguments)
+    found = evaluate_controls(*asked, expected, draws=2, questions="all", further=[], seed=0, **arguments)
     assert (found["overlap"] == 1).all()
     for _, scores in found.groupby("draw"):
         assert scores["f1"].tolist() == expected["f1"].tolist()
@@ -100,10 +234,12 @@ def test_controls_of_pairs_have_the_columns_of_pairs(tmp_path):
     record = recorded(model, tokenizer, tmp_path)
     windows, head_outputs = build_pairs(PAIRS, tokenizer, max_length=60), np.ones((3, 5, 7), np.float32)
     settings = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 512, "draws": 2, "seed": 0}
-    settings |= {"condition": "c", "operations": {"diagonal": "mean"}}
-    arguments = PAIRS, windows, types_like(record), record, head_outputs
+    settings |= {"condition": "c", "operations": {"diagonal": "mean"}, "further": []}
+    about = PAIRS, windows, types_like(record), record
+    left_out = {name: value for name, value in settings.items() if name not in ("draws", "seed", "further")}
+    arguments = *about, evaluate_condition(*about, head_outputs, **left_out)[1], head_outputs
     found = evaluate_controls(*arguments, questions="all", **settings)
-    assert list(found) == ["draw", "id", "label", "predicted", "correct", "overlap"]
+    assert list(found)[:6] == ["family", "draw", "id", "label", "predicted", "correct"]
     assert found["id"].tolist() == 2 * [pair.id for pair in PAIRS]
     assert found["label"].cat.categories.tolist() == ["LABEL_0", "LABEL_1"]
     some = evaluate_controls(*arguments, questions=3, **settings)
@@ -113,4 +249,6 @@ def test_controls_of_pairs_have_the_columns_of_pairs(tmp_path):
 
 def test_a_condition_that_changes_no_head_has_no_controls(asked):
     with pytest.raises(InputError, match=r"conditions.baseline changes no head"):
-        evaluate_controls(*asked, condition="baseline", operations={}, draws=2, questions="all", seed=0, **SETTINGS)
+        evaluate_controls(
+            *asked, None, condition="baseline", operations={}, draws=2, questions="all", further=[], seed=0, **SETTINGS
+        )

@@ -256,6 +256,8 @@ def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_pa
         [(draw, id_, 100.0 * (int(id_) >= draw), 90.0, 0.25) for draw in range(3) for id_ in ids],
         columns=["draw", "id", "exact_match", "f1", "overlap"],
     )
+    # Heads from elsewhere are no matter of this table.
+    controls = pd.concat([controls.assign(family="layer"), controls.assign(family="others", exact_match=0.0)])
     paths = [tmp_path / f"{name}.parquet" for name in ("controls", "scores", "baseline")]
     for path, table in zip(paths, (controls, without, of_all), strict=True):
         write_parquet(path, table)
@@ -272,7 +274,7 @@ def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_pa
 def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
     before = pd.DataFrame({"id": ["a", "b", "c"], "loss": [10.0, 30.0, 5.0], "tokens": [10, 20, 5]})
     without = before.assign(loss=[20.0, 35.0, 5.0])
-    draws = [before.assign(loss=[10.0 + draw, 30.0, 5.0], draw=draw, overlap=0.25) for draw in range(3)]
+    draws = [before.assign(loss=[10.0 + draw, 30.0, 5.0], draw=draw, overlap=0.25, family="layer") for draw in range(3)]
     paths = [tmp_path / f"{name}.parquet" for name in ("controls", "scores", "baseline")]
     for path, table in zip(paths, (pd.concat(draws, ignore_index=True), without, before), strict=True):
         write_parquet(path, table)

@@ -7,7 +7,7 @@ import pytest
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.shown import ablation_page, stability_page
+from headtypes.papers.guan2020.shown import ablation_page, ablation_shown, stability_page
 from headtypes.papers.guan2020.tables import ablation_table, shortages, stability_table
 from tests.support.places import GUAN
 
@@ -156,9 +156,9 @@ def test_asking_for_more_than_there_is_is_said():
     of_m, of_n = ablation_page(table, 2).split("## ")[1:]
     assert "m, p\n\n8 pairs.\n" in of_m
     assert "n, p\n\n1,000 questions (2,000 asked for).\n" in of_n
-    assert "Beside random heads: 3 draws on 100 questions.\n" in of_n
+    assert "at most 200 draws on 100 questions.\n" in of_n
     table = tabulated(rows, partitions, [scores(50, 60)] * 4, None, controls)
-    assert "Beside random heads: 3 draws on 100 questions (1,000 asked for).\n" in ablation_page(table, 2)
+    assert "at most 200 draws on 100 questions (1,000 asked for).\n" in ablation_page(table, 2)
     # As many as there are is no shortage.
     assert not shortages(tabulated([row("baseline", {}, questions=1000)], partitions, [scores(50, 60)]))
 
@@ -236,14 +236,14 @@ def test_every_row_has_the_ends_of_its_own_intervals():
     assert "| 2 | c1 | 1 | 51.00 [32.00, 33.00] | 1.00 [36.00, 37.00] |" in third
 
 
-def control(drop: float) -> dict:
-    figures = {"control_draws": 3, "control_questions": 100, "control_overlap": 0.25}
+def control(drop: float, p: float = 0.02) -> dict:
+    figures = {"control_draws": 3, "control_draws_planned": 200, "control_questions": 100, "control_overlap": 0.25}
     for metric in ("exact_match", "f1"):
         name = f"control_drop_{metric}"
         figures |= {name: drop, f"{name}_low": drop - 1, f"{name}_high": drop + 2, f"own_drop_{metric}": drop + 5}
         figures |= {f"own_excess_{metric}": 5, f"own_excess_{metric}_low": 4, f"own_excess_{metric}_high": 6.5}
         figures |= {f"own_excess_{metric}_low_by_article": 3, f"own_excess_{metric}_high_by_article": 8}
-        figures |= {f"own_rank_{metric}": 2, f"own_rank_p_{metric}": 0.5}
+        figures |= {f"own_rank_{metric}": 2, f"own_rank_p_{metric}": p, f"detectable_drop_{metric}": drop + 1}
         drop += 50
     return figures
 
@@ -262,22 +262,65 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     assert table["control_draws"].dtype == table["own_rank_f1"].dtype == "Int64"
     assert table["own_excess_f1"].dtype == table["own_rank_p_f1"].dtype == "float64"
     page = ablation_page(table, 2)
-    assert "random heads: the same operations on as many heads of each layer" in page
+    assert "random heads: the same operations on as many heads" in page
     first, second = page.split("## ")[1:]
-    assert first.count("Beside random heads: 3 draws on 100 questions.\n") == 2
+    drawn = "as many heads of each layer, from all of its heads: at most 200 draws on 100 questions.\n"
+    assert first.count(f"Beside random heads, {drawn}") == 2
     for label in ("EM", "F1"):
         assert (
-            f"| ID | condition | drop of {label}, own | random | own less random | rank | p | overlap |\n"
-            "| ---: | --- | ---: | --- | --- | --- | --- | ---: |\n| 2 | zero |"
+            f"| ID | condition | drop of {label}, own | random | own less random | rank | p | p, Holm | detectable | "
+            "overlap |\n| ---: | --- | ---: | --- | --- | --- | --- | --- | ---: | ---: |\n| 2 | zero |"
         ) in first
-    excess = "| 5.00 [4.00, 6.50] | 2 of 4 | 0.500 | 25.00 |\n"
-    assert f"| 2 | zero | 8.00 | 3.00 (2.00 to 5.00) {excess}" in first
-    assert f"| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) {excess}" in first
-    assert f"| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) {excess}" in second
+    excess = "| 5.00 [4.00, 6.50] | 2 of 4 | 0.020 | 0.020 |"
+    assert f"| 2 | zero | 8.00 | 3.00 (2.00 to 5.00) {excess} 4.00 | 25.00 |\n" in first
+    assert f"| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) {excess} 54.00 | 25.00 |\n" in first
+    assert f"| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) {excess} 8.00 | 25.00 |\n" in second
     assert "| 1 | baseline | 0 | 50.00 | 0.00 | 82.85 | 0.00 |" in first
-    # Table 3 has none.
+    # No condition of Table 3 was set beside any.
     assert "andom heads" not in ablation_page(table, 3)
     assert not any("control" in name for name in tabulated(rows, partitions, [scores(50, 60)] * 5))
+
+
+def test_p_values_beside_random_heads_are_corrected_for_the_conditions_of_one_table():
+    done = {"baseline": {}, "a": {"dense": "zero"}, "b": {"diagonal": "zero"}, "c": {"dense": "uniform"}}
+    done |= {"d": {"dense": "drop_intra"}, "e": {"diagonal": "drop_intra"}}
+    partitions = {(model, "p"): partition(list(TYPES)) for model in "mn"}
+    rows = [row(name, operations, model) for model in "mn" for name, operations in done.items()]
+    given = {("m", "p", name): control(3, p) for name, p in zip("abcde", (0.02, 0.005, 0.5, 0.03, 0.04), strict=True)}
+    given["n", "p", "a"] = control(3, 0.02)
+    table = tabulated(rows, partitions, [scores(50, 60)] * 12, controls=given).set_index(["model", "condition"])
+    expected = {("m", "a"): 0.04, ("m", "b"): 0.015, ("m", "c"): 0.5, ("m", "d"): 0.06, ("m", "e"): 0.06}
+    expected |= {("n", "a"): 0.02}
+    for metric in ("exact_match", "f1"):
+        assert table[f"holm_{metric}"].dropna().to_dict() == pytest.approx(expected)
+    third = ablation_page(table.reset_index(), 3)
+    assert "| 3.00 (2.00 to 5.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.030 | 0.060 | 4.00 | 25.00 |" in third
+    (of_m, of_n) = ablation_shown(table.reset_index().query("table == 2"), 2)
+    assert "p, corrected for 3 conditions, is at least 0.015." in of_m.about
+    assert "p, corrected for 1 condition, is at least 0.005." in of_n.about
+    few = table.assign(control_draws_planned=19).reset_index().query("table == 2")
+    assert "is at least 0.150, so that none can be told from random heads." in next(ablation_shown(few, 2)).about
+
+
+def test_each_family_of_random_heads_has_a_table_of_its_own():
+    done = {"a": {"dense": "zero"}, "b": {"diagonal": "zero"}, "baseline": {}}
+    given = {("m", "p", name): control(3) for name in "ab"}
+    given["m", "p", "a"] |= {f"others_{name}": value for name, value in control(1, np.nan).items()}
+    for name in "ab":
+        given["m", "p", name] |= {f"profile_{key}": value for key, value in control(2, 0.04).items()}
+    rows = [row(*each) for each in done.items()]
+    table = tabulated(rows, {("m", "p"): partition(list(TYPES))}, [scores(50, 60)] * 3, controls=given)
+    _, layer, others, profile, *_ = ablation_page(table, 2).split("Beside random heads, ")
+    assert layer.startswith("as many heads of each layer, from all of its heads: at most 200 draws on 100 questions.\n")
+    assert others.startswith("as many heads of each layer, from those that the condition keeps: at most 200 draws")
+    assert "give no p. None for b, where a layer keeps fewer heads than are changed." in others
+    assert "| random | own less random | rank | detectable | overlap |" in others
+    assert "| 2 | a | 8.00 | 1.00 (0.00 to 3.00) | 5.00 [4.00, 6.50] | 2 of 4 | 2.00 | 25.00 |" in others
+    assert "| 3 | b |" not in others
+    assert profile.startswith("from heads of the whole model that are alike")
+    assert (
+        "| 3 | b | 8.00 | 2.00 (1.00 to 4.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.040 | 0.080 | 3.00 | 25.00 |" in profile
+    )
 
 
 def test_pairs_have_accuracy_and_nothing_published():
@@ -289,13 +332,13 @@ def test_pairs_have_accuracy_and_nothing_published():
     metrics = [pair_scores(60, 70), pair_scores(80, 95), pair_scores(75, 85)]
     metrics += [pair_scores(40), pair_scores(50), pair_scores(55), scores(10, 20), scores(5, 10)]
     intervals = {(model, "p"): ends(list(done), 0, ["accuracy"]) for model in "mn"}
-    of_control = {"control_draws": 2, "control_questions": 8, "control_overlap": 1.0}
+    of_control = {"control_draws": 2, "control_draws_planned": 2, "control_questions": 8, "control_overlap": 1.0}
     of_control |= {"control_drop_accuracy": 1.0, "control_drop_accuracy_low": 0.0, "control_drop_accuracy_high": 2.0}
     of_control |= {"own_drop_accuracy": 12.5, "own_excess_accuracy": 11.5}
     of_control |= dict.fromkeys(
         (f"own_excess_accuracy_{end}" for end in ("low", "high", "low_by_article", "high_by_article")), np.nan
     )
-    of_control |= {"own_rank_accuracy": 1, "own_rank_p_accuracy": 1 / 3}
+    of_control |= {"own_rank_accuracy": 1, "own_rank_p_accuracy": 1 / 3, "detectable_drop_accuracy": np.nan}
     table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
     pairs = table[table["model"] != "q"].set_index(["model", "condition"])
     assert pairs["accuracy"].tolist() == [80, 60, 75, 50, 40, 55]
@@ -312,8 +355,8 @@ def test_pairs_have_accuracy_and_nothing_published():
     assert "| heads | Acc. | drop |\n" in of_m
     assert "| heads | F1 | drop |\n" in of_m
     assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] |" in of_m
-    assert of_m.count("Beside random heads: 2 draws on 8 pairs (100 asked for).\n") == 1
-    assert "| 2 | zero | 12.50 | 1.00 (0.00 to 2.00) | 11.50 | 1 of 3 | 0.333 | 100.00 |\n" in of_m
+    assert of_m.count("from all of its heads: at most 2 draws on 8 pairs (100 asked for).\n") == 1
+    assert "| 2 | zero | 12.50 | 1.00 (0.00 to 2.00) | 11.50 | 1 of 3 | 0.333 | 0.333 |  | 100.00 |\n" in of_m
     assert "| heads | Acc. | drop |\n" in of_n
     assert "1,000 questions." in of_q
     assert "| heads | EM | drop | published | drop published |\n" in of_q
@@ -382,9 +425,10 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
         scores(50, 60),
     ]
     intervals = {("m", "p"): ends(list(done), 0, ["loss"])}
-    of_control = {"control_draws": 2, "control_questions": 4, "control_overlap": 1.0, "own_rank_loss": 1}
+    of_control = {"control_draws": 2, "control_draws_planned": 2, "control_questions": 4, "control_overlap": 1.0}
     of_control |= {"control_drop_loss": 0.1, "control_drop_loss_low": 0.0, "control_drop_loss_high": 0.2}
-    of_control |= {"own_drop_loss": 0.25, "own_excess_loss": 0.15, "own_rank_p_loss": 1 / 3}
+    of_control |= {"own_drop_loss": 0.25, "own_excess_loss": 0.15, "own_rank_loss": 1, "own_rank_p_loss": 1 / 3}
+    of_control |= {"detectable_drop_loss": 0.2}
     of_control |= dict.fromkeys((f"own_excess_loss_{end}" for end in ("low", "high")), np.nan)
     table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
     of_text = table[table["model"] == "m"].set_index("condition")
@@ -401,7 +445,7 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     assert "2 draws on 1 document (100 asked for)." in of_one
     assert "| heads | Loss | perplexity | rise |\n" in of_m
     assert "| rise of Loss, own | random |" in of_m
-    assert "| 0.250 | 0.100 (0.000 to 0.200) | 0.150 | 1 of 3 | 0.333 |" in of_m
+    assert "| 0.250 | 0.100 (0.000 to 0.200) | 0.150 | 1 of 3 | 0.333 | 0.333 | 0.200 |" in of_m
     assert "questions" in of_q
     assert "Loss" not in of_q
     assert shortages(table) == ["m, p: 100 documents for random heads were asked for, and there are 4."]

@@ -96,7 +96,7 @@ def test_what_is_taken_away_and_named_again_has_nothing_of_what_lay_below(file):
 def test_a_section_that_is_taken_away_has_its_defaults(file):
     base, mine = file("config.yaml", BASE), file("mine.yaml", "controls: null\ncurves: null\n")
     config = read_config(merged(base, mine).values)
-    assert (config.controls.draws, config.controls.questions) == (20, 1000)
+    assert (config.controls.draws, config.controls.questions) == (200, 250)
     assert read_config(merged(base, file("empty.yaml", "{}")).values).controls.draws == 2
 
 

@@ -102,7 +102,8 @@ def of_squad(*jobs: Job, **more) -> list[Estimate]:
             10.4,
         ),
         (evaluating("evaluate_condition", **OF_QA, condition="zero-dense"), 9.3),
-        (evaluating("evaluate_controls", **OF_QA, condition="zero-dense"), 7.2),
+        # All of the draws, which most conditions do not need.
+        (evaluating("evaluate_controls", **OF_QA, condition="zero-diagonal"), 66),
         (evaluating("evaluate_curves", **OF_QA), 45.4),
         (evaluating("measure_importance", model="minilm-qa", task="qa"), 14.1),
         (job("choose_clustering", {"model": "minilm", "task": "qa"}, features="results/features/minilm/qa.h5"), 5.9),

@@ -25,11 +25,24 @@ def test_nothing_is_said_of_the_demo_and_of_small_edits_of_it():
 def test_the_numbers_of_the_demo_are_said_in_an_experiment_of_ones_own():
     (note,) = notes(OWN)
     assert note.startswith(
-        "controls.draws: 2, controls.questions: 60, curves.orders: 1, curves.questions: 30: as in config.yaml,"
+        "controls.draws: 80, controls.questions: 24, controls.conditions: "
+        "['zero-dense', 'zero-diagonal', 'zero-dense_vertical', 'zero-vertical'], curves.orders: 1, "
+        "curves.questions: 30: as in config.yaml,"
     )
-    assert notes({**OWN, "controls": {"draws": 5}})[0].startswith("controls.questions: 60, curves.orders: 1,")
+    assert notes({**OWN, "controls": {"draws": 5, "conditions": None}})[0].startswith(
+        "controls.questions: 24, curves.orders: 1,"
+    )
     # Where they are said, taken away, or of no use, there is nothing to say.
-    assert notes({**OWN, "controls": {"draws": 2, "questions": 60}, "curves": {"orders": 1, "questions": 30}}) == []
+    assert (
+        notes(
+            {
+                **OWN,
+                "controls": {"draws": 2, "questions": 60, "conditions": ["zero-dense"]},
+                "curves": {"orders": 1, "questions": 30},
+            }
+        )
+        == []
+    )
     assert notes({**OWN, "controls": None, "curves": None}) == []
     types_only = {**OWN, "select": {**OWN["select"], "conditions": []}}
     assert notes(types_only) == []

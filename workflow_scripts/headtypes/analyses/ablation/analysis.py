@@ -90,7 +90,9 @@ CONTROLS = Result(
     of=lambda plan: plan.controlled,
     name="controls",
     section=SECTION,
-    content="the same condition on random heads: scores of each question and draw, and the overlap with the type",
+    content="the same condition on random heads: scores of each question and draw of each `family` of heads (`layer`, "
+    "`others`, `profile`), the overlap with the type, the largest number of draws (`planned`) and why there are no "
+    "more (`stopped`)",
     withheld=ARTICLES,
 )
 CONTROLS_FIGURE = Result(

@@ -6,13 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.ablation.families import FAMILIES, LAYER, prefix
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
-from headtypes.core.statistics import mean_intervals, mean_over
+from headtypes.analyses.ablation.sequential import sequential_p
+from headtypes.core.statistics import ALPHA, EQUAL, crossed_intervals, mean_intervals, mean_over
 from headtypes.core.table_files import read_parquet
 from headtypes.data.kinds.metrics import Metric
-
-# Points: sums of the same scores in another order differ by less.
-_EQUAL = 1e-9
 
 
 class DropsOfDraws(NamedTuple):
@@ -44,42 +43,33 @@ def control_drops(
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
     seed: of the bootstrap; equal seeds draw the same places among the questions of every condition.
 
-    returns control_draws, control_questions, control_overlap (mean share of the drawn heads that are the condition's
-        own, 0 to 1); and for each metric
+    returns of every family, with `families.prefix` before the names, control_draws, control_draws_planned (the largest
+        number), control_questions, control_overlap (mean share of the drawn heads that are the condition's own, 0 to
+        1); and for each metric
       control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and _high;
       own_drop_{metric}: the condition's own drop;
-      own_excess_{metric}: the own drop less the mean over the draws, with the 95 % intervals of a paired bootstrap over
-        questions (_low, _high) and over articles (_low_by_article, _high_by_article; NaN without articles), as
-        `statistics.mean_intervals` makes them. The draws are taken as they are: what other heads would have cost is
-        said by the rank, not by the interval;
+      own_excess_{metric}: the own drop less the mean over the draws, with the 95 % intervals over questions and draws
+        (_low, _high) and over articles and draws (_low_by_article, _high_by_article; NaN without articles), as
+        `statistics.crossed_intervals` makes them;
       own_rank_{metric}: the place of the own drop among the draws and itself, from the costliest; a draw that costs as
         much goes before it;
-      own_rank_p_{metric}: the rank divided by the number of draws and one. It is the p of a one-sided permutation
-        test: how often heads drawn at random cost at least as much (Phipson and Smyth 2010, Permutation
-        p-values should never be zero).
+      own_rank_p_{metric}: how often heads drawn at random cost at least as much, by the one-sided permutation test of
+        `sequential.sequential_p`. NaN for `others`, which the condition's own heads could not have been among;
+      detectable_drop_{metric}: what an own drop would have to exceed for a p of at most 5 %; NaN with fewer than 19
+        draws.
     """
-    metrics, lost, own_lost, articles, sizes = _lost(controls, scores, baseline)
-    drops_of = {
-        "control_draws": lost.shape[1],
-        "control_questions": lost.shape[2],
-        "control_overlap": float(controls.groupby("draw")["overlap"].first().mean()),
-    }
-    excess = own_lost - lost.mean(axis=1)
-    ends = _ends(excess, articles, sizes, seed)
-    for index, metric in enumerate(each.name for each in metrics):
-        drops, own_drop = mean_over(lost[index], sizes), mean_over(own_lost[index], sizes)
-        rank = _rank(own_drop, drops)
-        drops_of |= {
-            f"control_drop_{metric}": float(drops.mean()),
-            f"control_drop_{metric}_low": float(drops.min()),
-            f"control_drop_{metric}_high": float(drops.max()),
-            f"own_drop_{metric}": float(own_drop),
-            f"own_excess_{metric}": float(mean_over(excess[index], sizes)),
-            **{f"own_excess_{metric}_{end}": float(values[index]) for end, values in ends.items()},
-            f"own_rank_{metric}": rank,
-            f"own_rank_p_{metric}": rank / (1 + len(drops)),
-        }
-    return drops_of
+    found = {}
+    for family in FAMILIES:
+        drawn = of_family(controls, family)
+        if len(drawn):
+            drops = _drops_of_family(drawn, scores, baseline, seed, tested=family != "others")
+            found |= {f"{prefix(family)}{name}": value for name, value in drops.items()}
+    return found
+
+
+def of_family(controls: pd.DataFrame, family: str = LAYER) -> pd.DataFrame:
+    """The rows of the draws of one family."""
+    return controls[controls["family"] == family]
 
 
 def read_control_drops(
@@ -91,16 +81,51 @@ def read_control_drops(
 
 
 def read_drops_of_draws(controls: str | Path, scores: str | Path, baseline: str | Path, *, seed: int) -> DropsOfDraws:
-    """The drops of a task's first score, from the files that `control_drops` is computed from."""
-    read = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
-    metrics, lost, own_lost, _, sizes = _lost(*read)
+    """The drops of a task's first score beside heads of the same layers, from the files of `control_drops`."""
+    controls, *own = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
+    metrics, lost, own_lost, _, sizes = _lost(of_family(controls), *own)
     low, high = mean_intervals(own_lost[0], sizes=sizes, seed=seed)
     own = float(mean_over(own_lost[0], sizes))
     return DropsOfDraws(metrics[0].name, own, float(low), float(high), mean_over(lost[0], sizes))
 
 
+def _drops_of_family(
+    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame, seed: int, *, tested: bool
+) -> dict[str, float | int]:
+    metrics, lost, own_lost, articles, sizes = _lost(controls, scores, baseline)
+    planned = int(controls["planned"].iloc[0])
+    drops_of = {
+        "control_draws": lost.shape[1],
+        "control_draws_planned": planned,
+        "control_questions": lost.shape[2],
+        "control_overlap": float(controls.groupby("draw")["overlap"].first().mean()),
+    }
+    ends = _ends(own_lost[:, None] - lost, articles, sizes, seed)
+    for index, metric in enumerate(each.name for each in metrics):
+        drops, own_drop = mean_over(lost[index], sizes), mean_over(own_lost[index], sizes)
+        reached = drops >= own_drop - EQUAL
+        drops_of |= {
+            f"control_drop_{metric}": float(drops.mean()),
+            f"control_drop_{metric}_low": float(drops.min()),
+            f"control_drop_{metric}_high": float(drops.max()),
+            f"own_drop_{metric}": float(own_drop),
+            f"own_excess_{metric}": float(own_drop - drops.mean()),
+            **{f"own_excess_{metric}_{end}": float(values[index]) for end, values in ends.items()},
+            f"own_rank_{metric}": _rank(own_drop, drops),
+            f"own_rank_p_{metric}": sequential_p(reached, planned) if tested else np.nan,
+            f"detectable_drop_{metric}": _detectable(drops),
+        }
+    return drops_of
+
+
+def _detectable(drops: np.ndarray) -> float:
+    """The largest drop of the draws that leaves one at or above it, or itself, a p above 5 %; NaN for fewer than 19."""
+    reaching = int(round(ALPHA * (len(drops) + 1), 9))
+    return float(np.sort(drops)[-reaching]) if reaching else np.nan
+
+
 def _rank(own_drop: float, drops: np.ndarray) -> int:
-    return 1 + int((drops >= own_drop - _EQUAL).sum())
+    return 1 + int((drops >= own_drop - EQUAL).sum())
 
 
 def _lost(
@@ -127,10 +152,10 @@ def _lost(
 def _ends(
     values: np.ndarray, articles: np.ndarray | None, sizes: np.ndarray | None, seed: int
 ) -> dict[str, np.ndarray]:
-    """The ends of the intervals of means over questions, by unit; values: [metric, question]."""
-    low, high = mean_intervals(values, sizes=sizes, seed=seed)
+    """The ends of the intervals of means over draws and questions, by unit; values: [metric, draw, question]."""
+    low, high = crossed_intervals(values, sizes=sizes, seed=seed)
     undefined = np.full(len(values), np.nan)
     by_article = undefined, undefined
     if articles is not None:
-        by_article = mean_intervals(values, articles, sizes=sizes, seed=seed)
+        by_article = crossed_intervals(values, articles, sizes=sizes, seed=seed)
     return {"low": low, "high": high, "low_by_article": by_article[0], "high_by_article": by_article[1]}

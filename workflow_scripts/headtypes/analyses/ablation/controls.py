@@ -1,30 +1,83 @@
-"""Controls of a condition: the same operations on equally many heads, drawn at random in each layer."""
+"""Controls of a condition: the same operations on equally many heads, drawn at random."""
+
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.evaluation import Settings, evaluator
+from headtypes.analyses.ablation.families import FAMILIES, LAYER
+from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
+from headtypes.analyses.ablation.sequential import further_draws
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
+from headtypes.core.statistics import EQUAL, mean_over
 from headtypes.data.windows import Windows, draw_part
 from headtypes.models.records import ModelRecord
 
+# Why there are no more draws.
+ALL_DRAWN, UNDECIDABLE = "all were drawn", "p is above 5 %"
 
-def sample_heads(operations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Apply the operations of each layer to heads drawn at random from all heads of that layer.
 
-    operations: [layer, head] text.
-    returns     [layer, head] text; each operation occurs in each layer as often as before.
+def sample_heads(operations: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Apply the operations of each group of heads to heads drawn at random from the whole group.
+
+    operations: [layer, head] text; groups: [layer, head] int.
+    returns     [layer, head] text; each operation occurs in each group as often as before.
     """
-    return np.stack([rng.permutation(layer) for layer in operations])
+    drawn = operations.copy()
+    for group in np.unique(groups):
+        drawn[groups == group] = rng.permutation(operations[groups == group])
+    return drawn
+
+
+def sample_others(operations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Apply the operations of each layer to heads drawn at random from those of the layer that are kept.
+
+    operations: [layer, head] text, of which each layer keeps as many heads as it changes.
+    returns     [layer, head] text; what was changed is kept.
+    """
+    drawn = np.full_like(operations, "keep")
+    for layer, before in zip(drawn, operations, strict=True):
+        changed = before[before != "keep"]
+        layer[rng.choice(np.flatnonzero(before == "keep"), len(changed), replace=False)] = changed
+    return drawn
+
+
+def profile_groups(partition: Partition) -> Int[np.ndarray, "layer head"]:
+    """Divide the heads of the whole model into as many groups as there are layers, by near, special and far.
+
+    Heads are divided again and again, in order of one of the three, where the squared distances from the means of both
+    sides are least, so that a group has as many heads as a layer, which look alike.
+    """
+    profiles = partition.table[["near", "special", "far"]].to_numpy()
+    groups = np.zeros(len(profiles), int)
+
+    def spread(heads: np.ndarray) -> float:
+        return len(heads) * profiles[heads].var(axis=0).sum()
+
+    def divide(heads: np.ndarray, first: int, number: int) -> None:
+        groups[heads] = first
+        if number > 1:
+            orders = [heads[np.argsort(of_heads, kind="stable")] for of_heads in profiles[heads].T]
+            cuts = [
+                (*np.split(each, [len(each) * left // number]), left) for each in orders for left in range(1, number)
+            ]
+            low, high, left = min(cuts, key=lambda cut: spread(cut[0]) + spread(cut[1]))
+            divide(low, first, left)
+            divide(high, first + left, number - left)
+
+    divide(np.arange(len(profiles)), 0, partition.shape[0])
+    return groups.reshape(partition.shape)
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
     """Of the heads that a condition changes, the share (0 to 1) that a draw changes in the same way.
 
     drawn, operations: [layer, head] text, of the draw and of the condition. If the condition treats all heads of each
-    layer alike, every draw equals the condition, and the share is 1.
+    layer alike, every draw of these equals the condition, and the share is 1.
     """
     return float((drawn == operations)[operations != "keep"].mean())
 
@@ -34,32 +87,85 @@ def evaluate_controls(
     windows: Windows,
     partition: Partition,
     record: ModelRecord,
+    scores: pd.DataFrame,
     head_outputs: np.ndarray | None = None,
     *,
     condition: str,
     operations: dict[str, str],
     draws: int,
     questions: int | str,
+    further: Sequence[str],
     seed: int,
     **settings,
 ) -> pd.DataFrame:
-    """Score a model under several random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
+    """Score a model under random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
 
-    draws:     number of draws; more draws do not change the first ones.
+    scores:    of each question under the condition itself.
+    draws:     the largest number of draws of a family. There are fewer where, in every score, so many cost at least as
+        much as the condition that the p of `sequential.sequential_p` stays above 5 %. More draws do not change the
+        first ones.
     questions: of the rows, drawn at random, or "all".
-    returns draw (from 0), the columns of the condition's own scores, and overlap (0 to 1), one row per draw and
-        question or pair.
+    further:   the families beside `layer`; one from which the condition's heads cannot be drawn has no rows.
+    returns family, draw (from 0), the columns of the condition's own scores, overlap (0 to 1), planned (the largest
+        number of draws) and stopped (why there are no more), one row per family, draw and question or pair.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     if (by_head == "keep").all():
         raise InputError(f"conditions.{condition} changes no head, so none can be drawn; leave its controls out.")
-    drawn = [sample_heads(by_head, np.random.default_rng([seed, draw])) for draw in range(draws)]
     rows, windows = draw_part(rows, windows, questions, seed)
-    what = f"{record.name}, controls of {condition}"
-    evaluated = evaluate_all(rows, windows, record, drawn, head_outputs, Settings(**settings), what)
+    own = scores[scores["id"].isin(windows.question_ids)].reset_index(drop=True)
+    families = [family for family in FAMILIES if family in (LAYER, *further)]
+    what, chosen = f"{record.name}, controls of {condition}", Settings(**settings)
     tables = []
-    for draw, (_, scores) in enumerate(evaluated):
-        scores = scores.assign(overlap=overlap(drawn[draw], by_head))
-        scores.insert(0, "draw", draw)
-        tables.append(scores)
-    return pd.concat(tables, ignore_index=True)
+    with evaluator(rows, windows, record, head_outputs, chosen, what, draws * len(families)) as evaluate:
+        for family in families:
+            sample = _sampler(family, by_head, partition)
+            if sample is not None:
+                drawn = _drawn(sample, evaluate, by_head, own, draws, [seed, FAMILIES.index(family)])
+                tables += [of_draw.assign(family=family) for of_draw in drawn]
+    found = pd.concat(tables, ignore_index=True)
+    return found[["family", "draw", *own.columns, "overlap", "planned", "stopped"]]
+
+
+def _sampler(
+    family: str, operations: np.ndarray, partition: Partition
+) -> Callable[[np.random.Generator], np.ndarray] | None:
+    """What draws heads of a family; None where a layer has too few of them."""
+    if family == "others":
+        enough = ((operations == "keep").mean(axis=1) >= 0.5).all()
+        return (lambda rng: sample_others(operations, rng)) if enough else None
+    of_layer = np.indices(operations.shape)[0]
+    groups = of_layer if family == LAYER else profile_groups(partition)
+    return lambda rng: sample_heads(operations, groups, rng)
+
+
+def _drawn(
+    sample: Callable[[np.random.Generator], np.ndarray],
+    evaluate: Callable,
+    operations: np.ndarray,
+    own: pd.DataFrame,
+    draws: int,
+    seed: list[int],
+) -> Iterator[pd.DataFrame]:
+    """The scores of one draw after another, until every score is decided."""
+    tables, reached = [], np.empty((0, len(metrics_in(own))), bool)
+    # No fewer draws can decide, so that none is made in vain if they are evaluated together.
+    while number := max(further_draws(of_metric, draws) for of_metric in reached.T):
+        drawn = [sample(np.random.default_rng([*seed, draw])) for draw in range(len(tables), len(tables) + number)]
+        # A draw that is the condition itself costs exactly as much, however its windows would be batched.
+        evaluated = iter(evaluate([each for each in drawn if (each != operations).any()]))
+        for each in drawn:
+            scores = next(evaluated)[1] if (each != operations).any() else own
+            reached = np.concatenate([reached, [_costs_as_much(scores, own)]])
+            tables.append(scores.assign(draw=len(tables), overlap=overlap(each, operations), planned=draws))
+    stopped = ALL_DRAWN if len(tables) == draws else UNDECIDABLE
+    return (table.assign(stopped=pd.Categorical([stopped] * len(table), [ALL_DRAWN, UNDECIDABLE])) for table in tables)
+
+
+def _costs_as_much(scores: pd.DataFrame, own: pd.DataFrame) -> list[bool]:
+    """In which metrics a draw costs at least as much as the condition."""
+    before, after = (
+        [float(mean_over(table[it.column].to_numpy(float), sizes_in(table))) for it in metrics_in(own)]
+        for table in (own, scores)
+    )
+    return [it.drop(*both) >= -EQUAL for it, *both in zip(metrics_in(own), before, after, strict=True)]

@@ -11,7 +11,7 @@ from headtypes.data.kinds.registry import KINDS
 
 def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
     controls = plan.config.controls
-    return controls.draws * share_of(controls.questions, rows)
+    return controls.draws * (1 + len(controls.further)) * share_of(controls.questions, rows)
 
 
 def _sets_of_curves(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -48,10 +48,10 @@ def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
 
 @stage("forward", reads="questions", passes=_draws_of_controls)
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """The condition, and how many heads are drawn how often, on how many questions."""
+    """The condition, and from where heads are drawn how often, on how many questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     seed = derive_seed(plan.config.seed, "evaluate_controls", model, partition, condition)
-    drawn = {"draws": controls.draws, "questions": controls.questions, "seed": seed}
+    drawn = {"seed": seed, **{key: getattr(controls, key) for key in ("draws", "questions", "further")}}
     return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-# Values that differ by less are equal: sums of the same numbers in another order do.
-_EQUAL = 1e-9
+from headtypes.core.statistics import EQUAL
 
 
 class Place(NamedTuple):
@@ -47,8 +46,8 @@ def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
         return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
-    as_large = 1 + int((drawn >= value - _EQUAL).sum())
-    as_small = 1 + int((drawn <= value + _EQUAL).sum())
+    as_large = 1 + int((drawn >= value - EQUAL).sum())
+    as_small = 1 + int((drawn <= value + EQUAL).sum())
     low, high = np.quantile(drawn, [0.025, 0.975])
     p = min(1.0, 2 * min(as_large, as_small) / (1 + len(drawn)))
     return Place(float(drawn.mean()), float(low), float(high), as_large, p, len(drawn))

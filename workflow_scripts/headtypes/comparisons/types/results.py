@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from headtypes.analyses.ablation.control_drops import of_family
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LeftOut, compare_types
@@ -41,4 +42,4 @@ def compare_files(
 def _read_costs(left_out: Sequence[tuple]) -> Iterator[LeftOut]:
     for names, *paths in left_out:
         controls, scores, baseline = (read_parquet(path, "holds no scores", ["id"]) for path in paths)
-        yield LeftOut(**names, controls=controls, scores=scores, baseline=baseline)
+        yield LeftOut(**names, controls=of_family(controls), scores=scores, baseline=baseline)

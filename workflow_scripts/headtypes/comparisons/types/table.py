@@ -35,7 +35,7 @@ class LeftOut(NamedTuple):
     """What it costs to do something to the heads of one type, and to as many random heads of the same layers.
 
     type, operation: what is done to which heads; task: that the model answers.
-    controls: scores of each draw and question, as `controls.evaluate_controls` returns them.
+    controls: scores of each draw of the same layers and question, as `controls.evaluate_controls` returns them.
     scores, baseline: scores of each question under the condition and the baseline.
     """
 

@@ -82,10 +82,13 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     within = "" if pd.isna(row[f"drop_{metric}_low"]) else f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f})"
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
+        beside = rows[rows["table"] == row["table"]][f"holm_{metric}"].notna().sum()
+        p = f"p = {row[f'holm_{metric}']:.2g}" + (f", corrected for {beside} conditions" if beside > 1 else "")
+        few = beside / (1 + row["control_draws_planned"]) > ALPHA
         random = (
             f"; on {row['control_questions']:.0f} inputs {own:z.{digits}f}, where as many random heads of the same "
-            f"layers cost {cost:z.{digits}f} on average ({draws} {'draw' if draws == 1 else 'draws'}, p = "
-            f"{row[f'own_rank_p_{metric}']:.2f})"
+            f"layers cost {cost:z.{digits}f} on average ({draws} {'draw' if draws == 1 else 'draws'}"
+            f"{', too few to tell a type from them' if few else f', {p}'})"
         )
 
     def without(condition: int) -> str:

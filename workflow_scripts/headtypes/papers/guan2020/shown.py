@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from headtypes.analyses.ablation.families import FAMILIES, prefix
 from headtypes.core.markdown import document
+from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table, interval, probability
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.registry import counted_by
@@ -13,13 +15,21 @@ from headtypes.papers.guan2020.tables import AGREEMENTS, measured_in, of_asked, 
 
 _TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
 _CONTROLS = (
-    "Below each score, every condition stands beside random heads: the same operations on as many heads of each layer, "
-    "drawn from all heads of the layer, on the same questions. *Own* is the condition's own drop on these questions; "
-    "*random* the mean of the draws, with the lowest and the highest; *own less random* their difference, with its 95 "
-    "% interval over questions for these draws. *Rank* is the place of the own drop among the draws and itself, from "
-    "the costliest, and *p* the rank divided by their number: how often heads drawn at random cost at least as much. "
-    "*Overlap* is the percent of the drawn heads that are the condition's own."
+    "Below each score, conditions stand beside random heads: the same operations on as many heads, on the same "
+    "questions. *Own* is the condition's own drop on these questions; *random* the mean of the draws, with the lowest "
+    "and the highest; *own less random* their difference, with its 95 % interval over questions and draws. *Rank* is "
+    "the place of the own drop among the draws and itself, from the costliest, and *p* says how often heads drawn at "
+    "random cost at least as much; *p, Holm* is corrected for the conditions of the table. No further heads are drawn "
+    "once p cannot fall to 5 % any more. *Detectable* is what an own drop would have had to exceed for a p of 5 %, not "
+    "corrected. *Overlap* is the percent of the drawn heads that are the condition's own."
 )
+_FAMILIES = {
+    "layer": "as many heads of each layer, from all of its heads",
+    "others": "as many heads of each layer, from those that the condition keeps",
+    "profile": "from heads of the whole model that are alike by near, special and far",
+}
+_TESTS = ("own_rank_p", "holm")
+_NO_P = "Sets without the condition's heads are not what it could have been among, so that they give no p."
 _SUBJECT = [Column("model", "model", is_number=False), Column("partition", "partition", is_number=False)]
 _STABILITY = [
     *(
@@ -114,21 +124,26 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
         measured = measured_in(section)
         main, *others = measured
         name, rows = main.name, counted_by(measured)
-        random = _controlled(section, name)
-        data, columns = section.assign(overlap=100 * section.get("control_overlap", float("nan"))), [*_CONDITION]
+        random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
+        for family, before in ((family, prefix(family)) for family in FAMILIES):
+            if f"{before}control_overlap" in data:
+                data[f"{before}overlap"] = 100 * data[f"{before}control_overlap"]
+                columns.append(Column(f"{before}overlap", "overlap"))
+                for metric in (it for it in measured if f"{before}own_rank_{it.name}" in data):
+                    ranks = zip(data[f"{before}own_rank_{metric.name}"], data[f"{before}control_draws"], strict=True)
+                    ranked = [None if pd.isna(rank) else f"{rank} of {1 + of}" for rank, of in ranks]
+                    data[f"{before}rank_{metric.name}"] = ranked
+                    columns += _columns_of_controls(metric, family)
         for metric in measured:
             data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
-            if f"own_rank_{metric.name}" in data:
-                ranks = zip(data[f"own_rank_{metric.name}"], data["control_draws"], strict=True)
-                data[f"rank_{metric.name}"] = [None if pd.isna(rank) else f"{rank} of {1 + of}" for rank, of in ranks]
             columns += _columns(metric, rows)
         yield Table(
             f"Table {number}. {_TITLES[number]}: {model}, {partition}",
             data,
-            [*columns, Column("overlap", "overlap")],
+            columns,
             brief=[
                 *("id", "condition", "heads", name, f"drop_{name}", f"drop_{name}_fdr"),
-                *([f"control_drop_{name}", f"own_rank_p_{name}"] if len(random) else []),
+                *([f"control_drop_{name}", f"holm_{name}"] if len(random) else []),
                 *(f"other_{metric.name}" for metric in others),
                 *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
             ],
@@ -138,14 +153,15 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
 
 def ablation_page(table: pd.DataFrame, number: int) -> str:
     """Table 2 or 3 as Markdown, a section per model and partition; table: as `tables.ablation_table` makes it."""
+    # The baseline heads both tables.
+    of_number = table[(table["table"] == number) | (table["id"] == 1)]
+    controlled = of_number.filter(["control_draws"]).notna().any(axis=None)
     parts = [
         "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
         "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
-        "rate over the conditions of a model, Benjamini and Hochberg 1995)." + (f" {_CONTROLS}" if number == 2 else ""),
+        "rate over the conditions of a model, Benjamini and Hochberg 1995)." + (f" {_CONTROLS}" if controlled else ""),
         *(metric.note for metric in measured_in(table) if metric.note),
     ]
-    # The baseline heads both tables.
-    of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for shown in ablation_shown(of_number, number):
         section = shown.data
         first = section.iloc[0]
@@ -161,16 +177,52 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
             scores += [f"published_{name}", f"published_drop_{name}"] if published else []
             parts.append(shown.markdown("id", "condition", "heads", *scores))
             random = _controlled(section, name)
-            if len(random):
-                draws = random["control_draws"].max()
-                drawn = f"{draws} {'draw' if draws == 1 else 'draws'} on {of_asked(random, 'control_questions')}"
-                beside = [f"{kind}_{name}" for kind in ("own_drop", "control_drop", "own_excess", "rank", "own_rank_p")]
-                of_controls = shown.where(section.index.isin(random.index))
-                parts += [
-                    f"Beside random heads: {drawn}.",
-                    of_controls.markdown("id", "condition", *beside, "overlap"),
-                ]
+            for family in FAMILIES if len(random) else ():
+                of_family = _controlled(section, name, prefix(family))
+                if len(of_family):
+                    parts += _beside(shown, of_family, random, family, name)
     return document(f"Table {number}: {_TITLES[number][0].lower()}{_TITLES[number][1:]}", parts)
+
+
+def _beside(shown: Table, drawn: pd.DataFrame, controlled: pd.DataFrame, family: str, metric: str) -> Iterator[str]:
+    """What stands on the page about the draws of one family; drawn, controlled: the conditions with such, and any."""
+    most = int(controlled["control_draws_planned"].max())
+    undrawn = ", ".join(controlled.loc[~controlled.index.isin(drawn.index), "condition"])
+    yield (
+        f"Beside random heads, {_FAMILIES[family]}: {_at_most(most)} on {of_asked(controlled, 'control_questions')}."
+        + (f" {_NO_P}" if family == "others" else "")
+        + (f" None for {undrawn}, where a layer keeps fewer heads than are changed." if undrawn else "")
+    )
+    of_family = ["control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop"]
+    names = [f"{prefix(family)}{kind}_{metric}" for kind in of_family if family != "others" or kind not in _TESTS]
+    of_drawn = shown.where(shown.data.index.isin(drawn.index))
+    yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", *names, f"{prefix(family)}overlap")
+
+
+def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
+    """What there is of one metric beside random heads of a family."""
+    before, name, numbers = prefix(family), metric.name, {"digits": metric.decimals}
+    random, excess = f"{before}control_drop_{name}", f"{before}own_excess_{name}"
+    yield Column(
+        random,
+        "random",
+        **numbers,
+        brief_digits=metric.decimals - 1,
+        ends=interval(random),
+        between=" ({} to {})",
+        brief="random heads",
+        note=f"mean {metric.change} of as many heads of the same layers; lowest to highest",
+    )
+    yield Column(excess, "own less random", **numbers, ends=interval(excess))
+    yield Column(f"{before}rank_{name}", "rank", is_number=False)
+    yield Column(f"{before}own_rank_p_{name}", "p", write=probability)
+    note = "how often random heads cost at least as much, corrected for the conditions of the table (Holm 1979)"
+    yield Column(f"{before}holm_{name}", "p, Holm", write=probability, brief="p, random", note=note)
+    yield Column(f"{before}detectable_drop_{name}", "detectable", **numbers)
+
+
+def _at_most(draws: int) -> str:
+    return "1 draw" if draws == 1 else f"at most {draws} draws"
 
 
 def _columns(metric: Metric, rows: str) -> Iterator[Column]:
@@ -185,30 +237,16 @@ def _columns(metric: Metric, rows: str) -> Iterator[Column]:
     note = f"{metric.steps} from the baseline, {over}"
     yield Column(drop, metric.change, **numbers, ends=interval(drop), brief=change, note=note)
     yield Column(f"other_{name}", change, digits=1)
+    yield Column(f"own_{drop}", f"{change}, own", digits=digits)
     yield Column(f"{drop}_fdr", "FDR", write=probability, note="false discovery rate over the conditions")
     yield Column(f"published_{name}", "published")
     note = "published by Guan et al. 2020"
     yield Column(f"published_{drop}", "drop published", brief="paper's drop", brief_digits=1, note=note)
-    yield Column(f"own_{drop}", f"{change}, own", digits=digits)
-    yield Column(
-        f"control_{drop}",
-        "random",
-        **numbers,
-        ends=interval(f"control_{drop}"),
-        between=" ({} to {})",
-        brief="random heads",
-        note=f"mean {metric.change} of as many heads of the same layers; lowest to highest",
-    )
-    excess = f"own_excess_{name}"
-    yield Column(excess, "own less random", **numbers, ends=interval(excess))
-    yield Column(f"rank_{name}", "rank", is_number=False)
-    note = "how often random heads cost at least as much"
-    yield Column(f"own_rank_p_{name}", "p", write=probability, brief="p, random", note=note)
 
 
-def _controlled(section: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The conditions that random heads stand beside."""
-    name = f"control_drop_{metric}"
+def _controlled(section: pd.DataFrame, metric: str, family: str = "") -> pd.DataFrame:
+    """The conditions that random heads stand beside; family: as in `_columns_of_controls`."""
+    name = f"{family}control_drop_{metric}"
     return section[section[name].notna()] if name in section else section[:0]
 
 
@@ -222,11 +260,12 @@ def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, rows: st
             "these."
         )
     if len(random):
-        draws, of = (int(random[count].iloc[0]) for count in ("control_draws", "control_questions"))
-        drawn = "1 draw" if draws == 1 else f"{draws} draws"
+        most, of = (int(random[count].max()) for count in ("control_draws_planned", "control_questions"))
+        least = len(random) / (1 + most)
         yield (
-            f"Random heads: {drawn} of as many heads of each layer, on {of:,} of them; with so many, p is at least "
-            f"{1 / (1 + draws):.3f}."
+            f"Random heads: {_at_most(most)} of as many heads of each layer, on {of:,} of them; with so many, p, "
+            f"corrected for {len(random)} {'condition' if len(random) == 1 else 'conditions'}, is at least {least:.3f}"
+            f"{', so that none can be told from random heads' if least > ALPHA else ''}."
         )
     doubtful = section["doubtful"].iloc[0]
     if isinstance(doubtful, str) and doubtful:

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from headtypes.analyses.ablation.families import FAMILIES, prefix
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
+from headtypes.core.statistics import holm
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.registry import KINDS, MAIN_METRICS, METRICS, counted_by
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
@@ -19,16 +21,24 @@ _METRICS = sorted(
 )
 # They have columns in every table; the others do where some model is evaluated by them.
 _ALWAYS = {metric for kind in KINDS.values() if kind.is_learned for metric in kind.metrics}
-_KINDS = ("", "drop_", "published_", "published_drop_", "control_drop_", "own_drop_", "own_excess_", "own_rank_p_")
+_OF_CONTROLS = ("control_drop_", "own_drop_", "own_excess_", "own_rank_p_", "detectable_drop_")
+_KINDS = (
+    *("", "drop_", "published_", "published_drop_"),
+    *(f"{prefix(family)}{kind}" for family in FAMILIES for kind in _OF_CONTROLS),
+)
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
 _STABILITY = [f"{half}_{agreement}" for agreement in AGREEMENTS for half in HALVES]
 _COUNTS = (
-    "n_questions_asked",
-    "control_draws",
-    "control_questions",
-    "control_questions_asked",
-    *(f"own_rank_{metric.name}" for metric in _METRICS),
+    *("n_questions_asked", "control_questions_asked"),
+    *(
+        f"{prefix(family)}{count}"
+        for family in FAMILIES
+        for count in (
+            *("control_draws", "control_draws_planned", "control_questions"),
+            *(f"own_rank_{metric.name}" for metric in _METRICS),
+        )
+    ),
 )
 
 # What there may be less of than was asked for: the columns of both numbers, and what they count.
@@ -99,7 +109,8 @@ def ablation_table(
         and for exact_match, f1 and accuracy, and for what some language model is evaluated by: the score, its
         drop, both with the ends of their intervals over questions and over articles, the drop with its p-values and
         false discovery rates too, and both as published; then what is known of the controls, with how many questions
-        were asked for as control_questions_asked; n_questions (or pairs, or documents), n_questions_asked, the types
+        were asked for as control_questions_asked, and with holm_{metric}, the own_rank_p of the conditions of one table
+        and partition, corrected for their number; n_questions (or pairs, or documents), n_questions_asked, the types
         whose name is doubtful and, with a loss, the perplexity.
     """
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
@@ -142,11 +153,14 @@ def ablation_table(
         table.append(entry)
     order = ["model", "partition", "table", "id"]
     whole = {name: "Int64" for name in _COUNTS if any(name in row for row in table)}
-    return (
+    found = (
         pd.DataFrame(table)
         .astype({"id": "Int64", **{name: float for row in table for name in row if _is_number(name)}, **whole})
         .sort_values(order, kind="stable", ignore_index=True)
     )
+    tested = {name: name.replace("own_rank_p", "holm") for name in found if "own_rank_p_" in name}
+    of_table = found.groupby(order[:3])[list(tested)]
+    return found.join(of_table.transform(lambda p: holm(p.to_numpy())).rename(columns=tested)) if tested else found
 
 
 def shortages(table: pd.DataFrame) -> list[str]:

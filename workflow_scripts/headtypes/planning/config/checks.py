@@ -24,7 +24,7 @@ from headtypes.planning.config.sources import Finetuned
 
 
 def check_selection(config: Config) -> None:
-    """Everything selected exists, and so do the models that are exported or tested."""
+    """Everything selected exists, and so do the models that are exported or tested and the conditions with controls."""
     for registry in ("tasks", "models", "conditions"):
         for name in getattr(config.select, registry) or ():
             check_entry(config, registry, f"select.{registry}", name)
@@ -32,6 +32,9 @@ def check_selection(config: Config) -> None:
         check_entry(config, "models", "export.full_attention", name)
     for name in config.detectors.models:
         check_entry(config, "models", "detectors.models", name)
+    # The demo's list is laid under experiments that take its conditions away.
+    for name in config.controls.conditions or ():
+        check_known("controls.conditions", name, {*config.conditions, *config.removed("conditions")})
 
 
 def check_names(config: Config) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model, model_validator
 
+from headtypes.analyses.ablation.families import Further
 from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.words.settings import Extent, Root, Subwords
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
@@ -182,12 +183,18 @@ Ablation = create_model(
 
 
 class Controls(Strict):
-    """The conditions of Table 2 on as many random heads of each layer, to tell the type's effect from the number's."""
+    """Conditions on as many random heads, to tell the type's effect from the number's."""
 
-    draws: Annotated[int, Field(ge=0)] = 20
-    """Random draws of each condition; 0 for none. With fewer than 19, no condition can be told from them at 5 %."""
-    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
+    draws: Annotated[int, Field(ge=0)] = 200
+    """Random draws of each condition at most; 0 for none. With fewer than 19, no condition can be told from them at
+    5 %, and with fewer than 199 none of ten once corrected for their number."""
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 250
     """How many of the task's questions, pairs or documents."""
+    further: list[Further] = []
+    """Draws beside those of all heads of each layer: of each layer's others, that the condition keeps; and of heads of
+    the whole model with a like profile, by near, special and far."""
+    conditions: list[Name] | None = None
+    """The conditions that are set beside random heads; without a list, all of them."""
 
 
 class Curves(Strict):
