@@ -193,7 +193,10 @@ def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summa
     table_1, table_2, *_ = summary.papers[0].tables
     (row,) = [row for row in table_1.rows if row[0].text == MODEL]
     assert [cell.text for cell in row[2:6]] == ["45.8", "5.6", "20.8?", "27.8"]
-    assert "2 draws of as many heads of each layer, on 60 of them; with so many, p is at least 0.333" in table_2.about
+    assert (
+        "at most 2 draws of as many heads of each layer, on 60 of them; with so many, p, corrected for 10 conditions, is "
+        "at least 1.000, so that none can be told from random heads." in table_2.about
+    )
     labels = [column.label for column in table_2.columns]
     (row,) = [row for row in table_2.rows if row[1].text == "zero-dense"]
     cells = dict(zip(labels, row, strict=True))

@@ -261,7 +261,7 @@ def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, rows: st
         )
     if len(random):
         most, of = (int(random[count].max()) for count in ("control_draws_planned", "control_questions"))
-        least = len(random) / (1 + most)
+        least = min(1.0, len(random) / (1 + most))
         yield (
             f"Random heads: {_at_most(most)} of as many heads of each layer, on {of:,} of them; with so many, p, "
             f"corrected for {len(random)} {'condition' if len(random) == 1 else 'conditions'}, is at least {least:.3f}"
