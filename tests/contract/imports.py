@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.places import ROOT
-from tests.support.warm import python
 
 
 def loaded_modules(scripts: Path) -> dict[str, set[str]]:
     """The modules that each script of a folder loads, by its name; the script is one of them."""
+    # The program itself must not have loaded any of ours.
+    from tests.support.warm import python
+
     command = [python(), "-m", "tests.contract.imports", str(scripts)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)

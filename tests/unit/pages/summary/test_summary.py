@@ -194,14 +194,14 @@ def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summa
     (row,) = [row for row in table_1.rows if row[0].text == MODEL]
     assert [cell.text for cell in row[2:6]] == ["45.8", "5.6", "20.8?", "27.8"]
     assert (
-        "at most 2 draws of as many heads of each layer, on 60 of them; with so many, p, corrected for 10 conditions, is "
-        "at least 1.000, so that none can be told from random heads." in table_2.about
+        "at most 2 draws of as many heads of each layer, on 60 of them; with so many, p, corrected for 10 conditions, "
+        "is at least 1.000, so that none can be told from random heads." in table_2.about
     )
     labels = [column.label for column in table_2.columns]
     (row,) = [row for row in table_2.rows if row[1].text == "zero-dense"]
     cells = dict(zip(labels, row, strict=True))
     assert (cells["EM"].text, cells["EM"].below) == ("54.4", "48.0 to 60.4")
-    assert (cells["random heads"].text, cells["p, random"].text) == ("17.5", "0.333")
+    assert (cells["random heads"].text, cells["p, random"].text) == ("17.5", "1.000")
     assert cells["paper's drop"].text == "2.9"
     # The model may be the paper's own.
     assert table_2.columns[labels.index("paper's drop")].note == "published by Guan et al. 2020"
