@@ -159,9 +159,9 @@ def test_halves_are_scored_with_the_choices_of_one_another(arcs):
     right, total, chosen = guess == heads[:, None, None, None], 0, []
     for parity in (0, 1):
         choosing, scoring = sentence_of % 2 != parity, sentence_of % 2 == parity
-        best = np.unravel_index(right[choosing].mean(0).argmax(), right.shape[1:])
-        total += right[scoring][(slice(None), *best)].sum()
-        chosen.append(best)
+        index = np.unravel_index(right[choosing].mean(0).argmax(), right.shape[1:])
+        total += right[scoring][(slice(None), *index)].sum()
+        chosen.append(index)
     row = best(tables, "all", HALVES)
     assert row["accuracy"] == pytest.approx(100 * total / len(heads))
     assert pd.isna(row["head"]) == (chosen[0] != chosen[1])
