@@ -1,4 +1,4 @@
-# Every type of heads in every analysis of its model, beside as many random heads of the same layers.
+# Every type of heads in every analysis of its model, beside as many random heads.
 
 
 use rule job as compare_types with:

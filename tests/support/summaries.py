@@ -54,8 +54,8 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         "type": "vertical",
         "doubtful": False,
         "heads": 20,
-        "draws": 1000,
-        "rank": 1001,
+        "draws": 20_000,
+        "rank": 20_001,
     }
     row |= {"analysis": "importance", "task": "qa", "quantity": "normalised", "statistic": "mean", "p": 0.002}
     row |= {"value": 0.15, "random": 0.24, "random_low": 0.19, "random_high": 0.28}

@@ -1,4 +1,4 @@
-"""Types beside analyses: what the single tables say, beside random heads of the same layers."""
+"""Types beside analyses: what the single tables say, beside random heads of the same layers and of the same profile."""
 
 import itertools
 
@@ -9,13 +9,16 @@ import pytest
 from headtypes.analyses.divergence.analysis import per_set
 from headtypes.analyses.divergence.results import Divergence, write_divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
+from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.probes.of_types import _DRAWS
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
-from headtypes.analyses.types.partitions import build_partition
+from headtypes.analyses.types.partitions import Partition, build_partition
+from headtypes.analyses.types.profiles import profile_groups
+from headtypes.comparisons.types import random_heads
 from headtypes.comparisons.types.figure import compared_types_figure, shade_of
-from headtypes.comparisons.types.random_heads import draw_heads, overlap, place_among
+from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.comparisons.types.results import compare_files
-from headtypes.comparisons.types.table import read_compared_types
+from headtypes.comparisons.types.table import DRAWS, PROFILE, compare_types, read_compared_types, shown
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv, write_parquet
@@ -202,23 +205,123 @@ def test_the_interval_of_random_values_holds_95_percent_of_them():
     assert place_among(0.0, np.arange(1001.0))[1:3] == (25, 975)
 
 
-def test_random_heads_are_as_many_in_each_layer_as_the_type_has_there():
+def drawn_from(own: np.ndarray, groups: np.ndarray, draws: int, seed: int) -> np.ndarray:
+    return np.concatenate(list(draw_heads(own, groups, draws, seed))).reshape(draws, *own.shape)
+
+
+def test_random_heads_are_as_many_in_each_group_as_the_type_has_there():
     own = partition().type_of == "dense"
-    drawn = draw_heads(own, 500, seed=1)
-    assert (drawn.sum(-1) == own.sum(-1)).all()
-    # Each head of a layer is drawn as often as any other.
-    np.testing.assert_allclose(drawn[:, 0].mean(0), 2 / HEADS, atol=0.08)
-    np.testing.assert_array_equal(drawn, draw_heads(own, 500, seed=1))
-    assert (drawn != draw_heads(own, 500, seed=2)).any()
+    for groups in (np.indices(own.shape)[0], np.array([[0, 2, 1, 1], [2, 0, 0, 1], [2, 2, 1, 0]])):
+        drawn = drawn_from(own, groups, 500, seed=1)
+        for group in range(LAYERS):
+            within = groups == group
+            count = own[within].sum()
+            assert (drawn[:, within].sum(-1) == count).all()
+            # Each head of a group is drawn as often as any other.
+            np.testing.assert_allclose(drawn[:, within].mean(0), count / HEADS, atol=0.08)
+        np.testing.assert_array_equal(drawn, drawn_from(own, groups, 500, seed=1))
+        assert (drawn != drawn_from(own, groups, 500, seed=2)).any()
 
 
-def test_a_type_that_fills_its_layer_is_its_own_random_heads(compared_types):
+def test_more_draws_and_other_blocks_do_not_change_the_first_ones(monkeypatch):
+    own = partition().type_of == "dense"
+    groups = np.indices(own.shape)[0]
+    before = drawn_from(own, groups, 50, seed=1)
+    monkeypatch.setattr(random_heads, "_BLOCK", 7 * own.size)
+    np.testing.assert_array_equal(drawn_from(own, groups, 90, seed=1)[:50], before)
+
+
+def test_a_type_that_fills_its_layer_is_its_own_random_heads():
     own = np.zeros((2, 3), bool)
     own[1] = True
-    drawn = draw_heads(own, 20, seed=1)
-    assert (drawn == own).all()
-    assert overlap(own, drawn) == 1
+    assert (drawn_from(own, np.indices(own.shape)[0], 20, seed=1) == own).all()
     assert place_among(3.0, np.full(20, 3.0)).p == 1
+
+
+def every_set(own: np.ndarray, groups: np.ndarray) -> list[list[int]]:
+    """All sets of heads that have as many heads in each group as the own: the heads' numbers, layer by layer."""
+    members = [np.flatnonzero(groups == group).tolist() for group in np.unique(groups)]
+    chosen = [itertools.combinations(some, int(own.flat[some].sum())) for some in members]
+    return [[head for of_group in each for head in of_group] for each in itertools.product(*chosen)]
+
+
+def profiled(types: np.ndarray, profiles: np.ndarray) -> Partition:
+    layer, head = (index.ravel() for index in np.indices(types.shape))
+    named = dict(zip(("near", "special", "far"), profiles.reshape(-1, 3).T, strict=True))
+    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types.ravel(), "doubtful": False, **named}))
+
+
+@pytest.mark.parametrize("of", [max, np.mean])
+def test_p_is_that_of_all_sets_of_as_many_heads(of):
+    """The exact permutation test, by counting."""
+    rng = np.random.default_rng(8)
+    types = profiled(partition().type_of, rng.dirichlet(np.ones(3), LAYERS * HEADS))
+    values = rng.random(LAYERS * HEADS)
+    measure = best_head("a", "t", "q", values) if of is max else next(summaries("a", "t", "q", values))
+    table = compare_types(types, [measure], [], [], seed=3).set_index("type")
+    groups = {"": np.indices(types.shape)[0], PROFILE: profile_groups(types)}
+    for name, (prefix, of_heads) in itertools.product(types.types, groups.items()):
+        own = types.type_of == name
+        value = of(values[own.ravel()])
+        others = np.array([of(values[heads]) for heads in every_set(own, of_heads)])
+        tails = (np.mean(others >= value - 1e-12), np.mean(others <= value + 1e-12))
+        found = table.loc[name]
+        assert found["value"] == pytest.approx(value)
+        assert found[f"{prefix}random"] == pytest.approx(others.mean(), abs=0.01)
+        # Of 20,000 draws a share scatters by at most .0035.
+        assert found[f"{prefix}p"] == pytest.approx(min(1, 2 * min(tails)), abs=0.02)
+        shared = np.mean([own.flat[heads].mean() for heads in every_set(own, of_heads)])
+        assert found[f"{prefix}overlap"] == pytest.approx(shared, abs=0.01)
+
+
+def test_what_a_profile_explains_is_beyond_heads_of_the_same_layers_alone():
+    """Half of the heads look far; the types are parts of these, and of the others."""
+    rng = np.random.default_rng(0)
+    far = rng.permutation(np.arange(72) < 36)
+    own = far & (rng.permutation(far.cumsum()) % 3 == 0)
+    profiles = np.where(far[:, None], [0.1, 0.1, 0.8], [0.4, 0.4, 0.2])
+    types = profiled(np.where(own, "own", "rest").reshape(6, 12), profiles)
+    looks, knows = (next(summaries("a", "t", name, of)) for name, of in (("looks", 1.0 * far), ("knows", 1.0 * own)))
+    table = compare_types(types, [looks, knows], [], [], seed=0)
+    of_own = table[table["type"] == "own"].set_index("quantity")
+    assert (of_own["p_holm"] < 0.05).all()
+    assert of_own.loc["looks", "profile_p"] == 1
+    assert of_own.loc["knows", "profile_p_holm"] < 0.05
+    assert of_own.loc["knows", "profile_random"] == pytest.approx(of_own.loc["knows", "profile_overlap"])
+
+
+def test_of_heads_that_are_alike_no_type_is_said_to_differ():
+    rng, by_itself, corrected = np.random.default_rng(4), 0, 0
+    for trial in range(60):
+        names = rng.permutation(np.repeat(["a", "b", "c"], 8)).reshape(4, 6)
+        types = profiled(names, rng.dirichlet(np.ones(3), 24))
+        measures = [next(summaries("x", "t", f"{number}", rng.random(24))) for number in range(6)]
+        table = compare_types(types, measures, [], [], seed=trial, draws=0)
+        assert (table["draws"] == 50 * 2 * 3 * 6).all()
+        by_itself += bool((table[["p", "profile_p"]] < 0.05).any(axis=None))
+        corrected += bool((table[["p_holm", "profile_p_holm"]] < 0.05).any(axis=None))
+    assert by_itself > 40
+    # Five percent, and what 60 trials scatter.
+    assert corrected <= 60 * 0.05 + 4
+
+
+def test_what_the_figure_shows_is_corrected_and_nothing_else(compared_types):
+    columns, figure = ["p", "profile_p"], shown(compared_types)
+    hidden = compared_types.drop(figure.index)
+    assert {"smallest", "largest"} < set(hidden["statistic"])
+    assert (hidden["quantity"] == "obj (universal)").any()
+    assert hidden[["p_holm", "profile_p_holm"]].isna().all(axis=None)
+    tested = sorted(figure[columns].stack().dropna())
+    # Holm 1979, step by step.
+    steps = [
+        max(p * (len(tested) - place) for place, p in enumerate(tested[: last + 1])) for last in range(len(tested))
+    ]
+    corrected = {p: min(1, step) for p, step in zip(tested, steps, strict=True)}
+    for column in columns:
+        known = figure[figure[column].notna()]
+        assert known[f"{column}_holm"].tolist() == pytest.approx([corrected[p] for p in known[column]])
+    # Probes and ablations have no heads of the same profile.
+    assert len(tested) == figure["p"].count() + figure["profile_p"].count() < 2 * len(figure)
 
 
 def test_what_only_the_type_has_is_beyond_its_random_heads(files):
@@ -231,9 +334,9 @@ def test_what_only_the_type_has_is_beyond_its_random_heads(files):
     found = row_of(table, "dense", "previous", "mean")
     assert found["value"] == pytest.approx(0.9)
     assert found["random_low"] < found["random"] < 0.7
-    # Four of twelve heads in two layers: 24 sets, of which the type is one.
-    assert found["p"] == pytest.approx(2 / 24, abs=0.04)
-    assert found["rank"] == pytest.approx(1000 / 24, abs=20)
+    # Two of four heads in each of two layers: 36 sets, of which the type is one.
+    assert found["p"] == pytest.approx(2 / 36, abs=0.006)
+    assert found["rank"] == pytest.approx(20_000 / 36, abs=60)
     assert found["low"] == found["high"] == pytest.approx(0.9)
 
 
@@ -298,6 +401,7 @@ def test_probes_of_a_type_stand_beside_those_of_their_random_heads(compared_type
     assert found["dense"]["p"] == pytest.approx(2 / 6)
     # Which heads were drawn is not kept.
     assert np.isnan(found["dense"]["overlap"])
+    assert (found["dense"]["profile_draws"], found["dense"]["profile_p"]) == (0, pytest.approx(np.nan, nan_ok=True))
     assert found["dense"]["low"] < 90 < found["dense"]["high"]
 
 
@@ -330,18 +434,37 @@ def test_without_language_the_analyses_stand_in_both_columns(compared_types):
     assert [[heading.split()[0] for heading in column] for column in headings] == [["where"], ["divergence"]]
 
 
-def test_cells_are_shaded_by_p_and_direction():
-    assert shade_of(2, 1, 0.2) == (0, 0)
-    assert shade_of(2, 1, 0.03) == (1, 1)
-    assert shade_of(1, 2, 0.002) == (-1, 2)
-    assert shade_of(1, np.nan, np.nan) == (0, 0)
+@pytest.mark.parametrize("prefix", ["", PROFILE])
+def test_cells_are_shaded_by_p_and_direction(prefix):
+    def shade(value: float, random: float, p: float, p_holm: float) -> tuple[int, int]:
+        return shade_of(
+            {"value": value, **{prefix + "random": random, prefix + "p": p, prefix + "p_holm": p_holm}}, prefix
+        )
+
+    assert shade(2, 1, 0.02, 1) == (0, 0)
+    assert shade(2, 1, 0.002, 0.2) == (1, 1)
+    assert shade(1, 2, 0.0001, 0.02) == (-1, 2)
+    assert shade(1, np.nan, np.nan, np.nan) == (0, 0)
+
+
+def test_what_differs_from_heads_that_look_alike_is_marked(compared_types):
+    marked = {}
+    for p in (1.0, 0.01):
+        table = compared_types.assign(profile_p_holm=p)
+        figure = compared_types_figure(table, partition(), {})
+        marked[p] = [line.get_gid() for axes in figure.axes for line in axes.lines if line.get_gid()]
+    assert marked[1.0] == []
+    above = shown(compared_types).query("value > profile_random and draws > 0")
+    assert marked[0.01].count("profile1") == len(above)
 
 
 def test_the_caption_says_how_many_draws_a_colour_needs_and_how_many_probes_have():
-    enough, too_few = place_among(50.0, np.arange(40.0)), place_among(50.0, np.arange(39.0))
-    assert shade_of(50, enough.mean, enough.p) != (0, 0) == shade_of(50, too_few.mean, too_few.p)
+    for draws, shade in ((200, (1, 1)), (199, (0, 0))):
+        row = {"value": draws, "p_holm": 1.0, **place_among(draws, np.arange(draws))._asdict()}
+        assert shade_of(row) == shade
     caption = " ".join((ROOT / "report/compared_types.rst").read_text().split())
-    assert f"for probes {_DRAWS}; fewer than 40 give no colour" in caption
+    assert f"for probes {_DRAWS}; fewer than 200 give no colour" in caption
+    assert f"at least {DRAWS:,} draws" in caption
 
 
 def test_a_model_without_a_loss_has_no_gradients(files):

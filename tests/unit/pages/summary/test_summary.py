@@ -175,16 +175,17 @@ def test_findings_name_the_token_that_heads_fall_back_on():
 
 def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
     table = pd.read_csv(results[1]["compared_types"][0])
+    alike = "from as many that look alike (p < 0.05, corrected for all of these)"
     assert compared_types_sentence(table, MODEL) == (
         "What sets a type of minilm-qa apart most is the mean importance of its vertical heads: 0.15, where as many "
-        "random heads of the same layers have 0.24 (0.19 to 0.28; p = 0.004, corrected for all comparisons); in 1 of 2 "
-        "comparisons the types of minilm-qa differ from as many random heads of the same layers (p < 0.01, "
-        "uncorrected; by chance about 0.02 would)."
+        "random heads of the same layers have 0.24 (0.19 to 0.28; p = 0.008); in 1 of 2 comparisons the types of "
+        f"minilm-qa differ from as many random heads of the same layers, and in 0 of 2 {alike}."
     )
+    both = compared_types_sentence(table.assign(profile_p=[0.01, np.nan]), MODEL)
+    assert "p = 0.006); in 1 of 2" in both and both.endswith(f"and in 1 of 1 {alike}.")
     # The smallest of many p-values says nothing by itself.
     many = compared_types_sentence(pd.concat([table.assign(quantity=f"{number}") for number in range(30)]), MODEL)
-    assert many.startswith("In 30 of 60 comparisons")
-    assert many.endswith("by chance about 0.6 would); corrected for their number, none does.")
+    assert many.startswith("In 0 of 60 comparisons")
     assert compared_types_sentence(table.assign(p=0.5), MODEL).startswith("In 0 of 2 comparisons")
     assert compared_types_sentence(table.assign(p=np.nan), MODEL) is None
 

@@ -1,1 +1,1 @@
-"""Every partition of a model beside every analysis of it, and as many heads drawn at random from the same layers."""
+"""Every partition of a model beside every analysis of it, and as many heads drawn at random."""

@@ -1,4 +1,4 @@
-"""Types beside analyses: where a type lies among random heads of the same layers, and the projection of heads."""
+"""Types beside analyses: where a type lies among random heads, and the projection of heads."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
-from headtypes.comparisons.types.table import without_repeats
+from headtypes.comparisons.types.table import LAYER, PROFILE, shown
+from headtypes.core.statistics import ALPHA
 from headtypes.core.style import PAGE, SMALL, styled
 
 # Inches: a row, what stands left of the cells, the gap between columns, a heading of a group, the types' names, the
@@ -21,15 +23,19 @@ from headtypes.core.style import PAGE, SMALL, styled
 _ROW, _NAMES, _GAP, _GROUP, _HEAD, _LEGEND, _PROJECTION, _TITLE = 0.145, 1.25, 0.2, 0.22, 0.62, 0.35, 2.1, 0.32
 # The width of a cell below which a number would not fit.
 _NARROW = 0.25
-# Orange where a type has more than random heads, blue where it has less; the darker the smaller p is.
+# Orange where a type has more than random heads of the same layers, blue where it has less; the darker the surer.
 _SHADES = {(1, 2): "#D98032", (1, 1): "#F3C999", (0, 0): "#F2F2F2", (-1, 1): "#A9CBE6", (-1, 2): "#4A90C4"}
 _LEGENDS = {
-    (-1, 2): "less, p < .01",
-    (-1, 1): "less, p < .05",
-    (0, 0): "p ≥ .05",
-    (1, 1): "more, p < .05",
-    (1, 2): "more, p < .01",
+    (-1, 2): "less, corrected p < .05",
+    (-1, 1): "less, p < .01",
+    (1, 2): "more, corrected p < .05",
+    (1, 1): "more, p < .01",
+    (0, 0): "neither",
 }
+# Where it has more, or less, than heads of the same profile.
+_MARKS = {1: "^", -1: "v"}
+# The p-value below which a comparison is shaded by itself.
+_SINGLE = 0.01
 _ANALYSES = {analysis.name: analysis for analysis in ANALYSES}
 _TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
 
@@ -60,14 +66,14 @@ class _Group(NamedTuple):
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw a cell for every type and analysis, shaded by where the type lies among random heads of the same layers.
+    """Draw a cell for every type and analysis, shaded and marked by where the type lies among random heads.
 
     table: as `table.compare_types` returns it.
     projections: by task, the places of the heads (`divergence.projection.project_heads`).
     """
     groups = [
         _Group(analysis, task, lines)
-        for (analysis, task), rows in without_repeats(table).groupby(["analysis", "task"], sort=False)
+        for (analysis, task), rows in shown(table).groupby(["analysis", "task"], sort=False)
         if (lines := list(_lines(analysis, rows, partition)))
     ]
     # What is known of language stands at the right; if nothing is, and there is no projection, half of the rest.
@@ -99,12 +105,10 @@ def compared_types_figure(table: pd.DataFrame, partition: Partition, projections
 
 
 def _lines(analysis: str, rows: pd.DataFrame, partition: Partition) -> Iterator[_Line]:
-    """The rows that are shown: means, best heads and divergences."""
-    shown = rows[~rows["statistic"].isin(["smallest", "largest"])]
     if analysis == "divergence":
         order = ["inside", *(f"to {name}" for name in partition.types)]
-        shown = shown.sort_values("statistic", key=lambda column: column.map(order.index), kind="stable")
-    for (quantity, statistic), some in shown.groupby(["quantity", "statistic"], sort=False):
+        rows = rows.sort_values("statistic", key=lambda column: column.map(order.index), kind="stable")
+    for (quantity, statistic), some in rows.groupby(["quantity", "statistic"], sort=False):
         if some["value"].notna().any():
             cells = {row["type"]: row for _, row in some.iterrows() if row["draws"]}
             yield _Line(_ANALYSES[analysis].line(quantity, statistic), cells)
@@ -137,7 +141,7 @@ def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, wid
 
 
 def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> None:
-    shade = shade_of(row["value"], row["random"], row["p"])
+    shade = shade_of(row)
     axes.add_patch(
         Rectangle(
             (x - cell / 2, y),
@@ -151,13 +155,20 @@ def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> N
     )
     text = "" if math.isnan(row["value"]) or cell < _NARROW else _number(row)
     axes.text(x, y + _ROW / 2, text, ha="center", va="center", fontsize=SMALL - 0.5)
+    side, level = shade_of(row, PROFILE)
+    if level == 2:
+        axes.plot([x + cell / 2 - 0.05], [y + _ROW / 2], _MARKS[side], color="0.2", ms=2.5, gid=f"profile{side}")
 
 
-def shade_of(value: float, random: float, p: float) -> tuple[int, int]:
-    """Whether a type has more (1) or less (-1) than random heads, and how surely: 2 for p < .01, 1 for p < .05."""
-    if math.isnan(p) or p >= 0.05:
-        return 0, 0
-    return (1 if value > random else -1), (2 if p < 0.01 else 1)
+def shade_of(row: Mapping, prefix: str = LAYER) -> tuple[int, int]:
+    """Whether a type has more (1) or less (-1) than random heads, and how surely.
+
+    2: corrected for all comparisons, p is below .05. 1: uncorrected, it is below .01. prefix: of the random heads.
+    """
+    side = 1 if row["value"] > row[f"{prefix}random"] else -1
+    if row[f"{prefix}p_holm"] < ALPHA:
+        return side, 2
+    return (side, 1) if row[f"{prefix}p"] < _SINGLE else (0, 0)
 
 
 def _number(row: pd.Series) -> str:
@@ -183,5 +194,10 @@ def _short(label: str) -> str:
 
 def _add_legend(axes: Axes) -> None:
     axes.axis("off")
-    patches = [Rectangle((0, 0), 1, 1, facecolor=_SHADES[shade], label=label) for shade, label in _LEGENDS.items()]
-    axes.legend(handles=patches, loc="center", ncols=len(patches), handlelength=1.4, columnspacing=1.2)
+    handles = [Rectangle((0, 0), 1, 1, facecolor=_SHADES[shade], label=label) for shade, label in _LEGENDS.items()]
+    # In pairs, one above the other.
+    handles[4:4] = [
+        Line2D([], [], ls="", marker=_MARKS[side], color="0.2", ms=2.5, label=f"{word} than heads that look alike")
+        for side, word in ((-1, "less"), (1, "more"))
+    ]
+    axes.legend(handles=handles, loc="center", ncols=4, handlelength=1.4, columnspacing=1.2)

@@ -1,6 +1,6 @@
-"""Every type of a partition in every analysis of the model, beside random heads of the same layers: one long table."""
+"""Every type of a partition in every analysis of the model, beside random heads: one long table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,24 +11,34 @@ from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.per_set import Measure, TypeValue
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.types.random_heads import Place, draw_heads, overlap, place_among
+from headtypes.analyses.types.profiles import profile_groups
+from headtypes.comparisons.types.random_heads import Place, draw_heads, place_among
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
-from headtypes.core.statistics import mean_intervals, mean_over
+from headtypes.core.statistics import holm, mean_intervals, mean_over
 from headtypes.core.table_files import read_csv
 
-DRAWS = 1000
+# The least number of draws, and that for each comparison: with fewer than 40, none would be told after the correction.
+DRAWS, _DRAWS_EACH = 20_000, 50
+# What stands before the columns about random heads of the same layers, and about those of the same profile.
+LAYER, PROFILE = "", "profile_"
+_BESIDE = {
+    **dict.fromkeys(("random", "random_low", "random_high"), float),
+    "rank": "Int64",
+    **dict.fromkeys(("p", "p_holm"), float),
+    "draws": int,
+    "overlap": float,
+}
 COLUMNS = {
     "type": str,
     "doubtful": bool,
     "heads": int,
-    "overlap": float,
     **dict.fromkeys(("analysis", "task", "quantity", "statistic"), str),
-    **dict.fromkeys(("value", "low", "high", "random", "random_low", "random_high"), float),
-    "rank": "Int64",
-    "p": float,
-    "draws": int,
+    **dict.fromkeys(("value", "low", "high"), float),
+    **{prefix + column: kind for prefix in (LAYER, PROFILE) for column, kind in _BESIDE.items()},
 }
+# Statistics that are in the table alone.
+_HIDDEN = ("smallest", "largest")
 
 
 class LeftOut(NamedTuple):
@@ -56,63 +66,75 @@ def compare_types(
     seed: int,
     draws: int = DRAWS,
 ) -> pd.DataFrame:
-    """Each type of a partition in each analysis, beside as many heads of the same layers.
+    """Each type of a partition in each analysis, beside as many random heads.
 
     measures: of every type, and those that are about one type, which the others are compared with.
     of_types: numbers of one type that were measured together with those of random heads, as of probes.
     left_out: the conditions of one type each that were evaluated with random heads.
     seed: of the draws and the intervals. A type's random heads are the same ones in all analyses, but for those of
         `left_out` and `of_types`, which were measured with heads of their own.
+    draws: the least number of draws; there are more where so many could not tell a single comparison once it is
+        corrected.
 
     returns one row for each type and number, the columns
-      type, doubtful (whether the type's name is), heads, and overlap, the mean share of the random heads that are of
-      the type themselves, NaN for `of_types`, which do not keep theirs;
+      type, doubtful (whether the type's name is), heads;
       analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
-      random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them.
+      random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them, of heads of the same layers;
+      p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
+      overlap: the mean share of the random heads that are of the type themselves, empty for `of_types`, which do not
+      keep theirs;
+      the same with `profile_` before it: of heads of the same profile (`profiles.profile_groups`), which `left_out`
+      and `of_types` do not have.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
     of a loss in nats per token.
     Raises `InputError` where the analyses are not of the partition's heads.
     """
+    groups = {LAYER: np.indices(partition.shape)[0], PROFILE: profile_groups(partition)}
+    compared = len(groups) * len(partition.types) * sum(it.statistic not in _HIDDEN for it in measures)
+    draws = max(draws, _DRAWS_EACH * compared)
     rows = []
     for name in partition.types:
         own = partition.type_of == name
-        drawn = draw_heads(own, draws, derive_seed(seed, "random_heads", name))
-        sets = np.concatenate([own[None], drawn]).reshape(1 + draws, -1)
-        about = {
-            "type": name,
-            "doubtful": name in partition.doubtful,
-            "heads": int(own.sum()),
-            "overlap": overlap(own, drawn),
-        }
-        common = [measure for measure in measures if measure.about is None]
-        others = [
-            measure for other in partition.types if other != name for measure in measures if measure.about == other
+        about = {"type": name, "doubtful": name in partition.doubtful, "heads": int(own.sum())}
+        asked = [measure for measure in measures if measure.about != name]
+        values = [_of_sets(measure, own.reshape(1, -1))[0] for measure in asked]
+        of_name = derive_seed(seed, "random_heads", name)
+        beside = [
+            [{prefix + column: it for column, it in place.items()} for place in places]
+            for prefix, of_heads in groups.items()
+            for places in [_beside(asked, values, own, draw_heads(own, of_heads, draws, of_name))]
         ]
-        for measure in (*common, *others):
-            values = _of_sets(measure, sets)
-            low, high = (np.nan, np.nan) if measure.interval is None else measure.interval(sets[0])
-            rows.append(about | _row(measure[:4], values[0], low, high, place_among(values[0], values[1:])))
+        for measure, value, of_layer, of_profile in zip(asked, values, *beside, strict=True):
+            low, high = (np.nan, np.nan) if measure.interval is None else measure.interval(own.ravel())
+            rows.append(about | _row(measure[:4], value, low, high) | of_layer | of_profile)
         for cost in left_out:
             if cost.type == name:
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
-                rows += [about | {"overlap": share} | row for row in _cost_rows(cost, seed)]
+                rows += [about | row | {"overlap": share} for row in _cost_rows(cost, seed)]
         for of_type in of_types:
             if of_type.type == name:
-                among = place_among(of_type.value, of_type.drawn)
-                found = _row(of_type[1:5], of_type.value, of_type.low, of_type.high, among)
-                rows.append(about | {"overlap": np.nan} | found)
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+                place = place_among(of_type.value, of_type.drawn)._asdict()
+                rows.append(about | _row(of_type[1:5], of_type.value, of_type.low, of_type.high) | place)
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).fillna({f"{PROFILE}draws": 0}).astype(COLUMNS)
+    tested = shown(table).index, [f"{prefix}p" for prefix in groups]
+    p = table.loc[tested].to_numpy()
+    table.loc[tested[0], [f"{prefix}p_holm" for prefix in groups]] = holm(p.ravel()).reshape(p.shape)
+    return table
 
 
-def without_repeats(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of such a table but those that say what others do, as the relations of UD where there are Stanford's."""
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of such a table that the figure has.
+
+    Those of the smallest and the largest head are left out, and those that say what others do, as the relations of UD
+    where there are Stanford's.
+    """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
-    repeated = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
+    left_out = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
     for analysis in ANALYSES:
-        repeated |= (table["analysis"] == analysis.name) & table["quantity"].isin(analysis.repeats)
-    return table[~repeated]
+        left_out |= (table["analysis"] == analysis.name) & table["quantity"].isin(analysis.repeats)
+    return table[~left_out & ~table["statistic"].isin(_HIDDEN)]
 
 
 def read_compared_types(path: str | Path) -> pd.DataFrame:
@@ -133,15 +155,24 @@ def _of_sets(measure: Measure, sets: np.ndarray) -> np.ndarray:
         ) from error
 
 
-def _row(names: Sequence[str], value: float, low: float, high: float, place: Place) -> dict:
+def _beside(
+    measures: Sequence[Measure], values: Sequence[float], own: np.ndarray, drawn: Iterable[np.ndarray]
+) -> list[dict]:
+    """Where the value of each measure lies among those of the drawn heads, and the overlap of these with the own."""
+    of_blocks, overlaps = [], []
+    for sets in drawn:
+        of_blocks.append([_of_sets(measure, sets) for measure in measures])
+        overlaps.append((sets @ own.ravel().astype(float)) / own.sum())
+    overlap = float(np.concatenate(overlaps).mean())
+    return [
+        place_among(value, np.concatenate(of_draws))._asdict() | {"overlap": overlap}
+        for value, of_draws in zip(values, zip(*of_blocks, strict=True), strict=True)
+    ]
+
+
+def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
     named = dict(zip(("analysis", "task", "quantity", "statistic"), names, strict=True))
-    random = {"random": place.mean, "random_low": place.low, "random_high": place.high}
-    return (
-        named
-        | {"value": value, "low": low, "high": high}
-        | random
-        | {"rank": place.rank, "p": place.p, "draws": place.draws}
-    )
+    return named | {"value": value, "low": low, "high": high}
 
 
 def _cost_rows(cost: LeftOut, seed: int) -> Iterator[dict]:
@@ -157,4 +188,4 @@ def _cost_rows(cost: LeftOut, seed: int) -> Iterator[dict]:
         kept = of_draws.mean() if sizes is None else of_draws.sum() / sizes.sum()
         place = place_among(value, metric.drop(whole, kept.to_numpy()))
         names = ("ablation", cost.task, f"{metric.change} of {metric.name}", cost.operation)
-        yield _row(names, value, float(low), float(high), place)
+        yield _row(names, value, float(low), float(high)) | place._asdict()

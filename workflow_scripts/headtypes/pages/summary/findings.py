@@ -5,14 +5,12 @@ from collections.abc import Sequence
 import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.types.table import without_repeats
+from headtypes.comparisons.types.table import LAYER, PROFILE, shown
 from headtypes.core.statistics import ALPHA, holm
 from headtypes.data.kinds.registry import MAIN_METRICS
 from headtypes.pages.summary.verdicts import Count, Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
 
-# The level below which a type is said to differ from random heads.
-_LEVEL = 0.01
 _QUANTITIES = {
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",
     ("importance", "mean"): "mean importance",
@@ -118,24 +116,24 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     table: as `compare_types` makes it. Where heads look does not count: types are defined by it. None where nothing
         else stands beside random heads.
     """
-    rows = without_repeats(table[~table["analysis"].isin(["surface", "detectors"])])
+    rows = shown(table[~table["analysis"].isin(["surface", "detectors"])])
     tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])].reset_index()
     if tested.empty:
         return None
-    apart = tested[tested["p"] < _LEVEL]
+    p = tested[[f"{prefix}p" for prefix in (LAYER, PROFILE)]].to_numpy()
+    of_layers, of_profile = holm(p.ravel()).reshape(p.shape).T
+    apart = tested[of_layers < ALPHA]
     often = (
         f"in {len(apart)} of {len(tested)} comparisons the types of {model} differ from as many random heads of the "
-        f"same layers (p < {_LEVEL:g}, uncorrected; by chance about {_LEVEL * len(tested):.2g} would)"
+        f"same layers, and in {(of_profile < ALPHA).sum()} of {tested[f'{PROFILE}p'].count()} from as many that look "
+        f"alike (p < {ALPHA:g}, corrected for all of these)"
     )
-    corrected = pd.Series(holm(tested["p"].to_numpy()), tested.index)
-    sure = apart[corrected[apart.index] < ALPHA]
     # By how far beyond the random heads they are, in widths of the interval of these; one at 100 % is narrow.
     width = (apart["random_high"] - apart["random_low"]).where(lambda it: it > 0)
     width = width.clip(lower=width.groupby(apart["analysis"]).transform("median"))
-    beyond = ((apart["value"] - apart["random"]).abs() / width)[sure.index]
+    beyond = (apart["value"] - apart["random"]).abs() / width
     if beyond.notna().sum() == 0:
-        none = "" if sure.size else "; corrected for their number, none does"
-        return f"{often[0].upper()}{often[1:]}{none}."
+        return f"{often[0].upper()}{often[1:]}."
     row = apart.loc[beyond.idxmax()]
     doubtful = " (a doubtful name)" if row["doubtful"] else ""
     what = " ".join(
@@ -144,8 +142,8 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     return (
         f"What sets a type of {model} apart most is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
         f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
-        f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f}; p = {corrected[row.name]:.2g}, "
-        f"corrected for all comparisons); {often}."
+        f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f}; p = {of_layers[row.name]:.2g}); "
+        f"{often}."
     )
 
 
