@@ -255,8 +255,8 @@ def ranked_bounds(
     smallest and the largest the intersection-union test of Berger 1982 on one side, and Bonferroni's on the other).
     """
     above, below = _corrections(means.shape[-1], rank)
-    low, _ = bounds(means, sizes, 1 - (1 - level) / below)
-    _, high = bounds(means, sizes, 1 - (1 - level) / above)
+    low, _ = _corrected_bounds(means, sizes, 1 - (1 - level) / below)
+    _, high = _corrected_bounds(means, sizes, 1 - (1 - level) / above)
     return np.sort(low)[-above], np.sort(high)[-above]
 
 
@@ -271,8 +271,9 @@ def p_of_ranked(means: np.ndarray, sizes: np.ndarray, limit: float, side: str, r
     student = _p_of_student(means, sizes, limit)
 
     def single(tails: np.ndarray, correction: int) -> np.ndarray:
-        p = _p_of_tail(tails, sizes, len(means), correction)
-        return np.sort(np.where(tails == 0, np.minimum(p, student), p))
+        reached = _p_at(_reach(sizes, len(means)), sizes)
+        beyond = student if reached >= ALPHA / correction else np.minimum(reached, student)
+        return np.sort(np.where(tails == 0, beyond, np.maximum(_p_at(tails, sizes), reached)))
 
     exceeds = below * single(share, below)[above - 1]
     falls_short = above * single(1 - share, above)[below - 1]
@@ -399,16 +400,36 @@ def _corrections(estimates: int, rank: int) -> tuple[int, int]:
     return above, estimates + 1 - above
 
 
-def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int, correction: int = 1) -> np.ndarray:
-    """The p-value at which `_expanded_tail` is the given tail, which is a share of resamples of at most 1."""
+def _corrected_bounds(means: np.ndarray, sizes: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """As `bounds`, at a level whose ends the resamples may not reach, since they or the units are too few.
+
+    Those ends are of Student's interval with the standard deviation of the resamples, or the last of these where it
+    lies further out.
+    """
+    low, high = bounds(means, sizes, level)
+    if _expanded_tail(sizes, level) < _reach(sizes, len(means)):
+        units = _effective_units(sizes)
+        away = stdtrit(units - 1, (1 + level) / 2) * np.sqrt(units / (units - 1)) * means.std(axis=0)
+        low, high = np.minimum(low, means.mean(axis=0) - away), np.maximum(high, means.mean(axis=0) + away)
+    return low, high
+
+
+def _reach(sizes: np.ndarray, resamples: int) -> float:
+    """The smallest share of resamples that can be told: one of them more, or the same unit drawn every time."""
     units = _effective_units(sizes)
-    p, least = (
-        2 * stdtr(units - 1, ndtri(np.minimum(share, 0.5)) * np.sqrt((units - 1) / units))
-        for share in (tails, 1 / (resamples + 1))
-    )
-    # The 95 % intervals of three or four units, and corrected ones, end beyond what so many resamples reach.
-    least = min(least, np.nextafter(ALPHA / correction, 0))
-    return np.maximum(p, least)
+    return max(1 / (resamples + 1), units**-units)
+
+
+def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int) -> np.ndarray:
+    """The p-value at which `_expanded_tail` is the given tail, which is a share of resamples of at most 1."""
+    # The 95 % intervals of three or four units end beyond what so many resamples reach.
+    least = min(_p_at(1 / (resamples + 1), sizes), np.nextafter(ALPHA, 0))
+    return np.maximum(_p_at(tails, sizes), least)
+
+
+def _p_at(tails: np.ndarray | float, sizes: np.ndarray) -> np.ndarray:
+    units = _effective_units(sizes)
+    return 2 * stdtr(units - 1, ndtri(np.minimum(tails, 0.5)) * np.sqrt((units - 1) / units))
 
 
 def _p_of_student(means: np.ndarray, sizes: np.ndarray, limit: float) -> np.ndarray:

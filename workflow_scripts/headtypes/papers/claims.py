@@ -128,11 +128,11 @@ class Verdict:
         chosen so, has the largest p-value.
         """
         p = np.nan_to_num([it.p for it in self.findings])
-        chosen = []
+        verdicts, chosen = _of_each(self.findings), []
         for numbers in _by_reading(self.findings).values():
-            verdict = _of_one_reading(self.findings[number].verdict for number in numbers)
+            verdict = _of_one_reading(verdicts[number] for number in numbers)
             sign = -1 if verdict == FAILS else 1
-            made_by = [number for number in numbers if self.findings[number].verdict == verdict]
+            made_by = [number for number in numbers if verdicts[number] == verdict]
             chosen.append(max(made_by, key=lambda number: sign * p[number]))
         return max(chosen, key=p.__getitem__, default=None)
 
@@ -147,9 +147,11 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
         findings = claim.find(quantities)
     except NoVerdictError as error:
         return Verdict(claim, NO_VERDICT, str(error))
-    verdict = _of_all(findings, [finding.verdict for finding in findings])
+    verdicts = _of_each(findings)
+    verdict = _of_all(findings, verdicts)
     several = len(_by_reading(findings)) > 1
-    reason = "; ".join(str(finding) for finding in findings if several or finding.verdict == verdict)
+    shown = (finding for finding, own in zip(findings, verdicts, strict=True) if several or own == verdict)
+    reason = "; ".join(map(str, shown))
     return Verdict(claim, verdict, reason, findings)
 
 
@@ -182,12 +184,25 @@ def correct(verdicts: Sequence[Verdict]) -> list[Correction]:
             corrections.append(Correction(NO_VERDICT if deciding is None else "", math.nan, math.nan))
             continue
         kept = [
-            OPEN if p_holm >= ALPHA else finding.verdict
-            for finding, p_holm in zip(verdict.findings, corrected_p, strict=True)
+            OPEN if p_holm >= ALPHA else own
+            for own, p_holm in zip(_of_each(verdict.findings), corrected_p, strict=True)
         ]
         by_holm = _of_all(verdict.findings, kept)
         corrections.append(Correction(by_holm, verdict.findings[deciding].p, corrected_p[deciding]))
     return corrections
+
+
+def _of_each(findings: Sequence[Finding]) -> list[str]:
+    """The verdicts on the findings of a claim, in their order.
+
+    One that fails is enough for a claim to fail, so that of several that are true one would fail too often: each fails
+    only where its p-value does, multiplied by their number. That all hold by chance is rarer than that one does.
+    """
+    several = {number: len(numbers) for numbers in _by_reading(findings).values() for number in numbers}
+    return [
+        OPEN if finding.verdict == FAILS and several[number] * finding.p >= ALPHA else finding.verdict
+        for number, finding in enumerate(findings)
+    ]
 
 
 def _of_all(findings: Sequence[Finding], verdicts: Sequence[str]) -> str:

@@ -46,6 +46,6 @@ def test_two_groups_are_the_best_halves_by_any_of_the_three(seed):
     for axis in range(3):
         ordered = sorted(range(10), key=lambda head: profiles[head][axis])
         halves.append((tuple(ordered[:5]), tuple(ordered[5:])))
-    low, high = min(halves, key=lambda both: sum(within(profiles, heads) for heads in both))
+    low, _ = min(halves, key=lambda both: sum(within(profiles, heads) for heads in both))
     groups = profile_groups(partition(np.array(profiles), 2)).ravel().tolist()
     assert all((groups[a] == groups[b]) == ((a in low) == (b in low)) for a, b in itertools.combinations(range(10), 2))

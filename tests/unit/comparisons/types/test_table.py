@@ -311,7 +311,7 @@ def test_what_the_figure_shows_is_corrected_and_nothing_else(compared_types):
     assert {"smallest", "largest"} < set(hidden["statistic"])
     assert (hidden["quantity"] == "obj (universal)").any()
     assert hidden[["p_holm", "profile_p_holm"]].isna().all(axis=None)
-    tested = sorted(figure[columns].stack().dropna())
+    tested = sorted(p for column in columns for p in figure[column].dropna())
     # Holm 1979, step by step.
     steps = [
         max(p * (len(tested) - place) for place, p in enumerate(tested[: last + 1])) for last in range(len(tested))
@@ -437,9 +437,7 @@ def test_without_language_the_analyses_stand_in_both_columns(compared_types):
 @pytest.mark.parametrize("prefix", ["", PROFILE])
 def test_cells_are_shaded_by_p_and_direction(prefix):
     def shade(value: float, random: float, p: float, p_holm: float) -> tuple[int, int]:
-        return shade_of(
-            {"value": value, **{prefix + "random": random, prefix + "p": p, prefix + "p_holm": p_holm}}, prefix
-        )
+        return shade_of({"value": value, prefix + "random": random, prefix + "p": p, prefix + "p_holm": p_holm}, prefix)
 
     assert shade(2, 1, 0.02, 1) == (0, 0)
     assert shade(2, 1, 0.002, 0.2) == (1, 1)

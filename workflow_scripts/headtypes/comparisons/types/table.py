@@ -12,7 +12,7 @@ from headtypes.analyses.per_set import Measure, TypeValue
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.profiles import profile_groups
-from headtypes.comparisons.types.random_heads import Place, draw_heads, place_among
+from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import holm, mean_intervals, mean_over

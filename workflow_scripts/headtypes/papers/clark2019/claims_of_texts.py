@@ -255,8 +255,12 @@ def _(heads: Heads):
     limit="no number is given; very close is within a tenth of that from all tokens, and most are more than half",
 )
 def _(heads: Heads):
+    def off(statistics: Statistics):
+        return statistics.of_layers("entropy_cls") / statistics.of_layers("entropy") - 1
+
     def measure(statistics: Statistics):
-        return np.abs(statistics.of_layers("entropy_cls") / statistics.of_layers("entropy") - 1)
+        # Resampled, an absolute difference that is near nothing would be too large.
+        return np.sign(off(statistics.whole)) * off(statistics)
 
     label = "mean entropy from [CLS] beside that from all tokens, what they differ by in more than half of the layers"
     ranked = Ranked(measure, lambda layers: -(layers // 2 + 1))

@@ -1,0 +1,217 @@
+"""Of every kind of rule that claims are judged by: false claims hardly ever hold, and true ones hardly ever fail.
+
+Truths are known, and as hard to tell as they can be: a false claim lies on the limit of 0, a true one hardly beyond it,
+in standard errors. What is simulated are the constructors of `Measured` and what `judge` makes of findings. A verdict
+from a value without an interval has no rate of errors, and is said to have none.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import pytest
+
+from headtypes.analyses.divergence.projection import layer_test
+from headtypes.core.statistics import resampled_means
+from headtypes.papers.claims import Claim, correct, judge
+from headtypes.papers.clark2019.quantities import _permuted
+from headtypes.papers.quantities import (
+    FAILS,
+    HOLDS,
+    Finding,
+    Measured,
+    NoVerdictError,
+    Quantities,
+    Quantity,
+    Ranked,
+    in_each_reading,
+)
+
+UNITS, RESAMPLES, TRIALS = 60, 500, 200
+# Five percent, and two standard errors of so many trials.
+MOST = round(TRIALS * 0.05 + 2 * (TRIALS * 0.05 * 0.95) ** 0.5)
+ONTO, FAR, NEAR = 0.0, 4.0, 0.01
+
+# The findings of each trial, of several truths.
+Simulate = Callable[[list[float], np.random.Generator], Iterator[list[Finding]]]
+
+
+def above(measured: Measured, reading: str = "") -> Finding:
+    return Finding("value", measured, "above", 0, reading)
+
+
+def verdicts(trials: Iterator[list[Finding]]) -> list:
+    """The verdict on the claim that rests on the findings of each trial."""
+    said = {"place": "section 1", "text": "So it is.", "wording": "so it is", "limit": "ours"}
+    return [judge(Claim("c", ask=lambda quantities, it=it: it, about="", **said), Quantities({})) for it in trials]
+
+
+def estimates(values: np.ndarray, sizes: np.ndarray | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of each trial the estimates, [column], and what the bootstrap makes of them, [resample, column].
+
+    values: [unit, trial, column] sums of a unit; sizes: [unit] over how many items.
+    """
+    sizes = np.ones(len(values)) if sizes is None else sizes
+    means = resampled_means(values.reshape(len(values), -1), sizes, seed=1, resamples=RESAMPLES)
+    means = means.reshape(RESAMPLES, *values.shape[1:])
+    for trial, estimate in enumerate(values.sum(0) / sizes.sum()):
+        yield estimate, means[:, trial]
+
+
+def normal(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -> np.ndarray:
+    """[unit, trial, truth] values whose means have a standard error of 1; shared: what they have in common of it."""
+    shape = UNITS, TRIALS, len(truths)
+    common, own = rng.normal(0, UNITS**0.5, (*shape[:2], 1)), rng.normal(0, UNITS**0.5, shape)
+    return np.array(truths) + shared**0.5 * common + (1 - shared) ** 0.5 * own
+
+
+def of_means(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -> Iterator[list[Finding]]:
+    """One or several means, all of which have to be above 0."""
+    for estimate, means in estimates(normal(truths, rng, shared)):
+        yield [above(Measured.drawn(each, means[:, n], np.ones(UNITS))) for n, each in enumerate(estimate)]
+
+
+def below(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """A mean that has to be below 0."""
+    for estimate, means in estimates(-normal(truths, rng)):
+        yield [Quantity("value", Measured.drawn(estimate[0], means[:, 0], np.ones(UNITS))).below(0)]
+
+
+def of_articles(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """A mean over 24 articles of unequal sizes, whose questions are alike."""
+    sizes = rng.integers(5, 60, 24)
+    of_article = rng.normal(0, 1, (24, TRIALS))
+    sums = sizes[:, None] * (truths[0] + of_article) + rng.normal(0, sizes[:, None] ** 0.5, (24, TRIALS))
+    for estimate, means in estimates(sums[..., None], sizes.astype(float)):
+        yield [above(Measured.drawn(estimate[0], means[:, 0], sizes.astype(float)))]
+
+
+def of_answers(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """Questions that are right or wrong: three of four, less the limit."""
+    right = rng.random((UNITS, TRIALS, 1)) < 0.75 + truths[0]
+    for estimate, means in estimates(right - 0.75):
+        yield [above(Measured.drawn(estimate[0], means[:, 0], np.ones(UNITS)))]
+
+
+def off(truths: list[float], rng: np.random.Generator, limit: float) -> Iterator[list[Finding]]:
+    """What a difference is off by, whichever its sign is, has to be below a limit."""
+    for estimate, means in estimates(normal([limit - truths[0]], rng)):
+        sign = np.sign(estimate[0])
+        yield [Quantity("value", Measured.drawn(abs(estimate[0]), sign * means[:, 0], np.ones(UNITS))).below(limit)]
+
+
+def ranked(truths: list[float], rng: np.random.Generator, rank: int | Callable[[int], int]) -> Iterator[list[Finding]]:
+    """The number of a rank."""
+    measure = Ranked(lambda evidence: evidence, rank)
+    for estimate, means in estimates(normal(truths, rng)):
+        yield [above(Measured.drawn_for(measure, float(measure(estimate)), means, np.ones(UNITS)))]
+
+
+def readings(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """Each truth under a reading of its own."""
+    for findings in of_means(truths, rng, 0.9):
+        yield in_each_reading({str(number): each for number, each in enumerate(findings)})
+
+
+def with_error(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    for value in rng.normal(truths[0], 1, TRIALS):
+        yield [above(Measured.with_error(value, 1))]
+
+
+def beyond_chance(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """Ten values less ten others, beside what permutations give; a standard error is 0.45."""
+    values = rng.normal(0, 1, (TRIALS, 20))
+    values[:, :10] += 0.45 * truths[0]
+    for each in values:
+        permuted = rng.permuted(np.tile(each, (199, 1)), axis=1)
+        own, *chance = 2 * np.vstack([each, permuted])[:, :10].mean(1) - 2 * each.mean()
+        yield [above(Measured.beyond_chance(own, np.array(chance)))]
+
+
+def of_layers(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """Heads of one layer are closer than heads of two."""
+    layer = np.repeat(np.arange(3), 4)
+    for trial in range(TRIALS):
+        half = rng.random((12, 12))
+        apart = half + half.T - 0.1 * truths[0] * (layer[:, None] == layer)
+        yield [Quantity("value", _permuted(layer_test(apart, layer, seed=trial, permutations=99))).below(0)]
+
+
+def most(heads: int) -> int:
+    """More than half of them."""
+    return heads // 2 + 1
+
+
+# How it is simulated, with the truths of a false claim and of a true one.
+KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
+    "a mean": (of_means, [ONTO], [NEAR]),
+    "a mean below": (below, [ONTO], [NEAR]),
+    "a mean over few articles": (of_articles, [ONTO], [0.001]),
+    "a share of right answers": (of_answers, [ONTO], [0.001]),
+    "an absolute difference": (partial(off, limit=8), [ONTO], [NEAR]),
+    "an absolute difference of nothing": (partial(off, limit=NEAR), [ONTO], [NEAR]),
+    "six that all have to hold": (of_means, [ONTO, *[FAR] * 5], [NEAR] * 6),
+    "three drops beyond one": (partial(of_means, shared=0.5), [ONTO, FAR, FAR], [NEAR] * 3),
+    "the smallest of twelve": (partial(ranked, rank=-1), [ONTO, *[FAR] * 11], [NEAR] * 12),
+    "the largest of a hundred": (partial(ranked, rank=1), [ONTO] * 100, [NEAR, *[-FAR] * 99]),
+    "the largest of twelve": (partial(ranked, rank=1), [ONTO] * 12, [NEAR, *[-FAR] * 11]),
+    "four of twelve": (partial(ranked, rank=4), [*[FAR] * 3, *[ONTO] * 9], [*[NEAR] * 4, *[-FAR] * 8]),
+    "most of twelve": (partial(ranked, rank=most), [*[FAR] * 6, *[ONTO] * 6], [*[NEAR] * 7, *[-FAR] * 5]),
+    "three readings": (readings, [ONTO] * 3, [NEAR] * 3),
+    "a normal error": (with_error, [ONTO], [NEAR]),
+    "beyond permutations": (beyond_chance, [ONTO], [NEAR]),
+    "beyond permutations of layers": (of_layers, [ONTO], [NEAR]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_false_claims_hardly_ever_hold_and_true_ones_hardly_ever_fail(kind):
+    simulate, false, true = KINDS[kind]
+    for truths, wrong in ((false, HOLDS), (true, FAILS)):
+        found = [it.verdict for it in verdicts(simulate(truths, np.random.default_rng(5)))]
+        assert found.count(wrong) <= MOST, (wrong, found.count(wrong) / TRIALS)
+
+
+def test_nothing_else_makes_an_interval():
+    """Whoever adds a kind of interval simulates it above."""
+    made = {name for name, it in vars(Measured).items() if isinstance(it, classmethod)}
+    assert made == {"drawn", "drawn_for", "with_error", "beyond_chance"}
+
+
+@pytest.mark.parametrize("kind", ["a mean", "six that all have to hold", "the largest of a hundred", "three readings"])
+def test_what_is_far_beyond_the_limit_is_decided(kind):
+    """A rule that never decided anything would have no errors."""
+    simulate, _, true = KINDS[kind]
+    for far, right in ((9.0, HOLDS), (-9.0, FAILS)):
+        found = [it.verdict for it in verdicts(simulate([far] * len(true), np.random.default_rng(6)))]
+        assert found.count(right) > 0.9 * TRIALS
+
+
+def test_a_condition_that_is_hardly_met_adds_no_errors():
+    """Its own value decides whether there is a verdict; what has one is as often wrong as without a condition."""
+
+    def conditional(truth: float) -> Iterator[Claim]:
+        for condition, claimed in of_means([2.0, truth], np.random.default_rng(7), shared=0.5):
+
+            def ask(quantities: Quantities, condition=condition, claimed=claimed) -> Finding:
+                if condition.verdict != HOLDS:
+                    raise NoVerdictError("it is not met")
+                return claimed
+
+            yield Claim("c", ask=ask, about="", basis="from_table", place="", text="", limit="")
+
+    for truth, wrong in ((ONTO, HOLDS), (NEAR, FAILS)):
+        found = [judge(it, Quantities({})).verdict for it in conditional(truth)]
+        assert found.count(wrong) <= MOST
+        assert TRIALS / 5 < found.count("no verdict") < 4 * TRIALS / 5
+
+
+def test_of_many_claims_hardly_ever_is_one_wrong_once_they_are_corrected():
+    """Of twelve claims, half are false and half are true; each by itself would be wrong in one of forty runs."""
+    truths, wrong = [ONTO, NEAR] * 6, {"before": 0, "after": 0}
+    for findings in of_means(truths, np.random.default_rng(8), shared=0.3):
+        judged = verdicts(iter([[it] for it in findings]))
+        for when, found in (("before", judged), ("after", correct(judged))):
+            pairs = zip(found, [HOLDS, FAILS] * 6, strict=True)
+            wrong[when] += any(it.verdict == against for it, against in pairs)
+    assert wrong["after"] <= MOST < wrong["before"]
