@@ -16,12 +16,11 @@ from headtypes.analyses.ablation.controls import (
     UNDECIDABLE,
     evaluate_controls,
     overlap,
-    profile_groups,
     sample_heads,
     sample_others,
 )
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.sentence_pair import build_pairs
@@ -74,24 +73,6 @@ def test_ranks_among_other_heads_are_no_permutation_test():
             first[family] += own[0, 0] == "zero" and not any(each[0, 0] == "zero" for each in sets)
     assert first["all"] / 300 < 0.05
     assert first["others"] / 300 > 0.25
-
-
-def partition(profiles: np.ndarray, layers: int) -> Partition:
-    layer, head = (index.reshape(-1) for index in np.indices((layers, len(profiles) // layers)))
-    named = dict(zip(("near", "special", "far"), profiles.T, strict=True))
-    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": "a", **named}))
-
-
-@given(st.integers(1, 7), st.integers(1, 6), st.integers(0, 99))
-def test_heads_of_one_profile_are_together_in_groups_as_large_as_layers(layers, heads, seed):
-    profiles = np.random.default_rng(seed).dirichlet(np.ones(3), layers * heads)
-    groups = profile_groups(partition(profiles, layers))
-    assert groups.shape == (layers, heads)
-    assert (np.bincount(groups.ravel()) == heads).all()
-    # Heads of three kinds, whose number fills a group each, are kept apart wherever they are.
-    kinds = np.random.default_rng(seed).permutation(np.repeat(np.eye(3), heads, axis=0))
-    groups = profile_groups(partition(kinds, 3)).ravel()
-    assert len({(group, kind) for group, kind in zip(groups, kinds.argmax(1), strict=True)}) == 3
 
 
 def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation():

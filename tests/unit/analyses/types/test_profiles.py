@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.profiles import profile_groups
+from headtypes.analyses.types.partitions import Partition, profile_groups
 
 
 def partition(profiles: np.ndarray, layers: int) -> Partition:

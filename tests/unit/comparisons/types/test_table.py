@@ -12,8 +12,7 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.probes.of_types import _DRAWS
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
-from headtypes.analyses.types.partitions import Partition, build_partition
-from headtypes.analyses.types.profiles import profile_groups
+from headtypes.analyses.types.partitions import Partition, build_partition, profile_groups
 from headtypes.comparisons.types import random_heads
 from headtypes.comparisons.types.figure import compared_types_figure, shade_of
 from headtypes.comparisons.types.random_heads import draw_heads, place_among

@@ -10,8 +10,7 @@ import pandas as pd
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.per_set import Measure, TypeValue
 from headtypes.analyses.registry import ANALYSES
-from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.profiles import profile_groups
+from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
@@ -84,7 +83,7 @@ def compare_types(
       p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
       overlap: the mean share of the random heads that are of the type themselves, empty for `of_types`, which do not
       keep theirs;
-      the same with `profile_` before it: of heads of the same profile (`profiles.profile_groups`), which `left_out`
+      the same with `profile_` before it: of heads of the same profile (`partitions.profile_groups`), which `left_out`
       and `of_types` do not have.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
     of a loss in nats per token.
