@@ -1,5 +1,6 @@
 """The tables from which a reader chooses the number of types and the method."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,12 +40,7 @@ class Choice:
 
 def read_choice(ways: str | Path, agreement: str | Path, best: str | Path) -> Choice:
     """Read the three tables of a `Choice`. Raises `InputError` that names a damaged file."""
-    counted = dict.fromkeys([column for column in BEST if column.endswith("_k")], "Int64")
-    return Choice(
-        read_ways(ways),
-        read_agreement(agreement),
-        read_csv(best, _OTHERWISE, BEST, dtype=counted),
-    )
+    return Choice(read_ways(ways), read_agreement(agreement), read_best(best))
 
 
 def read_ways(path: str | Path) -> pd.DataFrame:
@@ -55,3 +51,21 @@ def read_ways(path: str | Path) -> pd.DataFrame:
 def read_agreement(path: str | Path) -> pd.DataFrame:
     """Read the second of the three tables alone. Raises `InputError` as `read_choice` does."""
     return read_csv(path, _OTHERWISE, AGREEMENT)
+
+
+def read_best(path: str | Path) -> pd.DataFrame:
+    """Read the third of the three tables alone. Raises `InputError` as `read_choice` does."""
+    counted = dict.fromkeys([column for column in BEST if column.endswith("_k")], "Int64")
+    return read_csv(path, _OTHERWISE, BEST, dtype=counted)
+
+
+def gap_beyond_one(ways: pd.DataFrame, k: int | None) -> tuple[float, float] | None:
+    """The gap statistic of k clusters less that of a single one, and its standard error; None where there is none.
+
+    ways: the rows of `Choice.table` for one method and one number of distance bins.
+    """
+    by_k = ways.set_index("k")
+    if not {1, k} <= set(by_k.index):
+        return None
+    gap, error = by_k.loc[k, "gap"] - by_k.loc[1, "gap"], math.hypot(*by_k.loc[[1, k], "gap_error"])
+    return None if math.isnan(gap) else (gap, error)

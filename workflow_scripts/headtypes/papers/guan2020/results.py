@@ -8,7 +8,7 @@ import pandas as pd
 
 from headtypes.analyses.ablation.intervals import weighted_sums
 from headtypes.analyses.ablation.results import read_scores
-from headtypes.analyses.types.choice_files import read_agreement, read_ways
+from headtypes.analyses.types.choice_files import gap_beyond_one, read_agreement, read_ways
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
@@ -82,7 +82,8 @@ def read_choices(
         task = partition["model"], partition["task"]
         table, found = read_ways(ways[task]), {"stability_models": partition["stability_models"]}
         table = table[(table["method"] == partition["method"]) & (table["distance_bins"] == partition["distance_bins"])]
-        found |= _gap(table.set_index("k"), partition["k"])
+        if gap := gap_beyond_one(table, partition["k"]):
+            found |= dict(zip(("gap", "gap_error"), gap, strict=True))
         for row in table[table["k"] != partition["k"]].to_dict("records"):
             of_k = {f"stability.{row['k']}.{half}": row[f"{half}_all_agree"] for half in HALVES}
             found |= {name: value for name, value in of_k.items() if not math.isnan(value)}
@@ -94,13 +95,6 @@ def read_choices(
             found |= {"mixture_agreement": index.iloc[0]} if len(index) else {}
         choices[partition["model"], partition["partition"]] = found
     return choices
-
-
-def _gap(table: pd.DataFrame, k: int | None) -> dict[str, float]:
-    if not {1, k} <= set(table.index):
-        return {}
-    gap, error = table.loc[k, "gap"] - table.loc[1, "gap"], math.hypot(*table.loc[[1, k], "gap_error"])
-    return {} if math.isnan(gap) else {"gap": gap, "gap_error": error}
 
 
 def parents_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, Partition]:
