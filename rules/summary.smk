@@ -9,6 +9,7 @@ use rule local_job as write_summary with:
     input:
         **keyed("write_summary", **summary.inputs(plan, paths)),
         captions=expand(f"{CAPTIONS}/{{name}}.rst", name=summary.captions()),
+        references=REFERENCE.values(),
         template=f"{SUMMARY}/page.html",
         style=f"{SUMMARY}/page.css",
         script=f"{SUMMARY}/page.js",

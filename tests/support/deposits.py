@@ -12,7 +12,7 @@ from headtypes.planning.config.schema import Config, read_config
 from headtypes.planning.provenance import RESULTS, provenance_of, record, verified
 from headtypes.planning.tools.jobs import Job
 from tests.support.places import ROOT
-from tests.support.summaries import MODEL, PARTITION, TASK, by_key, made_results
+from tests.support.summaries import MODEL, PARTITION, TASK, by_key, made_results, planned
 
 # What stands in the planted text, and in no file that may be given away; in the planted weights; in a path.
 TEXT, WEIGHTS, PLACE = "Fernweh zinnober", "Gewicht zinnober", "/home/zinnober/models"
@@ -28,6 +28,9 @@ _MAKERS = {
     "compared": "tabulate_models",
     "partition": "cluster_heads",
     "compared_types": "compare_types",
+    "ways": "choose_clustering",
+    "best": "choose_clustering",
+    "stability": "measure_stability",
     "heads": "plot_heads",
     "examples": "plot_examples",
     "sentences": "plot_sentences",
@@ -76,7 +79,9 @@ def planted_jobs() -> list[Job]:
         "tasks": [TASK],
         "generated": [],
         "atlases": ["bert"],
-        "partitions": 1,
+        "partitions": planned(),
+        "hubs": ["some/bert"],
+        "finetuned": [MODEL],
         "seed": 2020,
     }
     named = {**by_key(tables), "captions": _captions()}

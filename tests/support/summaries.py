@@ -6,8 +6,10 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
+from headtypes.analyses.types.choice_files import BEST, TABLE
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
+from headtypes.core.files import write_json
 from headtypes.pages.summary.figures import FIGURES as ALL_FIGURES
 from headtypes.pages.summary.page import Summary, summary_page
 from headtypes.pages.summary.results import collect_summary
@@ -18,6 +20,7 @@ RESULTS = ROOT / "docs/understand/results"
 PARTS = ROOT / "workflow_scripts/headtypes/pages/summary"
 MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
 FIGURES = [figure.name for figure in ALL_FIGURES]
+GAPS = [0.5, 0.4, 0.6, 0.8, 0.7, 0.7, 0.7, 0.7]
 PROVENANCE = {
     "packages": {"torch": "2.13.0", "numpy": "2.4.6"},
     "python": "3.11.7",
@@ -50,6 +53,14 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         ]
     )
     heads.to_csv(folder / "partition.csv", index=False)
+    heads.to_csv(folder / "partition.minilm.csv", index=False)
+    # Four is what every criterion chooses, and what other heads give as well.
+    gaps = [{"method": "kmeans", "k": k, "distance_bins": 16, "gap": 0.5, "gap_error": 0.03} for k in range(1, 9)]
+    pd.DataFrame(gaps, columns=list(TABLE)).assign(gap=GAPS).to_csv(folder / "ways.csv", index=False)
+    chosen = {column: 4 if column.endswith("_k") else 0.5 for column in BEST} | {"method": "kmeans"}
+    pd.DataFrame([chosen], columns=list(BEST)).to_csv(folder / "best.csv", index=False)
+    halves = {half: {"all_agree": 90.0, "pairwise": 99.0} for half in ("heads", "samples")}
+    write_json(folder / "stability.json", {"models": 10, **halves, "pairs": None})
     row = dict.fromkeys(COLUMNS, 1.0) | {
         "type": "vertical",
         "doubtful": False,
@@ -70,7 +81,10 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         "types": ["guan2020/table1.csv"],
         "ablations": ["guan2020/table2.csv", "guan2020/table3.csv"],
         "compared": ["pairs.csv"],
-        "partition": ["partition.csv"],
+        "partition": ["partition.csv", "partition.minilm.csv"],
+        "ways": ["ways.csv"],
+        "best": ["best.csv"],
+        "stability": ["stability.json"],
         "compared_types": ["compared_types.csv"],
     }
     for name in FIGURES:
@@ -83,10 +97,25 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
     """The files of `made_results` as a job has them: by what they are of."""
     wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
     of = {figure.name: figure.of for figure in ALL_FIGURES}
-    of |= dict.fromkeys(("partition", "compared_types"), ("model", "partition"))
+    of |= dict.fromkeys(("stability", "compared_types"), ("model", "partition"))
+    of |= dict.fromkeys(("ways", "best"), ("model", "task"))
     keys: dict[str, list] = {name: [tuple(wildcards[each] for each in names)] for name, names in of.items()}
-    keys |= {"comparisons": list(PAPERS), "ablations": [("2",), ("3",)], "compared": [("kmeans-k4",)]}
-    return {name: dict(zip(keys.get(name, [()]), paths, strict=False)) for name, paths in files.items()}
+    keys |= {
+        "partition": [(model, PARTITION), ("minilm", PARTITION)],
+        "comparisons": list(PAPERS),
+        "ablations": [("2",), ("3",)],
+        "compared": [("kmeans-k4",)],
+    }
+    references = [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS]
+    found = {name: dict(zip(keys.get(name, [()]), paths, strict=False)) for name, paths in files.items()}
+    return {**found, "references": references}
+
+
+def planned(model: str = MODEL) -> list[dict]:
+    """The partitions: one that was compared with other clusterings, and one that was imported."""
+    of = {"partition": PARTITION, "task": TASK}
+    # The one about which most was measured is shown first, wherever it stands.
+    return [{"model": "minilm", **of, "method": None, "k": None}, {"model": model, **of, "method": "kmeans", "k": 4}]
 
 
 def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) -> Summary:
@@ -99,7 +128,9 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
         tasks=[TASK],
         generated=[TASK],
         atlases=["minilm", model],
-        partitions=7,
+        partitions=planned(model),
+        hubs=[],
+        finetuned=[model],
         seed=2020,
         provenance=PROVENANCE,
     )

@@ -29,7 +29,7 @@ class Study:
 
     title, authors, license: as the user gave them; a license is an SPDX identifier or an address.
     published: the day of publication; run: what was run, in a sentence.
-    summary: of the results; cautions: what must not be concluded, in sentences.
+    summary: of the results.
     """
 
     title: str
@@ -39,7 +39,6 @@ class Study:
     summary: Summary
     made: Made
     sources: Sequence[Source]
-    cautions: Sequence[str]
     left_out: Sequence[LeftOut]
 
 
@@ -78,7 +77,7 @@ def _lines(study: Study) -> Iterator[str]:
     yield "## What was found\n"
     yield from (f"- {_escaped(sentence)}" for sentence in summary.findings)
     yield "\n## What must not be concluded\n"
-    yield from (f"- {_escaped(sentence)}" for sentence in study.cautions)
+    yield from (f"- {_escaped(sentence)}" for sentence in summary.cautions)
     yield "\n## Verdicts on the papers' claims\n"
     yield from _verdicts(summary.papers)
     yield "## What made it\n"

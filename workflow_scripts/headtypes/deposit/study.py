@@ -5,20 +5,14 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
-import yaml
-
-from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.errors import InputError
 from headtypes.deposit.card import Author, Study, card
-from headtypes.deposit.cautions import cautions
 from headtypes.deposit.citation import citation
 from headtypes.deposit.parts import Part, code_parts_of, left_out_text, made_by, results_of, workflow_parts
 from headtypes.deposit.sources import sources_of
 from headtypes.pages.summary.page import Summary
 from headtypes.pages.summary.results import collect_summary
-from headtypes.papers.registry import PAPERS
 from headtypes.planning.config.schema import Config
-from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import recorded
 from headtypes.planning.tools.jobs import Job
 
@@ -52,7 +46,6 @@ def collect(
         summary=summary,
         made=made,
         sources=sources_of(made.sources, config),
-        cautions=cautions(Plan(config), summary.papers, _doubtful(jobs), _models_of_papers(root)),
         left_out=left_out,
     )
     parts += [
@@ -71,17 +64,3 @@ def _summary(jobs: Iterable[Job]) -> Summary:
         raise InputError("A deposit is made of a whole experiment; leave out the targets.")
     spec, (page,) = json.loads(job.spec), job.outputs
     return collect_summary(job.named, job.named["captions"], page=page, **spec, provenance=recorded(page))
-
-
-def _doubtful(jobs: Iterable[Job]) -> dict[str, tuple[str, ...]]:
-    """The types whose name is doubtful, by model and partition."""
-    found = {}
-    for job in jobs:
-        if job.stage in ("cluster_heads", "import_partition"):
-            table = next(path for path in job.outputs if path.endswith(".csv"))
-            found[f"{job.wildcards['model']}, {job.wildcards['partition']}"] = read_partition(table).doubtful
-    return {where: types for where, types in found.items() if types}
-
-
-def _models_of_papers(root: Path) -> list[str]:
-    return [yaml.safe_load((root / f"reference/{paper}.yaml").read_text("utf-8"))["model"] for paper in PAPERS]

@@ -15,6 +15,8 @@ from PIL import Image
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.models.shown import compared_table
 from headtypes.core.errors import InputError
+from headtypes.pages.summary.answers import YES, Answers, Card, Mark
+from headtypes.pages.summary.cautions import cautions
 from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of, picture_of
@@ -24,6 +26,7 @@ from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
 from tests.support.places import ROOT
 from tests.support.summaries import MODEL, PARTITION, PROVENANCE, RESULTS, made_page, made_results, made_summary
 
+PARTITIONS = ("partition.csv", "partition.minilm.csv")
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 SCRIPT = '<script>document.title = "run"</script><img src=x onerror="document.title = 1">'
 
@@ -77,6 +80,32 @@ def test_claims_that_no_interval_decides_are_counted_apart(guan):
     own.loc[alone[1:], "verdict_holm"] = "holds"
     (subject,) = judged_subjects(own, "partition", "file.csv")
     assert verdict_sentence("Guan et al.", subject).endswith("; 1 of these is decided by a value without an interval.")
+
+
+def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_linked(results, summary):
+    folder, _ = results
+    assert [(it.model, it.measured) for it in summary.answers] == [(MODEL, 3), ("minilm", 0)]
+    first, other = summary.answers
+    assert [card.answer for card in first.cards] == ["yes", "yes", "undecided"]
+    assert summary.findings[: len(first.sentences)] == first.sentences
+    assert other.sentences[0].startswith("Of the 72 heads of minilm, 33 are dense")
+    linked = [path for it in (*first.cards, first, other) for path in it.files]
+    assert linked == ["ways.csv", "stability.json", "best.csv", "guan2020/table2.csv", *PARTITIONS]
+    assert all((folder / path).exists() for path in linked)
+
+
+def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
+    text = " ".join(summary.cautions)
+    assert "None of the models is one that the papers report." in text
+    assert "Random heads were drawn at most 2 times for each condition" in text
+    assert f"{MODEL} was fine-tuned once, with one seed." in text
+    assert "The data of qa are generated" in text
+    enough = table_2.assign(control_draws_planned=200.0)
+    (said,) = cautions([], {}, ["some/bert"], ["some/bert"], enough, [], [])[1:]
+    assert "corrected for the conditions of one table, not for models and scores" in said
+    without = table_2.filter(regex="^(?!control_|own_|holm_)")
+    assert "what any heads would cost" in cautions([], {}, [], [], without, [], [])[1]
+    assert len(cautions([], {}, [], [], None, [], [])) == 1
 
 
 def test_data_that_are_generated_are_called_so(summary):
@@ -275,11 +304,14 @@ class _Tags(HTMLParser):
 
 
 def test_markup_in_data_is_shown_as_text(results, summary):
-    """In a reason, a title, a file, a finding and a fact."""
+    """In a reason, a title, a file, a finding, an answer, a caution and a fact."""
     table = summary.papers[0].judged[0].table
     rows = [[replace(cell, text=SCRIPT, below=SCRIPT, sort=SCRIPT) for cell in table.rows[0]]]
     shown = replace(table, title=SCRIPT, about=SCRIPT, file=SCRIPT, rows=rows)
     paper = replace(summary.papers[0], tables=[shown], name=SCRIPT)
+    card = Card(SCRIPT, YES, SCRIPT, SCRIPT, [Mark(SCRIPT, SCRIPT, 5)], SCRIPT, [SCRIPT])
+    answers = [Answers(SCRIPT, SCRIPT, [card], [SCRIPT], [SCRIPT])] * 2
+    summary = replace(summary, answers=answers, cautions=[SCRIPT])
     hostile = replace(summary, title=SCRIPT, findings=[SCRIPT], papers=[paper], made=[(SCRIPT, [SCRIPT])])
     (results[0] / "hostile").mkdir()
     page = made_page(results[0] / "hostile", hostile).read_text()

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
-from tests.support.summaries import made_page, made_results, made_summary
+from tests.support.summaries import MODEL, PARTITION, made_page, made_results, made_summary
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def unfold(page):
     page.evaluate("document.querySelectorAll('.more').forEach((it) => it.click())")
 
 
-@pytest.mark.parametrize("width", [1280, 768, 390])
+@pytest.mark.parametrize("width", [1400, 768, 390])
 def test_nothing_scrolls_sideways(chromium, page_file, width):
     with opened(chromium, page_file, width) as page:
         unfold(page)
@@ -41,11 +41,42 @@ def test_text_has_contrast_and_controls_have_names(chromium, page_file, width, d
         assert page.evaluate(NAMELESS) == []
 
 
-def test_the_first_screen_has_the_findings_and_the_verdicts_on_both_papers(chromium, page_file):
-    with opened(chromium, page_file, 1280) as page:
-        for text in ("loses 37.2 points", "✓ 5 hold", "✕ 9 fail", "Clark et al. 2019"):
-            box = page.get_by_text(text).first.bounding_box()
-            assert box["y"] + box["height"] < 900, text
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_first_screen_has_the_three_answers(chromium, page_file, width):
+    with opened(chromium, page_file, width) as page:
+        for question, answer in zip(("Are there types?", "How many", "Do they matter"), "✓✓≈", strict=True):
+            card = page.locator("summary", has_text=question).first
+            box = card.bounding_box()
+            assert box["y"] + box["height"] < 900, question
+            assert answer in card.inner_text()
+        # A phone has room for what decides them once it is asked for.
+        why = page.get_by_text("the gap statistic of 4 clusters exceeds that of one").first
+        if width == 390:
+            assert not why.is_visible()
+            page.locator("summary", has_text="Are there types?").first.tap()
+        assert why.is_visible()
+
+
+def test_another_partition_is_chosen_by_the_list_or_by_a_link(chromium, page_file):
+    with opened(chromium, page_file, 1400) as page:
+        shown = "[...document.querySelectorAll('.about')].filter((it) => it.checkVisibility()).map((it) => it.id)"
+        assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
+        page.get_by_label("about").select_option(f"minilm, {PARTITION}")
+        assert page.evaluate(shown) == [f"minilm/{PARTITION}"]
+        assert page.locator(".about:visible .verdict").first.inner_text().endswith(" not measured")
+        page.evaluate(f"location.hash = '#{MODEL}/{PARTITION}'")
+        page.wait_for_function(f"document.getElementById('about').value === '{MODEL}/{PARTITION}'")
+        assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
+        page.evaluate("location.hash = '#files'")
+        assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
+
+
+def test_on_paper_answers_are_unfolded_and_dark_on_white(chromium, page_file):
+    with opened(chromium, page_file, 390, dark=True) as page:
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.get_by_text("the gap statistic of 4 clusters exceeds that of one").first.is_visible()
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
 def column(page, table, place: int) -> list[str]:

@@ -56,14 +56,9 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     None where fewer than two types have been left out by themselves.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
-    operations = rows[[column for column in rows if column.startswith("operation_")]]
-    # A partition that nothing was done to may have types that the table has not.
-    is_left_out = operations.reindex(columns=[f"operation_{name}" for name in types]) == "zero"
-    alone = rows[is_left_out.any(axis=1) & (operations.notna().sum(axis=1) == 1)]
-    metric = next((name for name in MAIN_METRICS if name in alone and alone[f"drop_{name}"].notna().any()), None)
+    alone, of, metric = left_out_alone(rows, types)
     if metric is None or len(alone) < 2:
         return None
-    of = is_left_out.loc[alone.index].idxmax(axis=1).str.removeprefix("operation_")
     is_every_type = set(of) == set(types)
     drops = alone[f"drop_{metric}"].sort_values(ascending=False)
     if drops.iloc[0] == drops.iloc[-1]:
@@ -108,6 +103,19 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
         f"W{without(most)} the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}{within}, "
         f"{more}{random}. W{without(least)} it rises by {drops[least]:z.2f}, {'the least' if clearly_least else less}."
     )
+
+
+def left_out_alone(rows: pd.DataFrame, types: Sequence[str]) -> tuple[pd.DataFrame, pd.Series, str | None]:
+    """The conditions that leave out one type and change no other head, its name, and the metric that tells their cost.
+
+    rows: of Guan's Table 2 about one partition; types: those of the partition.
+    """
+    operations = rows[[column for column in rows if column.startswith("operation_")]]
+    # A partition that nothing was done to may have types that the table has not.
+    is_left_out = operations.reindex(columns=[f"operation_{name}" for name in types]) == "zero"
+    alone = rows[is_left_out.any(axis=1) & (operations.notna().sum(axis=1) == 1)]
+    metric = next((name for name in MAIN_METRICS if name in alone and alone[f"drop_{name}"].notna().any()), None)
+    return alone, is_left_out.loc[alone.index].idxmax(axis=1).str.removeprefix("operation_"), metric
 
 
 def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:

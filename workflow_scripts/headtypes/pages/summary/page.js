@@ -43,9 +43,31 @@ theme.addEventListener("click", () => {
 system.addEventListener("change", name);
 theme.hidden = false;
 name();
+// Of the answers, those about one partition, by the list or by a link to them; without a script, all are shown.
+const list = document.getElementById("about");
+const choose = (id) => {
+  for (const it of document.querySelectorAll(".about")) it.hidden = it.id !== id;
+  list.value = id;
+};
+list.addEventListener("change", () => {
+  choose(list.value);
+  history.replaceState(null, "", `#${encodeURIComponent(list.value)}`);
+});
+if (list.options.length > 1) {
+  list.parentElement.hidden = false;
+  document.querySelectorAll(".about > .name").forEach((it) => { it.hidden = true; });
+}
+choose(list.value);
+// On a phone the answers alone, until they are pressed; on paper all.
+const cards = document.querySelectorAll(".answers details");
+const unfold = (open) => cards.forEach((it) => { it.open = open; });
+unfold(!window.matchMedia("(max-width: 600px)").matches);
+addEventListener("beforeprint", () => unfold(true));
 // A link into a closed part opens it.
 const reveal = () => {
-  document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details")?.setAttribute("open", "");
+  const part = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (part?.matches(".about")) choose(part.id);
+  part?.closest("details")?.setAttribute("open", "");
 };
 addEventListener("hashchange", reveal);
 reveal();

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from headtypes.core.files import canonical_json
 from headtypes.core.tables import Shown
+from headtypes.pages.summary.answers import Answers
 from headtypes.pages.summary.pictures import Picture
 from headtypes.pages.summary.verdicts import Judged, counted, sign_of
 from headtypes.papers.quantities import VERDICTS
@@ -37,6 +38,8 @@ class Summary:
     """What the page says, in the order in which it does.
 
     title, run: of the page, and what was run, in a sentence; findings: sentences, the first one set larger.
+    answers: of each partition, of which the first is shown until another is chosen; cautions: what must not be
+        concluded, in sentences.
     papers; both: figures that bring them together; atlases: name and file of the page of each model.
     files: what there is and where, relative to the page; made: facts about the run, each a name and lines.
     """
@@ -45,6 +48,8 @@ class Summary:
     run: str
     findings: Sequence[str]
     papers: Sequence[Paper]
+    answers: Sequence[Answers] = ()
+    cautions: Sequence[str] = ()
     both: Sequence[Picture] = ()
     atlases: Sequence[tuple[str, str]] = ()
     files: Sequence[tuple[str, Sequence[str]]] = ()

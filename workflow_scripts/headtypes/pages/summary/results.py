@@ -6,11 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
-from headtypes.analyses.types.partitions import read_partition
+from headtypes.analyses.types.choice_files import gap_beyond_one, read_best, read_ways
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.comparisons.types.table import read_compared_types
+from headtypes.core.files import read_json
 from headtypes.core.table_files import read_csv
 from headtypes.pages.summary import findings
+from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
+from headtypes.pages.summary.cautions import cautions
 from headtypes.pages.summary.figures import COMPARED_TYPES
 from headtypes.pages.summary.made import facts
 from headtypes.pages.summary.page import Paper, Summary
@@ -37,21 +42,30 @@ def collect_summary(
     tasks: Sequence[str],
     generated: Sequence[str],
     atlases: Sequence[str],
-    partitions: int,
+    partitions: Sequence[Mapping[str, Any]],
+    hubs: Sequence[str],
+    finetuned: Sequence[str],
     seed: int,
     provenance: dict,
 ) -> Summary:
     """Read what the summary shows.
 
     inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
-        them (`papers.figures`), partition, and compared_types.
+        them (`papers.figures`), partition, stability, ways and best (of `choice_files`), and compared_types; and
+        references, the papers' data.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
-    models, tasks, partitions: what was run; generated: the tasks whose data are.
-    atlases: the models that have a page of every head.
+    models, tasks: what was run; partitions: model, partition, task, method and k of each, k only where it was compared
+        with other clusterings.
+    atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
+    types = {key: read_partition(path) for key, path in inputs["partition"].items()}
+    costs = next((read_named(path, "partition", "condition") for path in inputs["ablations"].values()), None)
+    answers = [_answers(inputs, types, costs, folder, **it) for it in partitions]
+    # Those with most answers first, else in the plan's order.
+    answers.sort(key=lambda it: -it.measured)
     by_stem = {Path(path).stem: path for path in captions}
 
     def pictures(of: Iterable[Figure]) -> list[Picture]:
@@ -80,10 +94,16 @@ def collect_summary(
         papers.append(Paper(name, paper.authors, paper.full_title, judged, shown, pictures(paper.figures), headline))
         for it in judged[:headline]:
             sentences += [findings.verdict_sentence(paper.authors, it), paper.finding(table, (it.model, it.other))]
+    first = [(it.model, it.partition) for it in answers[:1]]
+    sentences += [_compared_types(inputs, key) for key in inputs[COMPARED_TYPES.name] if key not in first]
+    doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
+    theirs = [yaml.safe_load(Path(path).read_text("utf-8"))["model"] for path in inputs["references"]]
     return Summary(
         title=_title(models),
         run=f"{join(models)} on {join(tasks)}{_said_of(generated)}; heads divided into types {_times(partitions)}.",
-        findings=list(filter(None, _findings(inputs, sentences))),
+        answers=answers,
+        cautions=cautions(papers, doubtful, theirs, hubs, costs, finetuned, generated),
+        findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         both=pictures([COMPARED_TYPES]),
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
@@ -101,8 +121,8 @@ def _said_of(generated: Sequence[str]) -> str:
     return f" (the data of {join(generated)} are generated)" if generated else ""
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
+def _times(partitions: Sequence) -> str:
+    return "once" if len(partitions) == 1 else f"{len(partitions)} times"
 
 
 def _title(models: Sequence[str]) -> str:
@@ -116,17 +136,52 @@ def _compared(path: str | None, key: str, folder: Path) -> tuple[pd.DataFrame | 
     return table, judged_subjects(table, key, _relative(path, folder))
 
 
-def _findings(inputs: Mapping[str, Keyed], verdicts: Iterable[str | None]) -> Iterable[str | None]:
-    first = next(iter(inputs["ablations"].values()), None)
-    costs = None if first is None else read_named(first, "partition", "condition")
-    for (model, name), path in inputs["partition"].items():
-        partition = read_partition(path)
-        if costs is not None:
-            yield findings.costs_sentence(costs, model, name, partition.types)
-        yield findings.types_sentence(model, partition)
-    yield from verdicts
-    for (model, _), path in inputs["compared_types"].items():
-        yield findings.compared_types_sentence(read_compared_types(path), model)
+def _answers(
+    inputs: Mapping[str, Keyed],
+    types: Mapping[tuple[str, str], Partition],
+    costs: pd.DataFrame | None,
+    folder: Path,
+    *,
+    model: str,
+    partition: str,
+    task: str,
+    method: str | None,
+    k: int | None,
+) -> Answers:
+    """The answers about one partition; costs: Guan's Table 2, if there is one."""
+    key, found = (model, partition), types[model, partition]
+    gap = best = stability = None
+    # What decides each question.
+    decides: list[list[str]] = [[], [], list(inputs["ablations"].values())[:1]]
+    if k is not None:
+        choice, best_choice = (inputs[name][model, task] for name in ("ways", "best"))
+        stable = inputs["stability"][key]
+        decides[:2] = [choice, stable], [best_choice]
+        ways = read_ways(choice)
+        gap = gap_beyond_one(ways[(ways["method"] == method) & ways["gap"].notna()], k)
+        best, stability = read_best(best_choice).set_index("method").loc[method], read_json(stable)
+    files = [[_relative(path, folder) for path in paths] for paths in decides]
+    sentences = [
+        None if costs is None else findings.costs_sentence(costs, model, partition, found.types),
+        findings.types_sentence(model, found),
+        _compared_types(inputs, key),
+    ]
+    return Answers(
+        model,
+        partition,
+        [
+            types_card(found, gap, stability, files[0]),
+            number_card(k, best, files[1]),
+            matter_card(costs, model, partition, found, files[2]),
+        ],
+        list(filter(None, sentences)),
+        [_relative(inputs["partition"][key], folder)],
+    )
+
+
+def _compared_types(inputs: Mapping[str, Keyed], key: tuple[str, str]) -> str | None:
+    path = inputs["compared_types"].get(key)
+    return path and findings.compared_types_sentence(read_compared_types(path), key[0])
 
 
 def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterable[tuple[str, list[str]]]:

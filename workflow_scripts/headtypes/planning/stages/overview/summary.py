@@ -4,7 +4,7 @@ from typing import Any
 
 from headtypes.analyses.stage import stage
 from headtypes.core.results import PICTURED, Result
-from headtypes.pages.summary.figures import FIGURES, shown_compared_types
+from headtypes.pages.summary.figures import FIGURES
 from headtypes.papers.figures import files, shown_partitions
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
@@ -14,9 +14,11 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
     """What the page is made of, by name and by what it is of; paths: `planning.results.paths`."""
     shown = [*FIGURES, *(tables for paper in PAPERS.values() for tables in paper.tables)]
     partitions = {
-        "partition": (paths.PARTITION, shown_partitions(plan)),
-        "compared_types": (paths.COMPARED_TYPES, shown_compared_types(plan)),
+        "partition": (paths.PARTITION, plan.partitions.values()),
+        "stability": (paths.STABILITY, plan.clustered),
+        "compared_types": (paths.COMPARED_TYPES, plan.compared_types),
     }
+    clustered = dict.fromkeys((it.model, it.task) for it in plan.clustered)
     return {
         "comparisons": {
             name: f"results/{name}/comparison.csv" for name, paper in PAPERS.items() if paper.inputs(plan, paths)
@@ -25,6 +27,10 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         **{
             name: {it.key: pattern.format(**it.wildcards) for it in entries}
             for name, (pattern, entries) in partitions.items()
+        },
+        **{
+            name: {(model, task): pattern.format(model=model, task=task) for model, task in clustered}
+            for name, pattern in {"ways": paths.CHOICE, "best": paths.CHOICE_BEST}.items()
         },
     }
 
@@ -36,14 +42,27 @@ def captions() -> list[str]:
 
 @stage()
 def write_summary(plan: Plan) -> dict:
-    """What was run, and the seed."""
+    """What was run, the shown partition first, and the seed."""
+    shown = [*shown_partitions(plan), *plan.partitions.values()]
     tasks = list(dict.fromkeys(entry.task for entry in plan.inputs))
     return {
         "models": plan.models,
         "tasks": tasks,
         "generated": [task for task in tasks if plan.config.tasks[task].source.world is not None],
         "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
-        "partitions": len(plan.partitions),
+        "partitions": [
+            {
+                "model": it.model,
+                "partition": it.name,
+                "task": it.task,
+                "method": it.method,
+                # Norms are compared with no other clusterings.
+                "k": it.k if it.of == "weights" else None,
+            }
+            for it in dict.fromkeys(shown)
+        ],
+        "hubs": [hub for model in plan.models if (hub := plan.config.models[model].source.hub)],
+        "finetuned": [model for model in plan.models if plan.finetuned(model)],
         "seed": plan.config.seed,
     }
 
@@ -56,8 +75,9 @@ RESULTS = (
         of=lambda plan: [{}],
         name="summary",
         section="To read first",
-        content="one page of all results, to open first: findings, the verdicts on the papers' claims with what "
-        "decides them, their tables and figures, and links to the files",
+        content="one page of all results, to open first: of each partition whether there are types, how many, and "
+        "whether they matter beyond random heads; what must not be concluded; findings, the verdicts on the papers' "
+        "claims with what decides them, their tables and figures, and links to the files",
         withheld=PICTURED,
     ),
 )

@@ -1,37 +1,43 @@
 """What must not be concluded from an experiment, as far as its configuration and its results tell."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from headtypes.attention.operations import table_of
+import pandas as pd
+
 from headtypes.core.statistics import ALPHA
 from headtypes.pages.summary.page import Paper
 from headtypes.papers.claims import NO_VERDICT, OPEN, join
-from headtypes.planning.plan import Plan
 
 
 def cautions(
-    plan: Plan, papers: Sequence[Paper], doubtful: Mapping[str, Sequence[str]], papers_models: Iterable[str]
+    papers: Sequence[Paper],
+    doubtful: Mapping[str, Sequence[str]],
+    papers_models: Iterable[str],
+    hubs: Iterable[str],
+    costs: pd.DataFrame | None,
+    finetuned: Sequence[str],
+    generated: Sequence[str],
 ) -> list[str]:
     """A sentence or two on each.
 
     papers:   with their verdicts, as the summary has them.
     doubtful: types whose name is doubtful, by model and partition, in words.
-    papers_models: of the Hugging Face Hub, those that the papers' numbers are about.
+    papers_models: of the Hugging Face Hub, those that the papers' numbers are about; hubs: those of the experiment.
+    costs:    Guan's Table 2, if something was left out.
+    finetuned, generated: models that the workflow made, and tasks whose data it did.
     """
     found = [
-        _of_models(plan, set(papers_models)),
+        _of_models(set(hubs), set(papers_models)),
         _of_verdicts(papers),
         _of_names(doubtful),
-        _of_random_heads(plan),
-        _of_fine_tuning(plan),
-        _of_generated(plan),
+        _of_random_heads(costs),
+        _of_fine_tuning(finetuned),
+        _of_generated(generated),
     ]
     return [sentence for sentence in found if sentence]
 
 
-def _of_models(plan: Plan, theirs: set[str]) -> str:
-    own = {plan.config.models[model].source.hub for model in plan.models}
+def _of_models(own: set[str], theirs: set[str]) -> str:
     if own & theirs:
         return "Verdicts and types are those of the models listed here. Another model has other heads."
     return (
@@ -61,19 +67,17 @@ def _of_names(doubtful: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _of_random_heads(plan: Plan) -> str:
-    if not plan.ablated:
+def _of_random_heads(costs: pd.DataFrame | None) -> str:
+    if costs is None:
         return ""
-    draws = plan.config.controls.draws
-    if not plan.controlled:
+    if "control_draws_planned" not in costs:
         return (
             "Types were left out without as many random heads beside them, so that what a type costs may be what any "
             "heads would cost."
         )
-    in_tables = Counter(
-        (it.model, it.partition, table_of(plan.operations(it.condition).values())) for it in plan.controlled
-    )
-    least = max(in_tables.values()) / (draws + 1)
+    draws = int(costs["control_draws_planned"].max())
+    tested = costs.filter(regex="^holm_").groupby([costs["model"], costs["partition"]]).count()
+    least = min(1.0, tested.max(axis=None) / (draws + 1))
     if least <= ALPHA:
         return "P-values beside random heads are corrected for the conditions of one table, not for models and scores."
     return (
@@ -83,8 +87,7 @@ def _of_random_heads(plan: Plan) -> str:
     )
 
 
-def _of_fine_tuning(plan: Plan) -> str:
-    tuned = [model for model in plan.models if plan.finetuned(model)]
+def _of_fine_tuning(tuned: Sequence[str]) -> str:
     if not tuned:
         return ""
     return (
@@ -93,8 +96,7 @@ def _of_fine_tuning(plan: Plan) -> str:
     )
 
 
-def _of_generated(plan: Plan) -> str:
-    tasks = [task for task in plan.tasks if plan.config.tasks[task].source.world is not None]
+def _of_generated(tasks: Sequence[str]) -> str:
     if not tasks:
         return ""
     return (

@@ -1,0 +1,180 @@
+"""The three answers: rules on data whose truth is known, and cards that say what was not measured."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.analyses.types.choice import draw_references, gap_statistic
+from headtypes.analyses.types.choice_files import gap_beyond_one
+from headtypes.analyses.types.clustering import fit
+from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.analyses.types.stability import measure_stability
+from headtypes.core.statistics import holm
+from headtypes.pages.summary.answers import (
+    NO,
+    UNDECIDED,
+    UNMEASURED,
+    YES,
+    matter_answer,
+    matter_card,
+    number_answer,
+    number_card,
+    types_answer,
+    types_card,
+)
+from headtypes.papers.quantities import Measured
+from tests.support.summaries import GAPS, MODEL, PARTITION, RESULTS, made_results
+
+COUNTS = [28, 10, 15, 19]
+
+
+@pytest.fixture(scope="module")
+def partition(tmp_path_factory) -> Partition:
+    return read_partition(made_results(tmp_path_factory.mktemp("results"))["partition"][0])
+
+
+@pytest.fixture(scope="module")
+def table_2() -> pd.DataFrame:
+    return pd.read_csv(RESULTS / "demo/table2.csv")
+
+
+def planted(kind: str, rng: np.random.Generator) -> np.ndarray:
+    """72 heads in four groups; or in none: about one mean, or along a curve, or spread evenly."""
+    match kind:
+        case "groups":
+            return 8 * np.repeat(np.eye(4, 6), COUNTS, axis=0) / np.sqrt(2) + rng.normal(size=(72, 6))
+        case "mean":
+            return rng.normal(size=(72, 6)) * [5, 4, 2, 1, 1, 1]
+        case "curve":
+            angle = rng.uniform(0, np.pi, 72)
+            return np.stack([np.cos(angle), np.sin(angle)], axis=1) / 2 + 0.05 * rng.normal(size=(72, 2))
+        case _:
+            return rng.uniform(size=(72, 5)) * [1, 0.8, 0.5, 0.2, 0.1]
+
+
+def answer_of(kind: str, seed: int) -> str:
+    points = planted(kind, np.random.default_rng(seed))
+    references = list(draw_references(points, 10, seed))
+    settings = {"method": "kmeans", "k": 4, "scale": False, "seed": seed}
+    gaps = [gap_statistic(points, references, method="kmeans", k=k, restarts=3, seed=seed) for k in (1, 4)]
+    labels = fit(points, restarts=20, **settings)
+    stability = measure_stability(np.stack([points, points]), labels, models=10, restarts=5, pairs=False, **settings)
+    chance = 100 * ((np.bincount(labels) / 72) ** 2).sum()
+    (one, one_error), (four, four_error) = gaps
+    kappa = (stability["heads"]["pairwise"] - chance) / (100 - chance)
+    return types_answer(Measured.with_error(four - one, math.hypot(one_error, four_error)), kappa)
+
+
+@pytest.mark.parametrize("kind", ["groups", "mean", "curve", "box"])
+def test_types_are_found_where_they_are_planted_and_nowhere_else(kind):
+    """A curve gains from being divided, and one mean is stably cut: it takes both to have types."""
+    found = {answer_of(kind, seed) for seed in range(3)}
+    assert found == {YES} if kind == "groups" else YES not in found
+
+
+def test_types_are_denied_only_where_the_whole_interval_is_below_the_limit():
+    assert types_answer(Measured.with_error(-0.3, 0.1), 1.0) == NO
+    assert types_answer(Measured.with_error(-0.1, 0.1), 1.0) == UNDECIDED
+    assert types_answer(Measured.with_error(0.3, 0.1), 0.95) == UNDECIDED
+    assert types_answer(Measured.with_error(0.3, 0.1), 0.96) == YES
+
+
+def test_a_number_is_right_if_all_criteria_choose_it_and_wrong_if_none_does():
+    assert number_answer(4, [4, 4, 4, 4]) == YES
+    assert number_answer(4, [3, 1, 3, 3]) == NO
+    assert number_answer(4, [3, 1, 4, 3]) == UNDECIDED
+    assert number_answer(4, [4, None, 4, 4]) == UNDECIDED == number_answer(4, [3, None, 3, 3])
+
+
+def test_types_that_are_drawn_at_random_matter_in_one_of_twenty_experiments_at_most():
+    rng = np.random.default_rng(0)
+    high = pd.Series([1.0] * 4)
+    drawn = [pd.Series(holm(rng.integers(1, 201, 4) / 200)) for _ in range(2000)]
+    found = [matter_answer(p, high, 4 / 200) for p in drawn]
+    # Three standard errors.
+    assert np.mean([it == YES for it in found]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
+    assert NO not in found
+
+
+def test_types_do_not_matter_only_where_all_cost_less_than_random_heads_and_draws_could_tell():
+    p, below = pd.Series([0.9, 1.0]), pd.Series([-0.1, -2.0])
+    assert matter_answer(p, below, 0.02) == NO
+    assert matter_answer(p, below, 0.2) == UNDECIDED
+    assert matter_answer(p, pd.Series([-0.1, 0.0]), 0.02) == UNDECIDED
+    assert matter_answer(p, pd.Series([-0.1, np.nan]), 0.02) == UNDECIDED
+    assert matter_answer(pd.Series([0.05, 1.0]), below, 0.02) == YES
+
+
+def test_the_first_card_says_beside_the_number_what_it_takes(partition):
+    halves = {half: {"all_agree": 90.0, "pairwise": 99.0} for half in ("heads", "samples")}
+    card = types_card(partition, (0.3, 0.05), {"models": 10, **halves, "pairs": None}, ["choice.csv"])
+    chance = 100 * sum((count / 72) ** 2 for count in (33, 4, 15, 20))
+    assert (card.answer, card.number) == (YES, "0.30 (0.20 to 0.40)")
+    assert f"agree on 99 % of heads (yes: at least {chance + 0.96 * (100 - chance):.0f})" in card.why
+    assert "interval over sets of points without clusters, of one checkpoint" in card.why
+    assert [(it.label, it.dot, it.bar) for it in card.marks] == [
+        ("other inputs", 99, (90, 99)),
+        ("other heads", 99, (90, 99)),
+    ]
+    assert all(it.tick == pytest.approx(chance) for it in card.marks)
+    assert card.files == ["choice.csv"]
+
+
+def test_the_second_card_gives_the_range_of_what_criteria_choose():
+    best = {"silhouette_k": 3, "gap_k": 1, "heads_k": 3, "samples_k": pd.NA}
+    card = number_card(4, best, [])
+    assert (card.answer, card.number) == (UNDECIDED, "1 to 3")
+    assert [it.text for it in card.marks] == ["3", "1", "3"]
+    assert [round(it.dot, 1) for it in card.marks] == [28.6, 0, 28.6]
+    assert number_card(3, best | {"gap_k": 3, "samples_k": 3}, []).number == "3"
+
+
+def test_the_third_card_is_of_table_2(partition, table_2):
+    own = table_2[(table_2["table"] == 2) & table_2["condition"].isin(["zero-dense", "zero-vertical"])]
+    card = matter_card(table_2, MODEL, PARTITION, partition, [])
+    assert card.answer == UNDECIDED
+    assert "too few draws to tell (2; controls: draws: 199 could)" in card.why
+    assert [it.label for it in card.marks] == ["dense", "diagonal", "dense_vertical?", "vertical"]
+    enough = table_2.assign(control_draws_planned=200.0)
+    corrected = enough["holm_exact_match"].mask(enough["condition"] == "zero-dense", 0.03)
+    told = matter_card(enough.assign(holm_exact_match=corrected), MODEL, PARTITION, partition, [])
+    row = own[own["condition"] == "zero-dense"].iloc[0]
+    ends = [f"{row[f'own_excess_exact_match_{end}_by_article']:.1f}" for end in ("low", "high")]
+    assert told.answer == YES
+    assert told.number == f"{row['own_excess_exact_match']:.1f} points ({' to '.join(ends)})"
+    assert "what dense heads cost beyond as many random heads" in told.why
+    assert "(interval over articles and draws, of one checkpoint); p = 0.03, corrected for 10 conditions" in told.why
+    assert told.why.endswith("Beyond random heads: dense.")
+    less = {f"own_excess_exact_match_{end}_by_article": -1.0 for end in ("low", "high")}
+    assert matter_card(enough.assign(**less), MODEL, PARTITION, partition, []).answer == NO
+
+
+def test_what_was_not_measured_is_said_with_the_key_that_would(partition, table_2):
+    cards = [
+        types_card(partition, None, None, []),
+        number_card(None, None, []),
+        matter_card(None, MODEL, PARTITION, partition, []),
+        matter_card(table_2, "another", PARTITION, partition, []),
+        matter_card(table_2.filter(regex="^(?!control_|own_|holm_)"), MODEL, PARTITION, partition, []),
+    ]
+    assert {(card.answer, card.number) for card in cards} == {(UNMEASURED, "")}
+    keys = [
+        "clustering: k",
+        "clustering: k",
+        f"models: {MODEL}: evaluate",
+        "models: another: evaluate",
+        "controls: draws",
+    ]
+    assert all(key in card.why for key, card in zip(keys, cards, strict=True))
+    assert not any(card.marks for card in cards)
+
+
+def test_a_gap_is_that_of_the_clusters_less_that_of_one(tmp_path: Path):
+    ways = pd.DataFrame({"k": range(1, 9), "gap": GAPS, "gap_error": 0.03})
+    gap, error = gap_beyond_one(ways, 4)
+    assert (gap, error) == (pytest.approx(0.3), pytest.approx(0.03 * math.sqrt(2)))
+    assert gap_beyond_one(ways, 9) is None
+    assert gap_beyond_one(ways.assign(gap=np.nan), 4) is None

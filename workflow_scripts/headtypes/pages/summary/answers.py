@@ -1,0 +1,233 @@
+"""Are there types, how many, and do they matter beyond random heads? Of each partition, with what decides it."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import NamedTuple
+
+import pandas as pd
+
+from headtypes.analyses.types.partitions import Partition
+from headtypes.core.statistics import ALPHA
+from headtypes.data.kinds.registry import MAIN_METRICS
+from headtypes.pages.summary.findings import left_out_alone
+from headtypes.papers.claims import join
+from headtypes.papers.quantities import VERDICTS, Measured
+
+ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
+# Kappa of clusterings of random halves of the heads; below it, points along a curve would have types.
+AGREEMENT = 0.96
+_CRITERIA = {
+    "silhouette_k": "silhouette",
+    "gap_k": "gap statistic",
+    "heads_k": "stability, heads",
+    "samples_k": "stability, inputs",
+}
+_HALVES = {"samples": "other inputs", "pairs": "other pairs", "heads": "other heads"}
+_MOST_CLUSTERS = 8
+
+
+class Mark(NamedTuple):
+    """A line of a card's picture: a dot, a tick and a bar from low to high, in percent of its width."""
+
+    label: str
+    text: str
+    dot: float
+    tick: float | None = None
+    bar: tuple[float, float] | None = None
+
+
+class Card(NamedTuple):
+    """A question and its answer.
+
+    number: what answers it, with its interval; why: the limits, and what the interval is over.
+    marks: the picture; key: what is seen in it. files: what decides, relative to the page.
+    """
+
+    question: str
+    answer: str
+    number: str
+    why: str
+    marks: Sequence[Mark] = ()
+    key: str = ""
+    files: Sequence[str] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The verdict whose colour and sign the answer has."""
+        return VERDICTS[ANSWERS.index(self.answer)]
+
+
+class Answers(NamedTuple):
+    """The cards of a partition; sentences: findings about it; files: of its types and heads, relative to the page."""
+
+    model: str
+    partition: str
+    cards: Sequence[Card]
+    sentences: Sequence[str]
+    files: Sequence[str]
+
+    @property
+    def measured(self) -> int:
+        """How many of the questions something was measured for."""
+        return sum(card.answer != UNMEASURED for card in self.cards)
+
+
+def types_answer(gap: Measured, kappa: float) -> str:
+    """Whether heads fall into clusters.
+
+    gap: the gap statistic of the clusters less that of a single one.
+    kappa: on how much of what chance leaves clusterings of random halves of the heads agree, 1 for all.
+
+    Yes where dividing heads gains more than dividing points without clusters, and other heads give the same clusters;
+    no where it gains less; else undecided.
+    """
+    if gap.high < 0:
+        return NO
+    return YES if gap.low > 0 and kappa >= AGREEMENT else UNDECIDED
+
+
+def number_answer(k: int, chosen: Sequence[int | None]) -> str:
+    """Whether k is the number of clusters: yes where all criteria choose it, no where none does.
+
+    Their choices have no intervals, so that their range stands in for one. One that chooses nothing decides nothing.
+    """
+    if None in chosen:
+        return UNDECIDED
+    return YES if set(chosen) == {k} else UNDECIDED if k in chosen else NO
+
+
+def matter_answer(p: pd.Series, excess_high: pd.Series, least: float) -> str:
+    """Whether some type costs more than as many random heads.
+
+    p: [type] one-sided, corrected for the number of conditions; least: the smallest that so many draws can give.
+    excess_high: [type] upper end of the interval of what the type costs less what random heads do.
+
+    Yes where some p is at most 5 %. No where the intervals of all types, each by itself, say that they cost less, and
+    the draws could have told. Else undecided: a p above 5 % alone shows nothing.
+    """
+    if (p <= ALPHA).any():
+        return YES
+    return NO if least <= ALPHA and (excess_high < 0).all() else UNDECIDED
+
+
+def types_card(
+    partition: Partition, gap: tuple[float, float] | None, stability: dict | None, files: Sequence[str]
+) -> Card:
+    """The first question.
+
+    gap: as `gap_beyond_one` finds it; stability: as `measure_stability`; None where the clustering was compared with no
+        other.
+    """
+    question = "Are there types?"
+    if gap is None or stability is None:
+        return Card(question, UNMEASURED, "", _not_compared())
+    beyond = Measured.with_error(*gap)
+    shares = partition.table["type"].value_counts(normalize=True)
+    chance, pairwise = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
+    limit = chance + AGREEMENT * (100 - chance)
+    marks = [
+        Mark(
+            name,
+            f"{found['pairwise']:.0f} % (all: {found['all_agree']:.0f})",
+            found["pairwise"],
+            # Pairs are clustered by themselves, into clusters of other sizes.
+            None if half == "pairs" else chance,
+            (found["all_agree"], found["pairwise"]),
+        )
+        for half, name in _HALVES.items()
+        if (found := stability[half])
+    ]
+    return Card(
+        question,
+        types_answer(beyond, (pairwise - chance) / (100 - chance)),
+        f"{beyond.value:.2f} ({beyond.low:.2f} to {beyond.high:.2f})",
+        f"by so much the gap statistic of {len(shares)} clusters exceeds that of one (interval over sets of points "
+        "without clusters, of one checkpoint; yes: above 0, no: below). Clusterings of random halves of the heads "
+        f"agree on {pairwise:.0f} % of heads (yes: at least {limit:.0f}).",
+        marks,
+        f"Dot: two clusterings agree; bar: from where all {stability['models']} do; tick: by chance. The atlas tells "
+        "of other inputs, the first stability of Table 1 of other heads. Mean silhouette: "
+        f"{partition.table['silhouette'].mean():.2f}, without a chance level.",
+        files,
+    )
+
+
+def number_card(k: int | None, best: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
+    """The second question; best: the choice of each criterion, None where the clustering was compared with no other."""
+    if k is None or best is None:
+        return Card("How many?", UNMEASURED, "", _not_compared())
+    chosen = [None if pd.isna(best[column]) else int(best[column]) for column in _CRITERIA]
+    known = sorted({it for it in chosen if it is not None})
+    place = 100 / (_MOST_CLUSTERS - 1)
+    marks = [
+        Mark(name, "none" if it is None else str(it), place * ((it or k) - 1), place * (k - 1))
+        for name, it in zip(_CRITERIA.values(), chosen, strict=True)
+        if it is not None
+    ]
+    return Card(
+        f"How many: are they {k}?",
+        number_answer(k, chosen),
+        " to ".join(map(str, dict.fromkeys((known[0], known[-1])))) if known else "none",
+        f"types are chosen by {len(chosen)} criteria, which have no intervals; {chosen.count(k)} of them choose {k} "
+        "(yes: all do, no: none).",
+        marks,
+        f"Dot: what a criterion chooses, of 2 to {_MOST_CLUSTERS}, the gap statistic from 1; tick: {k}.",
+        files,
+    )
+
+
+def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Partition, files: Sequence[str]) -> Card:
+    """The third question; costs: Guan's Table 2, None where nothing was left out; name: of the partition."""
+    question, alone, metric = "Do they matter beyond random heads?", pd.DataFrame(), None
+    if costs is not None:
+        rows = costs[(costs["model"] == model) & (costs["partition"] == name)]
+        alone, of, metric = left_out_alone(rows, partition.types)
+    if metric is None:
+        why = f"No type was left out by itself. models: {model}: evaluate and conditions ask for it."
+        return Card(question, UNMEASURED, "", why)
+    tested = alone[alone["control_draws"].notna()] if "control_draws" in alone else alone[:0]
+    if tested.empty:
+        why = "No random heads were left out beside types; controls: draws asks for them."
+        return Card(question, UNMEASURED, "", why)
+    measured, excess = MAIN_METRICS[metric], f"own_excess_{metric}"
+    of = of.map(lambda it: f"{it}?" if it in partition.doubtful else it)
+    p, draws = tested[f"holm_{metric}"], int(tested["control_draws_planned"].min())
+    corrected = rows.loc[rows["table"] == tested["table"].iloc[0], f"holm_{metric}"].notna().sum()
+    least = corrected / (1 + draws)
+    by = "_by_article" if tested[f"{excess}_high_by_article"].notna().all() else ""
+    low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
+    most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
+    value, start, end = (f"{it[most]:z.{measured.decimals - 1}f}" for it in (tested[excess], low, high))
+    told = f"p = {p[most]:.2g}{f', corrected for {corrected} conditions' if corrected > 1 else ''}"
+    if least > ALPHA:
+        told = f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
+    beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
+    return Card(
+        question,
+        matter_answer(p, high, least),
+        f"{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
+        f"of {measured.title} is what {of[most]} heads cost beyond as many random heads of the same layers (interval "
+        f"over {'articles' if by else 'inputs'} and draws, of one checkpoint); {told} (yes: at most {ALPHA:g} for a "
+        f"type, no: every type's interval below 0).{f' Beyond random heads: {join(beyond)}.' if beyond else ''}",
+        _costs(tested, of, metric),
+        f"Dot: {measured.change} without the type, on {tested['control_questions'].max():.0f} inputs; bar: without "
+        f"random heads, least to most{'; ?: a doubtful name' if partition.doubtful else ''}.",
+        files,
+    )
+
+
+def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> list[Mark]:
+    drops = tested[[f"own_drop_{metric}", f"control_drop_{metric}_low", f"control_drop_{metric}_high"]]
+    least, most = min(0, drops.min(axis=None)), drops.max(axis=None)
+    places = (drops - least) * (100 / ((most - least) or 1))
+    return [
+        Mark(of[each], f"{drops.loc[each].iloc[0]:.{MAIN_METRICS[metric].decimals - 1}f}", dot, bar=(low, high))
+        for each, dot, low, high in places.itertuples()
+    ]
+
+
+def _not_compared() -> str:
+    return (
+        f"Compared with others are clusterings of weights into 2 to {_MOST_CLUSTERS} types, which clustering: of and "
+        "clustering: k ask for."
+    )
