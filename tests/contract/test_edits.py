@@ -290,6 +290,7 @@ READERS = {
             "tabulate_ablations": 1,
             "tabulate_readings": 1,
             "plot_models": 2,
+            "write_summary": 1,
         },
         "workflow_scripts/headtypes/pages/atlas/assets/tiles.js": {"write_atlas": 6},
     },
@@ -363,10 +364,11 @@ SWAPS = {
     },
     ("conditions/zero-dense/dense", "conditions/drop-near/near"): {
         "evaluate_condition": 4,
+        "evaluate_controls": 3,
         "tabulate_ablations": 1,
         "tabulate_readings": 1,
         "write_atlas": 3,
-        "compare_types": 4,
+        "compare_types": 3,
         "plot_controls": 3,
     },
     ("conditions/mixed/dense", "conditions/mixed/2-3"): {

@@ -289,7 +289,10 @@ ADDED = {
     ),
     "a model whose heads are tested": (
         {"detectors": {"models": ["two"]}},
-        {"new": {"measure_detectors": 1, "tabulate_detectors": 1, **COMPARED_TYPES}, "own": {"write_atlas": 1}},
+        {
+            "new": {"measure_detectors": 1, "tabulate_detectors": 1, **COMPARED_TYPES},
+            "own": {"write_atlas": 1, "write_summary": 1},
+        },
     ),
 }
 CHANGED = {
