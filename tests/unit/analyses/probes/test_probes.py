@@ -100,6 +100,21 @@ def test_distance_and_words_is_a_hidden_layer_over_vectors_and_eight_features(wo
         assert found[start, i, j] == pytest.approx((hidden @ values(probe.output)[start]).item(), abs=1e-5)
 
 
+def test_weights_begin_in_the_range_of_the_whole_layer_that_they_are_part_of():
+    """Glorot and Bengio 2010, equation 16: of one layer over both words and, where it reads them, their distance."""
+    maps, channels, hidden = 40, 30, 256
+    generators = generators_of(0, "range", STARTS)
+    of_pairs = DistanceAndWords(channels, generators, "first")
+    for weights, inputs, outputs in (
+        (AttentionAndWords(maps, channels, generators, True, "first").of_words, 2 * channels, maps),
+        (of_pairs.of_words, 2 * channels + 8, hidden),
+        (of_pairs.of_distance, 2 * channels + 8, hidden),
+        (of_pairs.output, hidden, 1),
+    ):
+        # The largest of so many lies close to the end of the range.
+        assert np.abs(values(weights)).max() == pytest.approx(np.sqrt(6 / (inputs + outputs)), rel=0.01)
+
+
 def test_a_root_has_no_distance():
     assert distance_features(3)[0, :, :7].abs().sum() == 0
 

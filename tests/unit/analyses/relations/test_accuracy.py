@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.relations import analysis
 from headtypes.analyses.relations.accuracy import HALVES, measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs, write_arcs
 from headtypes.analyses.relations.measure import Guesses
@@ -204,6 +205,21 @@ def test_what_a_causal_model_cannot_guess_is_empty(arcs):
     assert row["direction"] == BACKWARD
     assert np.isnan(row["other_accuracy"])
     assert np.isnan(row["forward_above_backward_low"])
+
+
+def test_best_heads_are_those_of_the_guesses_that_can_be_right(tmp_path):
+    """The best head of each relation is counted, but for one of which no head can be right."""
+    accuracies = {"det": (50, 10), "nsubj": (np.nan, 40), "expl": (np.nan, np.nan)}
+    rows = [
+        ("universal", relation, "file", 0, head, FORWARD, accuracy)
+        for relation, of_heads in accuracies.items()
+        for head, accuracy in enumerate(of_heads)
+    ]
+    columns = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
+    write_csv(tmp_path / "heads.csv", pd.DataFrame(rows, columns=columns))
+    *_, counted = analysis.per_set("bank", tmp_path / "heads.csv", None, 0)
+    assert counted.statistic == "best head here"
+    assert counted.of(np.array([[True, False], [False, True]])).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("name", ["nan", "NA", "null", "None", "1", "01", "1e5", "True", '"', "a,b"])

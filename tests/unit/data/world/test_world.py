@@ -108,6 +108,11 @@ def test_a_question_has_one_answer(asked):
         assert question.answer.lower() not in question.text.lower()
 
 
+def test_a_question_opens_with_a_question_word_after_a_preposition_at_most(asked):
+    opening = re.compile(r"((In|To|From|With|By) (which|what|whom)|Which|What|Who|When|Where|How (many|much|long)) ")
+    assert [question.text for _, question in asked if not opening.match(question.text)] == []
+
+
 def test_a_pronoun_means_the_subject_of_the_sentence_before():
     for article in itertools.islice(articles(1, "dev"), 60):
         for passage in article.passages:
