@@ -424,6 +424,15 @@ def test_one_of_many_estimates_that_is_far_beyond_the_limit_survives_a_correctio
     assert p_of_side(estimates, sizes, 0.1, "above")[3] < 0.01 < 0.05 < p_of_ranked(estimates, sizes, 0.1, "above", 1)
 
 
+def test_what_the_draws_cannot_show_of_the_largest_of_several_is_student_s_test_corrected():
+    units, p = 10, 0.006
+    normal = stats.zscore(np.random.default_rng(0).normal(size=(units, 3)), ddof=1)
+    values = normal + stats.t(units - 1).isf(p / 2) / np.sqrt(units)
+    assert stats.ttest_1samp(values, 0).pvalue == pytest.approx(p)
+    means = resampled_means(values, np.ones(units), seed=0, resamples=2000)
+    assert p_of_ranked(means, np.ones(units), 0, "above", 1) == pytest.approx(3 * p, rel=0.1)
+
+
 def test_a_ranked_claim_below_is_the_other_side_of_one_above():
     means = resampled_means(np.random.default_rng(2).normal(0.2, 1, (60, 5)), np.ones(60), seed=1, resamples=1000)
     for rank in range(1, 6):
