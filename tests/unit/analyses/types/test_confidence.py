@@ -206,6 +206,8 @@ def test_a_partition_that_was_brought_has_intervals_and_nothing_to_make_again():
     columns = {"cluster": np.arange(44) % 2, "types": np.tile(["even", "odd"], 22)}
     partition = build_partition(by_sample.mean(axis=0), SHAPE, **columns, silhouette=np.zeros(44), doubtful=False)
     table, figures = head_confidence(by_sample, partition, None, seed=1)
+    groups = group_intervals(by_sample, seed=derive_seed(1, "groups"))
+    np.testing.assert_array_equal(table[groups.columns], groups)
     assert table["near_low"].notna().all()
     assert table[["keeps_type_samples", "keeps_type_seeds"]].isna().all(axis=None)
     assert figures == {"samples": None, "seeds": None}
