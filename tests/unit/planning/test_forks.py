@@ -75,7 +75,8 @@ def test_libraries_are_those_that_files_import_at_their_top(tmp_path):
         "import this as that\nfrom missing import nothing\nfrom headtypes.core import files\n"
         "def later():\n    import antigravity\n"
     )
-    program = str(forks.start([tmp_path / "one.py"]))
+    # Where the package is installed, ours could be loaded too.
+    program = str(forks.start([tmp_path / "one.py"], within=["env", f"PYTHONPATH={SCRIPTS}"]))
     asked = "import sys; print(*[name in sys.modules for name in ('this', 'antigravity', 'headtypes')])"
     assert run(program, "-c", asked).stdout == "True False False\n"
 
@@ -90,6 +91,14 @@ def test_a_fork_sees_an_edit(program, folder):
 def test_libraries_that_read_the_environment_are_loaded_anew(program):
     other = run(program, "-c", MEASURED, env={**os.environ, "HF_HUB_OFFLINE": "another value"})
     assert other.stdout.split()[1] == "False"
+
+
+def test_a_fork_has_the_environment_of_its_program_and_nothing_of_the_servers(program, folder):
+    read = {name: value for name, value in os.environ.items() if name.startswith("HF_")}
+    environment = {**read, "PYTHONPATH": str(folder), "LC_ALL": "C.UTF-8"}
+    code = "import os, beside; print(sorted(os.environ.items()), beside.NAME)"
+    ours, plain = (run(python, "-c", code, env=environment).stdout for python in (program, sys.executable))
+    assert ours == plain != ""
 
 
 def test_a_fork_has_the_threads_of_its_job(program):
