@@ -184,6 +184,10 @@ def test_a_corrected_claim_holds_with_its_least_certain_rule_and_fails_with_its_
     both, one = (correct([judge(claim(**dict.fromkeys(names, 0)), Quantities(known))])[0] for names in ("ba", "dc"))
     assert (both.verdict, both.p, both.p_holm) == (HOLDS, 0.03, 0.03)
     assert (one.verdict, one.p, one.p_holm) == (FAILS, 0.001, 0.002)
+    # A p-value of permutations can be 0.05 itself, which is not below it.
+    known = {"a": measured(0.025), "b": measured(0.9)}
+    edge, _ = correct([judge(claim(**{name: 0}), Quantities(known)) for name in known])
+    assert (edge.verdict, edge.p_holm) == (OPEN, 0.05)
 
 
 @pytest.mark.parametrize(("basis", "wording"), [("stated", ""), ("inferred", ""), ("from_table", "so it is")])

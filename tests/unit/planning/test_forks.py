@@ -101,9 +101,23 @@ def test_a_fork_has_the_environment_of_its_program_and_nothing_of_the_servers(pr
     assert ours == plain != ""
 
 
+def test_where_the_server_found_modules_is_not_where_its_forks_do(folder):
+    program = str(forks.start(environment={**os.environ, "PYTHONPATH": str(folder)}))
+    without = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    assert run(program, "-c", f"import sys; print({str(folder)!r} in sys.path)", env=without).stdout == "False\n"
+
+
 def test_a_fork_has_the_threads_of_its_job(program):
     for threads in ("1", "2"):
         asked = "import torch; print(torch.get_num_threads())"
+        environment = {**os.environ, "OMP_NUM_THREADS": threads}
+        assert run(program, "-c", asked, env=environment).stdout.strip() == threads
+
+
+def test_a_library_that_the_server_has_loaded_with_one_thread_has_those_of_the_job():
+    program = str(forks.start(modules=["numpy", "threadpoolctl"]))
+    asked = "import threadpoolctl; print(*{each['num_threads'] for each in threadpoolctl.threadpool_info()})"
+    for threads in ("1", "2"):
         environment = {**os.environ, "OMP_NUM_THREADS": threads}
         assert run(program, "-c", asked, env=environment).stdout.strip() == threads
 

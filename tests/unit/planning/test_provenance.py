@@ -32,6 +32,7 @@ from headtypes.planning.provenance import (
     record,
     recorded,
     results_folder,
+    shards_of,
     state_of,
     verified,
 )
@@ -257,6 +258,18 @@ def shard_made(**values):
 def test_a_shard_that_was_made_as_the_whole_would_be_is_merged():
     shard_made(precision="float32")
     check_shards({"seed": 3, "precision": "float32"}, verified([SAMPLES, SHARD]), "abc")
+
+
+@pytest.mark.parametrize("shards", [0, 3])
+def test_a_record_says_from_how_many_shards_a_result_was_merged_and_names_none(shards):
+    write_text(SAMPLES, "the samples")
+    parts = [f"results/shards/features/bert/squad/{number}-of-{shards}.h5" for number in range(shards)]
+    for path in parts:
+        write_text(path, path)
+    fetched()
+    job("extract_features", [MODEL, SAMPLES, *parts], [FEATURES])
+    assert shards_of(FEATURES) == max(1, shards)
+    assert set(recorded(FEATURES)["inputs"]) == {MODEL, SAMPLES}
 
 
 def test_a_shard_left_over_from_another_run_is_not_merged():
