@@ -52,3 +52,7 @@ def test_in_brief_a_table_has_fewer_columns_rows_and_decimals_and_what_is_missin
     ]
     (row,) = Table("", DATA[1:2], COLUMNS).in_brief().rows
     assert [cell.text for cell in row] == ["one|", "0.0", "2", "0.250"]
+
+
+def test_a_probability_has_three_decimals_unless_they_are_zeros():
+    assert [probability(p) for p in (0.0009, 0.001, 0.005, 1)] == ["<0.001", "0.001", "0.005", "1.000"]
