@@ -28,6 +28,7 @@ include: "rules/detectors.smk"  # which heads attend by position, or to tokens t
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/export.smk"  # lists of heads for other programs
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
+include: "rules/effects.smk"  # what leaving out each head, and any set of heads, costs
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
 include: "rules/papers.smk"  # what each paper published beside what was found, and its claims
@@ -71,6 +72,7 @@ rule all:
         rules.types.input,
         rules.export.input,
         rules.ablation.input,
+        rules.effects.input,
         rules.syntax.input,
         rules.coreference.input,
         rules.papers.input,

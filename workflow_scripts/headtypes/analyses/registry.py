@@ -6,6 +6,7 @@ from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.distances.analysis import DISTANCES
 from headtypes.analyses.divergence.analysis import DIVERGENCE
+from headtypes.analyses.effects.analysis import EFFECTS
 from headtypes.analyses.gradients.analysis import GRADIENTS
 from headtypes.analyses.probes.analysis import PROBES
 from headtypes.analyses.reach.analysis import REACH
@@ -21,6 +22,7 @@ ANALYSES: tuple[Analysis, ...] = (
     RELATIONS,
     COREFERENCE,
     IMPORTANCE,
+    EFFECTS,
     DETECTORS,
     ABLATION,
     PROBES,

@@ -176,6 +176,12 @@ class Plan:
         return self.ablated if self.config.curves.orders else []
 
     @cached_property
+    def effects(self) -> list[FeaturePlan]:
+        """Each model with the task on which random sets of its heads are left out."""
+        entries = dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.ablated)
+        return list(entries) if self.config.effects.subsets else []
+
+    @cached_property
     def gradients(self) -> list[FeaturePlan]:
         """Every measurement of gradients: of a language model's loss on texts, and of a fine-tuned model's on its task.
 

@@ -73,7 +73,7 @@ def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
     """The orders in which heads are removed, on how many questions, and the arithmetic."""
     task, curves = plan.partitions[model, partition].task, plan.config.curves
     seed = derive_seed(plan.config.seed, "evaluate_curves", model, partition)
-    return {**_task(plan, task), "orders": curves.orders, "questions": curves.questions, "seed": seed}
+    return {**answers_of(plan, task), "orders": curves.orders, "questions": curves.questions, "seed": seed}
 
 
 @stage()
@@ -91,10 +91,10 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
     }
     # The padding of a full window counts under one reading alone.
     padded = {"max_seq_length": plan.config.windows.max_seq_length} if reading.get("uniform_over_padding") else {}
-    return {"operations": operations, "reading": reading, **padded, **_task(plan, task)}
+    return {"operations": operations, "reading": reading, **padded, **answers_of(plan, task)}
 
 
-def _task(plan: Plan, task: str) -> dict:
+def answers_of(plan: Plan, task: str) -> dict:
     """How a model's answers to a task are read off, and the arithmetic."""
     kind = KINDS[plan.config.tasks[task].kind]
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}

@@ -69,6 +69,7 @@ FIGURES = (
     _further("confidence", "How certain each head's type is", _clustered),
     _further("controls", "What types cost, beside random heads", _controlled),
     _further("curves", "Heads left out in growing sets", _curved),
+    _further("effects", "What leaving out each head costs", lambda plan: plan.effects[:1], TASK),
     _further("choice", "How many types there are", shown_partitions, TASK),
 )
 TABLES = (

@@ -1,0 +1,101 @@
+"""What leaving out each head costs, as an analysis: its results, and what of them is shown where."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.core.results import ARTICLES, Result
+
+NOTE = (
+    "Mean drop (of a loss, rise) when the head is left out, while others are left out at random (Shah et al. 2024), "
+    "with its interval over draws and questions."
+)
+
+
+def per_head(task: str, path: str | Path) -> list:
+    """What leaving out each head costs, by each metric."""
+    from headtypes.analyses.effects.results import read_effects
+    from headtypes.analyses.per_head import Column
+    from headtypes.data.kinds.registry import METRICS
+
+    return [
+        Column(
+            *(f"effect.{task}.{metric}", f"{METRICS[metric].change} of {METRICS[metric].title} on {task}", "Effects"),
+            *(rows["effect"], METRICS[metric].steps, rows["low"], rows["high"]),
+            note=NOTE,
+        )
+        for metric, rows in read_effects(path, "heads").groupby("metric", sort=False)
+    ]
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Mean, smallest and largest effect of a set's heads, by each metric."""
+    from headtypes.analyses.effects.results import read_effects
+    from headtypes.analyses.per_set import summaries
+
+    for metric, rows in read_effects(path, "heads").groupby("metric", sort=False):
+        yield from summaries("effects", task, metric, rows["effect"].to_numpy())
+
+
+def _result(name: str, ending: str, rule: str, about: str, content: str = "", **more: Any) -> Result:
+    path, section = f"results/effects/{{model}}/{{task}}{ending}", "What the model can do without"
+    return Result(path, rule, about, of=lambda plan: plan.effects, name=name, section=section, content=content, **more)
+
+
+SUBSETS = _result(
+    *("subsets", ".parquet", "evaluate_subsets", "scores of each question without random sets of heads"),
+    "scores of each question without random sets of heads: `draw` (0 leaves out none) and the heads `removed`, "
+    "`layer-head` from 1",
+    withheld=ARTICLES,
+)
+HEADS = _result(
+    *("effects", ".csv", "measure_effects", "what leaving out each head costs"),
+    "for each head and metric, how many `draws` leave it out; `effect`, the mean drop (of a loss, rise) when it is left "
+    "out while others are at random, with its interval (`low`, `high`) over draws and questions, `p` and "
+    "`corrected_p`; `weight`, which sets are predicted by ([method](../understand/method.md#effects-of-heads))",
+)
+PAIRS = _result(
+    *("effects_pairs", ".pairs.csv", "measure_effects", "what leaving out pairs of heads costs beyond either alone"),
+    "the same for each pair of heads that enough draws leave out, of what both cost beyond the sum of either alone; "
+    "without rows where the draws carry no pair",
+)
+DRAWS = _result(
+    *("effects_draws", ".draws.csv", "measure_effects", "what random sets of heads cost, beside predictions"),
+    "for each draw and metric, how many `heads` it leaves out, their `cost` and the `predicted` one, by a regression "
+    "that has not seen the draw",
+)
+FIT = _result(
+    *("effects_fit", ".fit.csv", "measure_effects", "how well the costs of sets of heads are predicted"),
+    "for each metric, `r2` of these predictions and what `pairs` add to it (`pairs_r2`), with intervals; `intercept` "
+    "and `penalty` of the regression",
+)
+TRAITS = _result(
+    *("effects_traits", ".traits.csv", "measure_effects", "what the effects of heads go with"),
+    "for each metric, and `of` weights or norms, a linear regression of the effects on `near`, `special` (both against "
+    "far) and `depth`: `coefficient` with its interval over heads, `p`, and `r2` of heads held out",
+)
+CHEAPEST = _result(
+    *(
+        "cheapest",
+        ".cheapest.csv",
+        "evaluate_cheapest",
+        "the heads that cost least, chosen on one half of the questions",
+    ),
+    "for each metric, the `cost` without the 5, 10 and 20 % of heads that cost least by the other half of the "
+    "questions, and what was `predicted`; costs of as many `random` heads; what is `saved`; and the heads chosen on the "
+    "`first` and on the `second` half",
+)
+FIGURE = _result(
+    *("", ".{pdf,png}", "plot_effects", "what leaving out each head costs, and how well sets are predicted"),
+    "effects of all heads, and measured against predicted costs of sets, as a figure",
+)
+EFFECTS = Analysis(
+    "effects",
+    "effect of leaving out a head",
+    files=(HEADS,),
+    results=(SUBSETS, HEADS, PAIRS, DRAWS, FIT, TRAITS, CHEAPEST, FIGURE),
+    per_head=per_head,
+    per_set=per_set,
+    leads=True,
+)
