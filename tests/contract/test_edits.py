@@ -356,6 +356,8 @@ SWAPS = {
         "evaluate_condition": 12,
         "evaluate_controls": 4,
         "evaluate_curves": 3,
+        "evaluate_subsets": 2,
+        "evaluate_cheapest": 2,
     },
     ("readings/segments", "readings/padded"): {
         "evaluate_condition": 2,
@@ -388,6 +390,7 @@ SWAPS = {
     ("controls/draws", "controls/questions"): {"evaluate_controls": 6, "tabulate_ablations": 1},
     ("controls/questions", "curves/questions"): {"evaluate_controls": 6, "evaluate_curves": 4, "tabulate_ablations": 1},
     ("curves/orders", "curves/questions"): {"evaluate_curves": 4},
+    ("effects/subsets", "effects/questions"): {"evaluate_subsets": 3},
     ("clustering/restarts", "stability/models"): {
         "cluster_heads": 10,
         "measure_stability": 10,

@@ -400,6 +400,14 @@ CHANGED = {
         {"curves": {"orders": 0}},
         {"follow": {"plot_compared_types": 2}, "own": {"compare_types": 2, **of("write_summary", "write_atlas")}},
     ),
+    "effects of heads": (
+        {"effects": {"subsets": 20}},
+        {
+            "new": dict.fromkeys(("evaluate_subsets", "measure_effects", "evaluate_cheapest", "plot_effects"), 1),
+            "own": {"join_types": 1, **of("write_summary", "write_atlas")},
+            "follow": {"plot_joined": 1},
+        },
+    ),
     "more samples for gradients": (
         {"gradients": {"samples": 300}},
         {

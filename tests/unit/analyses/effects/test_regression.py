@@ -79,7 +79,7 @@ def test_effects_are_those_of_the_definition_draw_by_draw_and_question_by_questi
         both = (inner**2).sum() / (draws * questions * (draws - 1) * (questions - 1))
         variance = max(over_draws + over_questions - both, over_draws, over_questions)
         degrees = (over_draws + over_questions) ** 2 / (
-            over_draws**2 / (removed[:, head].sum() - 1) + over_questions**2 / (questions - 1)
+            over_draws**2 / (removed[:, head].sum() / 2) + over_questions**2 / (questions - 1)
         )
         error = np.sqrt(variance)
         assert effects.high[head] - effects.effect[head] == pytest.approx(error * student.ppf(0.975, degrees))

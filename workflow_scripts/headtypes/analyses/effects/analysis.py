@@ -51,9 +51,10 @@ SUBSETS = _result(
 )
 HEADS = _result(
     *("effects", ".csv", "measure_effects", "what leaving out each head costs"),
-    "for each head and metric, how many `draws` leave it out; `effect`, the mean drop (of a loss, rise) when it is left "
-    "out while others are at random, with its interval (`low`, `high`) over draws and questions, `p` and "
-    "`corrected_p`; `weight`, which sets are predicted by ([method](../understand/method.md#effects-of-heads))",
+    "for each head and metric, how many `draws` leave it out; `effect`, the mean drop (of a loss, rise) when it is "
+    "left out while others are at random, with its interval (`low`, `high`) over draws and questions, `p` and "
+    "`corrected_p`; `weight`, which sets are predicted by "
+    "([method](../understand/method.md#effects-of-heads-not-in-the-paper))",
 )
 PAIRS = _result(
     *("effects_pairs", ".pairs.csv", "measure_effects", "what leaving out pairs of heads costs beyond either alone"),
@@ -83,8 +84,8 @@ CHEAPEST = _result(
         "the heads that cost least, chosen on one half of the questions",
     ),
     "for each metric, the `cost` without the 5, 10 and 20 % of heads that cost least by the other half of the "
-    "questions, and what was `predicted`; costs of as many `random` heads; what is `saved`; and the heads chosen on the "
-    "`first` and on the `second` half",
+    "questions, and what was `predicted`; costs of as many `random` heads; what is `saved`; and the heads chosen on "
+    "the `first` and on the `second` half",
 )
 FIGURE = _result(
     *("", ".{pdf,png}", "plot_effects", "what leaving out each head costs, and how well sets are predicted"),

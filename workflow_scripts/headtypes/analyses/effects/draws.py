@@ -18,7 +18,6 @@ from headtypes.core.style import head_name
 from headtypes.data.windows import Windows, draw_part
 from headtypes.models.records import ModelRecord
 
-
 # Two halves with more than one question each.
 FEWEST = 4
 

@@ -9,7 +9,6 @@ import pandas as pd
 from headtypes.analyses.distances.columns import Groups
 from headtypes.analyses.effects.draws import costs_of
 from headtypes.analyses.effects.regression import (
-    Effects,
     explained,
     fit,
     head_effects,
@@ -36,7 +35,8 @@ def measure_effects(
     """Regress what random sets of heads cost on which heads they have, for each metric.
 
     scores: as `draws.evaluate_subsets` returns them; share: with which probability it left out a head.
-    groups: near, special and far of each head, by weights or norms. shape: layers, heads of a layer. seed: of intervals.
+    groups: near, special and far of each head, by weights or norms. shape: layers, heads of a layer. seed: of the
+        intervals.
 
     returns five tables, costs in the steps of the metric, intervals of 95 %, layers and heads from 0:
     heads: metric, layer, head, the fields of `regression.Effects`, and weight, that of the regression: a set is
@@ -87,8 +87,8 @@ def trait_effects(effect: np.ndarray, groups: Groups, layer: np.ndarray, *, seed
     effect is higher where all attention is near (or special) and not far. That of depth is the difference between the
     last layer and the first.
 
-    returns one row each for near, special and depth: trait, coefficient, its interval over heads (low, high), p; and r2,
-        the same in each row: how much of the effect of a head the regression of the others explains.
+    returns one row each for near, special and depth: trait, coefficient, its interval over heads (low, high), p; and
+        r2, the same in each row: how much of the effect of a head the regression of the others explains.
     """
     traits = {"near": groups.near, "special": groups.special, "depth": layer / max(layer.max(), 1)}
     known = ~np.isnan(effect)
