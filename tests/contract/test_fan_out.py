@@ -404,8 +404,8 @@ CHANGED = {
         {"effects": {"subsets": 20}},
         {
             "new": dict.fromkeys(("evaluate_subsets", "measure_effects", "evaluate_cheapest", "plot_effects"), 1),
-            "own": {"join_types": 1, **of("write_summary", "write_atlas")},
-            "follow": {"plot_joined": 1},
+            "own": {"compare_types": 2, **of("write_summary", "write_atlas")},
+            "follow": {"plot_compared_types": 2},
         },
     ),
     "more samples for gradients": (

@@ -62,7 +62,7 @@ def _draw_heads(axes: Axes, heads: pd.DataFrame, metric: Metric) -> None:
             va="bottom",
         )
     axes.axhline(0, color="0.75", lw=0.6, zorder=0)
-    axes.margins(x=0.02, y=0.15)
+    axes.margins(x=0.02, y=0.2)
     axes.set(xlabel="heads, the costliest first", ylabel=f"{metric.change} of {metric.title}, {metric.steps}")
 
 
@@ -83,7 +83,7 @@ def _draw_sets(axes: Axes, draws: pd.DataFrame, cheapest: pd.DataFrame, fit: pd.
     axes.plot(cheapest["predicted"], cheapest["cost"], "D", color=_CHEAPEST, ms=_MARKER, gid=f"cheapest-{metric.name}")
     for _, row in cheapest.iterrows():
         axes.annotate(
-            f"{row['heads']:.0f}", (row["predicted"], row["cost"]), (-4, 0), textcoords="offset points", ha="right"
+            f"{row['heads']:.0f}", (row["predicted"], row["cost"]), (4, 0), textcoords="offset points", va="center"
         )
     axes.set_title(
         f"R² {fit['r2']:z.2f} ({fit['r2_low']:z.2f} to {fit['r2_high']:z.2f})", loc="left", fontsize="medium"
