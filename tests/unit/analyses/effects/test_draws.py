@@ -9,7 +9,8 @@ import pytest
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
 from headtypes.analyses.effects import draws
 from headtypes.analyses.effects.analysis import per_head, per_set
-from headtypes.analyses.effects.draws import costs_of, draw_sets, evaluate_cheapest, evaluate_subsets
+from headtypes.analyses.effects.costs import costs_of
+from headtypes.analyses.effects.draws import draw_sets, evaluate_cheapest, evaluate_subsets
 from headtypes.analyses.effects.figure import effects_figure
 from headtypes.analyses.effects.measure import measure_effects
 from headtypes.analyses.effects.results import read_effects

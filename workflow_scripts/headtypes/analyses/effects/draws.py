@@ -1,17 +1,13 @@
 """Sets of heads that are left out, drawn at random or chosen, and what the model scores without them."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool
 
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
-from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
-from headtypes.analyses.effects.regression import Costs, Removed, fit
+from headtypes.analyses.effects.costs import costs_of, drops_of
+from headtypes.analyses.effects.regression import Removed, fit
 from headtypes.analyses.effects.sets import RANDOM, SIZES
-from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import mean_intervals
 from headtypes.core.style import head_name
@@ -20,17 +16,6 @@ from headtypes.models.records import ModelRecord
 
 # Two halves with more than one question each.
 FEWEST = 4
-
-
-class Draws(NamedTuple):
-    """Random sets of heads, and what each costs every question.
-
-    removed: [draw, head], heads layer by layer. costs: by metric, drops from no heads left out, [draw, question], in
-    its steps; of a loss, so scaled that their mean over questions is the rise per token.
-    """
-
-    removed: Removed
-    costs: Mapping[str, Costs]
 
 
 def draw_sets(sets: int, heads: int, share: float, seed: int) -> Removed:
@@ -72,17 +57,6 @@ def evaluate_subsets(
     return table[["draw", "removed", *table.columns.drop(["draw", "removed"])]]
 
 
-def costs_of(scores: pd.DataFrame, layers: int, heads: int) -> Draws:
-    """What each draw of `evaluate_subsets` costs. layers, heads: of the model, and of a layer."""
-    removed = np.zeros((scores["draw"].nunique(), layers, heads), bool)
-    for of_draw, names in zip(removed, scores.drop_duplicates("draw")["removed"], strict=True):
-        for name in names.split():
-            of_draw[head_of(name)] = True
-    by_draw = [of_draw for _, of_draw in scores.groupby("draw")]
-    costs = {name: np.stack(values) for name, values in _costs(by_draw[1:], by_draw[0]).items()}
-    return Draws(removed[1:].reshape(len(removed) - 1, -1), costs)
-
-
 def evaluate_cheapest(
     rows: list, windows: Windows, record: ModelRecord, scores: pd.DataFrame, *, seed: int, **settings
 ) -> pd.DataFrame:
@@ -114,7 +88,7 @@ def evaluate_cheapest(
             predicted = [each.predict(one[None]).mean() for each, one in zip(regressions, own, strict=True)]
             of_row.append((metric, size, random, len(wanted) + 1 - half, np.mean(predicted), own))
             wanted += own
-    found = _costs(_evaluated(rows, windows, record, np.array(wanted), Settings(**settings)), baseline)
+    found = drops_of(_evaluated(rows, windows, record, np.array(wanted), Settings(**settings)), baseline)
     table = []
     for metric, size, random, checked, predicted, own in of_row:
         costs = np.stack(found[metric])
@@ -138,18 +112,6 @@ def _evaluated(
     operations = np.where(removed.reshape(-1, record.layers, record.heads), "zero", "keep").astype(object)
     what = f"{record.name}, sets of heads left out"
     return [scores for _, scores in evaluate_all(rows, windows, record, operations, None, settings, what)]
-
-
-def _costs(tables: list[pd.DataFrame], baseline: pd.DataFrame) -> dict[str, list[np.ndarray]]:
-    """By metric, the drop of each question in each table of scores from the baseline; as in `Draws`."""
-    sizes = sizes_in(baseline)
-    scale = 1 if sizes is None else len(sizes) / sizes.sum()
-    return {
-        metric.name: [
-            scale * metric.drop(*(of[metric.column].to_numpy(float) for of in (baseline, scores))) for scores in tables
-        ]
-        for metric in metrics_in(baseline)
-    }
 
 
 def _first(order: np.ndarray, size: int) -> Bool[np.ndarray, " head"]:

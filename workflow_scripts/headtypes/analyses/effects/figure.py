@@ -85,7 +85,7 @@ def _draw_sets(axes: Axes, draws: pd.DataFrame, cheapest: pd.DataFrame, fit: pd.
         axes.annotate(
             f"{row['heads']:.0f}", (row["predicted"], row["cost"]), (4, 0), textcoords="offset points", va="center"
         )
-    axes.set_title(
-        f"R² {fit['r2']:z.2f} ({fit['r2_low']:z.2f} to {fit['r2_high']:z.2f})", loc="left", fontsize="medium"
-    )
+    # With few questions, some that are drawn again leave nothing to explain.
+    ends = "" if pd.isna(fit["r2_low"]) else f" ({fit['r2_low']:z.2f} to {fit['r2_high']:z.2f})"
+    axes.set_title(f"R² {fit['r2']:z.2f}{ends}", loc="left", fontsize="medium")
     axes.set(xlabel=f"predicted {metric.change}", ylabel=f"measured {metric.change}, {metric.steps}")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.distances.columns import Groups
-from headtypes.analyses.effects.draws import costs_of
+from headtypes.analyses.effects.costs import costs_of
 from headtypes.analyses.effects.regression import (
     explained,
     fit,
