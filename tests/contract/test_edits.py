@@ -22,6 +22,8 @@ import pytest
 
 from headtypes.core.errors import InputError
 from headtypes.planning.code.digest import code_parts, reached_modules
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
 from headtypes.planning.stages.registry import STAGES
 from tests.contract.tables import by_reason, expected, leaf_rows, observed, reasons_of, with_leaf
 from tests.support.configs import edited, reverse, swapped
@@ -57,6 +59,12 @@ def configuration(place: Workplace, path: str, config: dict | None = None) -> di
     return with_leaf(config or place.config, place.folder / "inputs", path, LEAVES[path]["value"])
 
 
+def has_idle_base(config: dict) -> bool:
+    """Whether a model is made from one that is not selected, whose job is planned without a result that is shown."""
+    plan = Plan(read_config(config))
+    return not {made.base for made in map(plan.finetuned, plan.models) if made} <= set(plan.models)
+
+
 def in_groups(place: Workplace) -> list[dict]:
     """Configurations in which each leaf has its other value once, with as many leaves in each as fit together."""
     groups = [place.config] * GROUPS
@@ -65,6 +73,8 @@ def in_groups(place: Workplace) -> list[dict]:
             after = configuration(place, path, groups[at % GROUPS])
             with contextlib.suppress(InputError):
                 all_specs(after)
+                if has_idle_base(after):
+                    continue
                 groups[at % GROUPS] = after
                 break
         else:

@@ -124,6 +124,7 @@ def small_config(folder: Path) -> dict:
         "readings": {"segments": {"sentences": "segments"}},
         "controls": {"draws": 1, "questions": 3},
         "curves": {"orders": 1, "questions": 3},
+        "effects": {"subsets": 20, "questions": 4},
         "detectors": {"models": ["tiny"], "sequences": 4, "length": 8},
         "export": {"full_attention": ["tiny-decoder"], "sink_size": 1, "recent_size": 4},
         # More than one batch, so that there is something to share.
