@@ -194,7 +194,7 @@ def importance(path: Path) -> None:
 
 def compared_types(path: Path) -> None:
     row = {"analysis": "importance", "task": "qa", "quantity": "normalised", "statistic": "mean", "doubtful": False}
-    row |= {"heads": 3, "overlap": 0.2, "value": 1.5, "p": 0.25, "draws": 1000}
+    row |= {"heads": 3, "overlap": 0.2, "value": 1.5, "p": 0.25, "draws": 1000, "profile_draws": 1000}
     write_csv(
         path, pd.DataFrame([row | {"type": name} for name in "ab"], columns=list(COMPARED_TYPES)).astype(COMPARED_TYPES)
     )
