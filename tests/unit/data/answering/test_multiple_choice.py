@@ -230,8 +230,10 @@ def test_parts_that_are_merged_are_the_whole(made):
 def test_random_heads_and_curves_are_scored_on_whole_questions(made):
     *_, record, windows = made
     asked = QUESTIONS, windows, types_like(record), record
-    drawn = {"draws": 3, "questions": 2, "seed": 1}
-    controls = evaluate_controls(*asked, condition="c", operations={"diagonal": "zero"}, **drawn, **SETTINGS)
+    condition = {"condition": "c", "operations": {"diagonal": "zero"}}
+    _, scores = evaluate_condition(*asked, **condition, **SETTINGS)
+    drawn = {"draws": 3, "questions": 2, "further": [], "seed": 1}
+    controls = evaluate_controls(*asked, scores, **condition, **drawn, **SETTINGS)
     assert controls.groupby("draw")["id"].nunique().tolist() == [2, 2, 2]
     assert {"correct", "correct_normalised"} <= set(controls)
     importance = np.ones((record.layers, record.heads))
