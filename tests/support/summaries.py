@@ -111,9 +111,10 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
     return {**found, "references": references}
 
 
-def planned(model: str = MODEL) -> list[dict]:
+def planned(folder: Path, model: str = MODEL) -> list[dict]:
     """The partitions: one that was compared with other clusterings, and one that was imported."""
-    of = {"partition": PARTITION, "task": TASK}
+    results = {name: [str(folder / name)] for name in (f"{FIGURES[0]}.png", "partition.csv")}
+    of = {"partition": PARTITION, "task": TASK, "results": results}
     # The one about which most was measured is shown first, wherever it stands.
     return [{"model": "minilm", **of, "method": None, "k": None}, {"model": model, **of, "method": "kmeans", "k": 4}]
 
@@ -128,7 +129,7 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
         tasks=[TASK],
         generated=[TASK],
         atlases=["minilm", model],
-        partitions=planned(model),
+        partitions=planned(folder, model),
         hubs=[],
         finetuned=[model],
         seed=2020,

@@ -12,21 +12,30 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.models.shown import compared_table
 from headtypes.core.errors import InputError
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
 from headtypes.pages.summary.cautions import cautions
-from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, verdict_sentence
+from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, types_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of, picture_of
 from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.clark2019.paper import CLARK2019
 from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
 from tests.support.places import ROOT
-from tests.support.summaries import MODEL, PARTITION, PROVENANCE, RESULTS, made_page, made_results, made_summary
+from tests.support.summaries import (
+    FIGURES,
+    MODEL,
+    PARTITION,
+    PROVENANCE,
+    RESULTS,
+    made_page,
+    made_results,
+    made_summary,
+)
 
-PARTITIONS = ("partition.csv", "partition.minilm.csv")
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 SCRIPT = '<script>document.title = "run"</script><img src=x onerror="document.title = 1">'
 
@@ -89,9 +98,24 @@ def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_link
     assert [card.answer for card in first.cards] == ["yes", "yes", "undecided"]
     assert summary.findings[: len(first.sentences)] == first.sentences
     assert other.sentences[0].startswith("Of the 72 heads of minilm, 33 are dense")
-    linked = [path for it in (*first.cards, first, other) for path in it.files]
-    assert linked == ["ways.csv", "stability.json", "best.csv", "guan2020/table2.csv", *PARTITIONS]
+    linked = [path for card in first.cards for path in card.files]
+    assert linked == ["ways.csv", "stability.json", "best.csv", "guan2020/table2.csv"]
     assert all((folder / path).exists() for path in linked)
+
+
+def test_figures_and_tables_of_every_partition_are_linked(summary):
+    for it in summary.answers:
+        assert it.figures == {f"{FIGURES[0]}.png": (f"{FIGURES[0]}.png", f"{FIGURES[0]}.pdf")}
+        assert it.files == {"partition.csv": ["partition.csv"]}
+
+
+def test_what_types_look_at_that_the_paper_has_not_is_said():
+    heads = pd.DataFrame({"layer": 0, "head": range(4), "type": ["type-1", "type-2", "type-2", "dense"]})
+    looks = {"near": [0.8, 0.2, 0.2, 0.1], "special": [0.1, 0.5, 0.7, 0.1], "far": [0.1, 0.3, 0.1, 0.8]}
+    assert types_sentence("m", Partition(heads.assign(**looks, doubtful=False))) == (
+        "Of the 4 heads of m, 2 are type-2 (60 % of their attention at special tokens), 1 dense and 1 type-1 (80 % of "
+        "their attention at near tokens)."
+    )
 
 
 def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
@@ -290,7 +314,7 @@ def test_the_page_lets_no_script_run_but_its_own_and_reaches_no_network(results,
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src &#39;sha256-{digest}&#39;" in policy or f"script-src 'sha256-{digest}'" in policy
-    assert policy.startswith("default-src 'none'; img-src data:;")
+    assert policy.startswith("default-src 'none'; img-src data: 'self';")
     assert not re.search(r"(src|href)=.?(https?:)?//", page)
 
 
@@ -310,7 +334,7 @@ def test_markup_in_data_is_shown_as_text(results, summary):
     shown = replace(table, title=SCRIPT, about=SCRIPT, file=SCRIPT, rows=rows)
     paper = replace(summary.papers[0], tables=[shown], name=SCRIPT)
     card = Card(SCRIPT, YES, SCRIPT, SCRIPT, [Mark(SCRIPT, SCRIPT, 5)], SCRIPT, [SCRIPT])
-    answers = [Answers(SCRIPT, SCRIPT, [card], [SCRIPT], [SCRIPT])] * 2
+    answers = [Answers(SCRIPT, SCRIPT, [card], [SCRIPT], {SCRIPT: (SCRIPT, SCRIPT)}, {SCRIPT: [SCRIPT]})] * 2
     summary = replace(summary, answers=answers, cautions=[SCRIPT])
     hostile = replace(summary, title=SCRIPT, findings=[SCRIPT], papers=[paper], made=[(SCRIPT, [SCRIPT])])
     (results[0] / "hostile").mkdir()

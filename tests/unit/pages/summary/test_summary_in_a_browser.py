@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
-from tests.support.summaries import MODEL, PARTITION, made_page, made_results, made_summary
+from tests.support.summaries import FIGURES, MODEL, PARTITION, made_page, made_results, made_summary
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,16 @@ def test_another_partition_is_chosen_by_the_list_or_by_a_link(chromium, page_fil
         assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
         page.evaluate("location.hash = '#files'")
         assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
+
+
+def test_figures_of_the_chosen_partition_are_seen_without_a_network(chromium, page_file):
+    with opened(chromium, page_file, 1400) as page:
+        loaded = "[...document.querySelectorAll('.gallery img')].map((it) => it.naturalWidth > 0)"
+        assert page.evaluate(loaded) == [False, False]
+        page.get_by_label("about").select_option(f"minilm, {PARTITION}")
+        page.locator(".about:visible .gallery summary").click()
+        page.wait_for_function(f"{loaded}.includes(true)")
+        assert page.locator(".about:visible .gallery a").get_attribute("href") == f"{FIGURES[0]}.pdf"
 
 
 def test_on_paper_answers_are_unfolded_and_dark_on_white(chromium, page_file):

@@ -58,13 +58,17 @@ class Card(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The cards of a partition; sentences: findings about it; files: of its types and heads, relative to the page."""
+    """The cards of a partition; sentences: findings about it.
+
+    figures: PNG and PDF of each, and files: the others, by what they are and relative to the page.
+    """
 
     model: str
     partition: str
     cards: Sequence[Card]
     sentences: Sequence[str]
-    files: Sequence[str]
+    figures: Mapping[str, tuple[str, str]]
+    files: Mapping[str, Sequence[str]]
 
     @property
     def measured(self) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown
 from headtypes.core.statistics import ALPHA, holm
@@ -38,12 +39,19 @@ def verdict_sentence(paper: str, judged: Judged) -> str:
 
 
 def types_sentence(model: str, partition: Partition) -> str:
-    """How many heads of a model are of which type, the most frequent first."""
-    counts = partition.table["type"].value_counts(sort=True)
-    named = [
-        f"{count} {'are ' if index == 0 else ''}{name}{' (a doubtful name)' if name in partition.doubtful else ''}"
-        for index, (name, count) in enumerate(counts.items())
-    ]
+    """How many heads are of which type, the most frequent first, and where those look that the paper has not."""
+    of_types = partition.table.groupby("type")
+    looks = of_types[["near", "special", "far"]].mean()
+
+    def said(name: str) -> str:
+        if name in partition.doubtful:
+            return f"{name} (a doubtful name)"
+        if name in TYPES:
+            return name
+        return f"{name} ({100 * looks.loc[name].max():.0f} % of their attention at {looks.loc[name].idxmax()} tokens)"
+
+    counts = of_types.size().sort_values(ascending=False, kind="stable")
+    named = [f"{count} {'are ' * (not index)}{said(name)}" for index, (name, count) in enumerate(counts.items())]
     return f"Of the {len(partition.table)} heads of {model}, {join(named)}."
 
 

@@ -1,4 +1,4 @@
-"""The page of all results, as one HTML file that needs no other and reaches no network."""
+"""The page of all results, as one HTML file that reaches no network; its gallery shows figures that lie beside it."""
 
 import base64
 import hashlib

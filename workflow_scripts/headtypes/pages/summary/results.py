@@ -56,7 +56,7 @@ def collect_summary(
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
     models, tasks: what was run; partitions: model, partition, task, method and k of each, k only where it was compared
-        with other clusterings.
+        with other clusterings; and the files of its results by what they are, which are linked and not read.
     atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
     Raises `InputError` that names a damaged file.
     """
@@ -147,6 +147,7 @@ def _answers(
     task: str,
     method: str | None,
     k: int | None,
+    results: Mapping[str, Sequence[str]],
 ) -> Answers:
     """The answers about one partition; costs: Guan's Table 2, if there is one."""
     key, found = (model, partition), types[model, partition]
@@ -161,6 +162,8 @@ def _answers(
         gap = gap_beyond_one(ways[(ways["method"] == method) & ways["gap"].notna()], k)
         best, stability = read_best(best_choice).set_index("method").loc[method], read_json(stable)
     files = [[_relative(path, folder) for path in paths] for paths in decides]
+    figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
+    tables = [(about, [path for path in paths if not path.endswith(".png")]) for about, paths in results.items()]
     sentences = [
         None if costs is None else findings.costs_sentence(costs, model, partition, found.types),
         findings.types_sentence(model, found),
@@ -175,7 +178,8 @@ def _answers(
             matter_card(costs, model, partition, found, files[2]),
         ],
         list(filter(None, sentences)),
-        [_relative(inputs["partition"][key], folder)],
+        {about: (_relative(png, folder), _relative(Path(png).with_suffix(".pdf"), folder)) for about, png in figures},
+        {about: [_relative(path, folder) for path in paths] for about, paths in tables if paths},
     )
 
 

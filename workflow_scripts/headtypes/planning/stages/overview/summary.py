@@ -1,5 +1,6 @@
 """The page of all results."""
 
+from collections import defaultdict
 from typing import Any
 
 from headtypes.analyses.stage import stage
@@ -40,11 +41,31 @@ def captions() -> list[str]:
     return [figure.caption for figure in FIGURES]
 
 
+# What a reader opens; data for programs are listed in the documentation.
+_OPENED = (".csv", ".json", ".safetensors", ".png")
+
+
+def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
+    """The files of each partition, and under None those of its model that are of no partition, by what they are."""
+    from headtypes.planning.results import RESULTS
+
+    found: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
+    for result in RESULTS:
+        paths = [path for path in result.paths if path.endswith(_OPENED)]
+        for entry in result.of(plan) if paths and result.of else []:
+            of = result.wildcards(entry)
+            if "model" in of and of.keys() <= {"model", "partition", "task"}:
+                about = f"{result.about}: {of['task']}" if "task" in of else result.about
+                of_subject = found[of["model"], of.get("partition")].setdefault(about, [])
+                of_subject += [path.format(**of) for path in paths]
+    return found
+
+
 @stage()
 def write_summary(plan: Plan) -> dict:
     """What was run, the shown partition first, and the seed."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]
-    tasks = list(dict.fromkeys(entry.task for entry in plan.inputs))
+    tasks, results = list(dict.fromkeys(entry.task for entry in plan.inputs)), _results(plan)
     return {
         "models": plan.models,
         "tasks": tasks,
@@ -58,6 +79,7 @@ def write_summary(plan: Plan) -> dict:
                 "method": it.method,
                 # Norms are compared with no other clusterings.
                 "k": it.k if it.of == "weights" else None,
+                "results": results[it.model, it.name] | results[it.model, None],
             }
             for it in dict.fromkeys(shown)
         ],
