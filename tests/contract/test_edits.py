@@ -42,13 +42,6 @@ WITHOUT_SPEC = {
     "models/trained/source/finetuned/task": {("finetune_model", "trained"): "input"},
     "partitions/mine/file": {("import_partition", "tuned+1.0", "mine"): "input"},
     "probes/vectors/file": {("train_probes", "trained", "bank"): "input"},
-    "detectors/models": {
-        **dict.fromkeys([("measure_detectors", "packed"), ("tabulate_detectors", "packed")], "new"),
-        **dict.fromkeys([("compare_types", "packed", "asked-kmeans-k4"), ("write_atlas", "packed")], "input"),
-    },
-    "export/full_attention": dict.fromkeys(
-        [("measure_reach", "packed", "asked"), ("export_full_attention", "packed", "asked-kmeans-k4")], "new"
-    ),
 }
 # Leaves whose other value is not selected, and what no result depends on.
 IDLE = {"models/base/source/sha256", "clustering/methods", "clustering/k", "jobs/shards"}

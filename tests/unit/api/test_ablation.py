@@ -82,6 +82,12 @@ def padded(model, windows, side: str) -> dict[str, torch.Tensor]:
     return inputs
 
 
+def halved_scores(attention, rows) -> torch.Tensor:
+    """What softmax gives where scores are halved."""
+    root = attention.sqrt()
+    return root / root.sum(-1, keepdim=True)
+
+
 def numbers(output) -> torch.Tensor:
     """What a model computes of each token [sample, token, channel]."""
     return output.logits if "logits" in output else output.last_hidden_state
@@ -104,6 +110,32 @@ def test_an_operation_equals_the_dense_computation_in_batches_padded_on_either_s
         outputs = head_outputs_for(model)
         dense = dense_output(model, windows.input_ids[tokens], types, operations, sentence, PAPER, head_outputs=outputs)
         torch.testing.assert_close(row[mask], numbers(dense)[0], atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize(("own", "operation"), [(lambda it, rows: it * 0, "zero"), (halved_scores, "temperature 2")])
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_a_function_of_ones_own_does_what_the_same_operation_does(name, own, operation):
+    model, tokenizer = exact(name)
+    inputs = padded(model, windows_for(tokenizer), "right" if name == "bert" else "left")
+    real = inputs["attention_mask"].bool()
+
+    def logits(change) -> torch.Tensor:
+        with ablated(model, {"1-2": change, "2-1": change}), torch.inference_mode():
+            return numbers(model(**inputs))[real]
+
+    torch.testing.assert_close(logits(own), logits(operation), atol=1e-9, rtol=0)
+    assert not torch.allclose(logits(own), logits("keep"))
+
+
+def test_a_function_that_returns_other_than_attention_is_refused():
+    model, tokenizer = exact("bert")
+    inputs = padded(model, windows_for(tokenizer), "right")
+    for change in (lambda it, rows: None, lambda it, rows: it[..., :1]):
+        with (
+            ablated(model, {"1-2": change}),
+            pytest.raises(InputError, match="has to return attention of the shape that it was given"),
+        ):
+            model(**inputs)
 
 
 @pytest.mark.parametrize("reading", [Reading(renormalise=True), Reading("segments", "cut")])

@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.attention.ablate import Ablation, SentencePairs
+from headtypes.attention.ablate import Ablation, Change, SentencePairs
 from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
 from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of, operations_by_head
@@ -31,7 +31,7 @@ _ENTERING = threading.Lock()
 @contextmanager
 def ablated(
     model: PreTrainedModel,
-    operations: Mapping[str, str],
+    operations: Mapping[str, str | Change],
     *,
     partition: Partition | None = None,
     sentences: Sentences | None = None,
@@ -43,7 +43,9 @@ def ablated(
     model:      in evaluation mode, on any device; a decoder or an encoder that the workflow supports.
     operations: {target: operation}; a target is a head, `layer-head` from 1, or a type of the partition. An operation
         on a head takes precedence over that on its type, and heads that are not named are kept. The number of
-        `resample` is its seed.
+        `resample` is its seed. An operation of your own is a function of attention [text, head, row, key] and of the
+        slice of query rows that it is of, all if the text is short; it returns the attention to go on with. Padding
+        counts among rows and keys, wherever it stands.
     partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`).
     sentences:  where the sentences are, for resample, drop_intra and drop_inter: a function from token ids and
         attention mask (or None), [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens
@@ -213,7 +215,7 @@ AttentionInterface.register(ABLATED, _attend)
 AttentionMaskInterface.register(ABLATED, AttentionMaskInterface()[ATTENTION])
 
 
-def _by_head(model: PreTrainedModel, operations: Mapping[str, str], partition: Partition | None) -> np.ndarray:
+def _by_head(model: PreTrainedModel, operations: Mapping[str, str | Change], partition: Partition | None) -> np.ndarray:
     """The operation on each head [layer, head]."""
     if model.config.is_encoder_decoder:
         raise InputError(f"{type(model).__name__} is an encoder with a decoder; the heads of these cannot be ablated.")
@@ -235,5 +237,5 @@ def _by_head(model: PreTrainedModel, operations: Mapping[str, str], partition: P
     return operations_by_head(types, operations, "ablated")
 
 
-def _needs_sentences(operation: str) -> bool:
+def _needs_sentences(operation: str | Change) -> bool:
     return operation_of(operation).needs_sentences

@@ -44,7 +44,7 @@ def read_heads(
     check_evaluating(model)
     if kind not in KINDS:
         raise InputError(f'There is no kind of task "{kind}"; kinds are {", ".join(KINDS)}.')
-    samples = _samples(texts)
+    samples = samples_of(texts)
     encoded = encode_samples(samples, tokenizer, kind, longest_of(model, tokenizer, max_length))
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
@@ -107,7 +107,8 @@ def longest_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_l
     return longest_input(model.config, tokenizer) if max_length is None else max_length
 
 
-def _samples(texts: Sequence[str | tuple[str, str]]) -> list[Sample]:
+def samples_of(texts: Sequence[str | tuple[str, str]]) -> list[Sample]:
+    """Texts, or pairs of them, as samples. Raises `InputError` where they are no such list."""
     # Of a mapping, such as rows of a data set, the names of columns would be read.
     texts = [] if isinstance(texts, str | bytes | Mapping) else list(texts)
     if not texts:

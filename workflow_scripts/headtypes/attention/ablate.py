@@ -1,6 +1,6 @@
 """Operations on the attention of heads while a model runs (Guan et al. 2020, section 5)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -19,6 +19,10 @@ from headtypes.models.products import product
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64
+
+
+# Gets attention [sample, head, row, key] and which query rows these are, and returns other attention.
+Change = Callable[[Tensor, slice], Tensor]
 
 
 class Ablation:
@@ -115,16 +119,33 @@ class Heads:
 
     def drop(self, pairs: Literal["intra", "inter"]) -> None:
         """Set the attention within sentences, or between them, to zero."""
+
+        def without(attention: Tensor, rows: slice, of: SentencePairs) -> Tensor:
+            left = self.ablation.pairs_left(of, pairs, rows.start, rows.stop)
+            attention *= left.to(attention.dtype)
+            if self.reading.renormalise:
+                # A row that lost everything stays zero.
+                attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
+            return attention
+
+        self._weigh(without)
+
+    def weigh(self, change: Change) -> None:
+        """Replace the attention by what a function makes of it. Raises `InputError` where it has another shape."""
+
+        def changed(attention: Tensor, rows: slice, _: SentencePairs) -> Tensor:
+            found, shape = change(attention, rows), list(attention.shape)
+            if not isinstance(found, Tensor) or list(found.shape) != shape:
+                raise InputError(f"An operation has to return attention of the shape that it was given, {shape}.")
+            return found
+
+        self._weigh(changed)
+
+    def _weigh(self, change: "Callable[[Tensor, slice, SentencePairs], Tensor]") -> None:
         for group in self.groups():
             for heads, layer, rows in group.pairs.blocks_of_heads(group.layer):
-                left = self.ablation.pairs_left(group.pairs, pairs, rows.start, rows.stop)
-                attention = layer.attention(rows, self.ablation.scratch.of(layer, rows)).mul_(
-                    left.to(self.outputs.dtype)
-                )
-                if self.reading.renormalise:
-                    # A row that lost everything stays zero.
-                    attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
-                group.put(product(attention, layer.value), rows, heads)
+                attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
+                group.put(product(change(attention, rows, group.pairs), layer.value), rows, heads)
 
 
 @dataclass(frozen=True)
@@ -225,7 +246,7 @@ class SentencePairs(Group):
 
 
 def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
-    for operation in map(operation_of, sorted(set(operations.flat))):
+    for operation in map(operation_of, sorted(set(operations.flat), key=str)):
         if head_outputs is None and operation.needs_head_outputs:
             raise InputError(
                 f"The operation {operation.name} needs the mean head outputs; measure them on the task's samples first."

@@ -144,11 +144,14 @@ OPERATIONS = {
 }
 
 
-def operation_of(text: str) -> Operation:
+def operation_of(text: str | Callable) -> Operation:
     """The operation that a text names, such as `zero` or `temperature 2`, with its number.
 
+    text: or a function of one's own, as `ablate.Heads.weigh` takes it.
     Raises `InputError` where there is no such operation, or its number cannot be.
     """
+    if callable(text):
+        return Operation("own", 2, lambda heads: heads.weigh(text))
     name, _, number = text.partition(" ")
     if name not in OPERATIONS:
         raise InputError(f"There is no operation {text!r}.{nearest(name, OPERATIONS)} Known: {', '.join(OPERATIONS)}.")

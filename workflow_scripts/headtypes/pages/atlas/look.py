@@ -1,10 +1,15 @@
 """The atlas of a model on a text that somebody has typed."""
 
+from collections.abc import Callable
+
+from transformers import PreTrainedTokenizerFast
+
 from headtypes.analyses.distances.columns import head_features, lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.maps.measure import Maps, readable
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.run import ModelOnTask
+from headtypes.data.encoding import Encoded
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.records import Sample
 from headtypes.models.records import ModelRecord
@@ -26,15 +31,31 @@ def look_at(
     """
     run = ModelOnTask(record, task="your text", precision=precision, max_seq_length=LONGEST)
     encoded = run.encode([sample], SentencePair.name)
+    settings = {"distance_bins": distance_bins, "first_token": first_token}
+    return seen(record, encoded, run.read, run.tokenizer, sample.id, found, **settings)
+
+
+def seen(
+    record: ModelRecord,
+    encoded: Encoded,
+    read: Callable[..., list],
+    tokenizer: PreTrainedTokenizerFast,
+    name: str,
+    found: Found,
+    *,
+    distance_bins: int,
+    first_token: bool = True,
+) -> dict:
+    """As `look_at`, of one text that is encoded; name: of the text; read: what reads it with reducers."""
     features = DistanceFeatures(encoded.kinds, first_token and lacks_cls(encoded.kinds))
-    (attention,), (read,) = run.read(encoded, Maps(), features)
-    tokens = [readable(run.tokenizer, token) for token in encoded.input_ids[0]]
-    maps = AttentionMaps(attention, tokens, sample.id, bool(encoded.truncated[0]))
-    data = gather(record, [(sample.id, [maps])], found, distance_bins=distance_bins, conditions={})
-    distance, first = split(read)
+    (attention,), (shares,) = read(encoded, Maps(), features)
+    tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
+    maps = AttentionMaps(attention, tokens, name, bool(encoded.truncated[0]))
+    data = gather(record, [(name, [maps])], found, distance_bins=distance_bins, conditions={})
+    distance, first = split(shares)
     values = head_features(distance, distance_bins, first).reshape(record.layers * record.heads, -1)
     return {
         **data,
         "title": f"A text of yours in {record.name}",
-        "features": numbers_on(sample.id, values, distance_bins, first is not None),
+        "features": numbers_on(name, values, distance_bins, first is not None),
     }

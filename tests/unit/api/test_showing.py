@@ -1,0 +1,58 @@
+"""A text in a loaded model is shown as the atlas shows it, and `import headtypes` has all that is to be called."""
+
+import subprocess
+import sys
+
+import pytest
+
+import headtypes
+from headtypes.core.errors import InputError
+from headtypes.data.records import Sample
+from headtypes.pages.atlas.look import look_at
+from headtypes.pages.atlas.page import page_of
+from tests.support.browser import browser, opened
+from tests.support.models import tiny_bert
+from tests.support.places import ROOT
+from tests.support.records import recorded
+
+TEXT = "The old cat sat by the river."
+
+
+def test_the_page_is_that_of_the_command(tmp_path):
+    model, tokenizer = tiny_bert()
+    sample = Sample("your text", TEXT, "A dog was under the house.")
+    page = headtypes.show(model, tokenizer, sample.text, sample.second_text)
+    record = recorded(model, tokenizer, tmp_path)
+    data = look_at(record, sample, {}, precision="float32", distance_bins=16)
+    written = page_of(data, {"model": "BertForQuestionAnswering", "text": [sample.text, sample.second_text]})
+    assert page.html.replace("BertForQuestionAnswering", record.name) == written.replace(
+        "BertForQuestionAnswering", record.name
+    )
+
+
+def test_a_notebook_shows_the_heads_by_type(tmp_path):
+    model, tokenizer = tiny_bert()
+    types = headtypes.head_types(headtypes.read_heads(model, tokenizer, [TEXT]), k=2)
+    page = headtypes.show(model, tokenizer, TEXT, partition=types)
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!doctype html>{page._repr_html_()}", encoding="utf-8")
+    page.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+    with browser() as chromium, opened(chromium, cell, 1000) as notebook:
+        shown = notebook.frame_locator("iframe")
+        shown.get_by_text("15 heads").wait_for()
+        count = len(types.heads_of("type-1"))
+        assert shown.get_by_text(f"type-1 {count}", exact=False).count()
+
+
+def test_no_text_is_refused():
+    with pytest.raises(InputError, match="neither a text nor two of them"):
+        headtypes.show(*tiny_bert(), None)
+
+
+def test_the_package_loads_nothing_until_it_is_asked():
+    code = "import sys, headtypes; assert 'torch' not in sys.modules; headtypes.ablated; assert 'torch' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT / "workflow_scripts", check=True)
+    assert {name for name in headtypes.__all__ if callable(getattr(headtypes, name))} == set(headtypes.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        headtypes.__getattr__("nothing")
