@@ -21,10 +21,10 @@ TEXT = "The old cat sat by the river."
 def test_the_page_is_that_of_the_command(tmp_path):
     model, tokenizer = tiny_bert()
     sample = Sample("your text", TEXT, "A dog was under the house.")
-    page = headtypes.show(model, tokenizer, sample.text, sample.second_text)
+    page = headtypes.show(model, tokenizer, sample.first, sample.second)
     record = recorded(model, tokenizer, tmp_path)
     data = look_at(record, sample, {}, precision="float32", distance_bins=16)
-    written = page_of(data, {"model": "BertForQuestionAnswering", "text": [sample.text, sample.second_text]})
+    written = page_of(data, {"model": "BertForQuestionAnswering", "text": [sample.first, sample.second]})
     assert page.html.replace("BertForQuestionAnswering", record.name) == written.replace(
         "BertForQuestionAnswering", record.name
     )

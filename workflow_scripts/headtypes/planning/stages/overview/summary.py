@@ -3,12 +3,14 @@
 from collections import defaultdict
 from typing import Any
 
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
 from headtypes.core.results import PICTURED, Result
 from headtypes.pages.summary.figures import FIGURES
 from headtypes.papers.figures import files, shown_partitions
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
+from headtypes.planning.stages.overview import compared_types
 
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
@@ -47,10 +49,9 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
     """The files of each partition, and under None those of its model that are of no partition, by what they are."""
-    from headtypes.planning.results import RESULTS
-
     found: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
-    for result in RESULTS:
+    of_all = (result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results)
+    for result in (*compared_types.RESULTS, *of_all):
         paths = [path for path in result.paths if path.endswith(_OPENED)]
         for entry in result.of(plan) if paths and result.of else []:
             of = result.wildcards(entry)
