@@ -285,7 +285,7 @@ ADDED = {
     ),
     "a decoder whose cache is to be shortened": (
         {"export": {"full_attention": ["one"]}},
-        {"new": {"measure_reach": 2, "export_full_attention": 2}},
+        {"new": {"measure_reach": 2, "export_full_attention": 2}, "own": {"write_summary": 1}},
     ),
     "a model whose heads are tested": (
         {"detectors": {"models": ["two"]}},
@@ -417,7 +417,7 @@ CHANGED = {
     ),
     "gradients that are taken away": (
         {"gradients": {"samples": 0}},
-        {"follow": {"plot_compared_types": 2, "write_summary": 1}, "own": {"compare_types": 2, "write_atlas": 1}},
+        {"follow": {"plot_compared_types": 2}, "own": {"compare_types": 2, "write_atlas": 1, "write_summary": 1}},
     ),
     "conditions that are taken away": (
         {"conditions": {"baseline": {}}},

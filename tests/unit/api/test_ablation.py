@@ -133,6 +133,7 @@ def test_a_function_that_returns_other_than_attention_is_refused():
     for change in (lambda it, rows: None, lambda it, rows: it[..., :1]):
         with (
             ablated(model, {"1-2": change}),
+            torch.inference_mode(),
             pytest.raises(InputError, match="has to return attention of the shape that it was given"),
         ):
             model(**inputs)
