@@ -1,8 +1,10 @@
 """Examples of the documentation are what the software takes, and its list of files is complete."""
 
+import json
 import re
 
 import yaml
+from jsonschema import Draft202012Validator
 
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.results import RESULTS
@@ -15,6 +17,18 @@ def blocks(page: str) -> list[dict]:
     """The blocks of YAML on a page."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+
+
+def test_editors_check_every_experiment_by_the_schema():
+    schema = json.loads((ROOT / "schemas/config.schema.json").read_text(encoding="utf-8"))
+    validator = Draft202012Validator(schema)
+    for file in [ROOT / "config.yaml", *(ROOT / "experiments").glob("*.yaml")]:
+        text = file.read_text(encoding="utf-8")
+        named = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
+        assert (file.parent / named[1]).resolve() == ROOT / "schemas/config.schema.json"
+        assert [error.message for error in validator.iter_errors(yaml.safe_load(text))] == []
+    for wrong in ({"models": {"one": {"sauce": {}}}}, {"tasks": {"qa": {"samples": "many"}}}, {"conditionz": {}}):
+        assert not validator.is_valid(wrong)
 
 
 def test_the_examples_of_all_keys_are_a_configuration():

@@ -406,8 +406,29 @@ def read_config(raw: dict[str, Any], removed: dict[str, dict[str, str]] | None =
 
 
 def json_schema() -> str:
-    """The JSON schema of the configuration, as the repository keeps it for editors."""
-    return json.dumps(Config.model_json_schema(), indent=1) + "\n"
+    """The JSON schema of a file of the configuration, as the repository keeps it for editors.
+
+    What one file lacks may stand in another that it is laid over, so that no key is required, and null takes away.
+    """
+    return json.dumps(_laid_over(Config.model_json_schema()), indent=1) + "\n"
+
+
+def _laid_over(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_laid_over(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: _laid_over(value) for key, value in schema.items() if key != "required"}
+    for name in found.get("properties", {}):
+        found["properties"][name] = _or_null(found["properties"][name])
+    if isinstance(found.get("additionalProperties"), dict):
+        found["additionalProperties"] = _or_null(found["additionalProperties"])
+    return found
+
+
+def _or_null(schema: dict) -> dict:
+    shown = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
+    return {**shown, "anyOf": [schema, {"type": "null"}]}
 
 
 if __name__ == "__main__":
