@@ -43,6 +43,8 @@ from headtypes.analyses.divergence.results import (
     write_projection,
     write_projection_fit,
 )
+from headtypes.analyses.effects.results import COLUMNS as EFFECTS
+from headtypes.analyses.effects.results import read_effects, read_subsets
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.analyses.maps.measure import AttentionMaps
 from headtypes.analyses.maps.results import read_maps, read_sample_maps, write_maps, write_sample_maps
@@ -210,6 +212,10 @@ def curves(path: Path) -> None:
     write_csv(path, pd.DataFrame(rows))
 
 
+def subsets(path: Path) -> None:
+    write_parquet(path, pd.DataFrame({"draw": [0, 0, 1, 1], "removed": ["", "", "1-1", "1-1"], "id": list("abab")}))
+
+
 def from_file(task: str, kind: str) -> Callable[[Path], object]:
     columns = {
         "sentence_pair": {"first": "sentence1", "second": "sentence2", "label": "label"},
@@ -313,6 +319,8 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "compared_types.csv": (compared_types, read_compared_types),
     "compared.csv": (compared, read_pairs),
     "curves.csv": (curves, read_curves),
+    "subsets.parquet": (subsets, read_subsets),
+    "effects.csv": (table(*EFFECTS["heads"]), lambda path: read_effects(path, "heads")),
     "intervals.csv": (table("condition", "f1", "f1_low"), read_intervals),
     "table2.csv": (table("model", "partition", "f1"), lambda path: read_tables([path])),
     "ways.csv": (table(*TABLE, *AGREEMENT, *BEST), lambda path: read_choice(path, path, path)),
