@@ -1,6 +1,7 @@
-"""The results of a made-up model of any size, from which an atlas can be made."""
+"""The results of a made-up model of any size, from which an atlas can be made, and its page in a browser."""
 
 from pathlib import Path
+from urllib.parse import unquote_plus
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import gather
 
+WORDS = ["[CLS]", "the", "old", "house", "by", "##side", ".", "[SEP]"]
 MARKUP = [
     "<script>document.title='run'</script>",
     "</script><b>bold</b>",
@@ -55,7 +57,8 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
     table = pd.DataFrame({"layer": layer, "head": head})
     features = rng.dirichlet(np.ones(69), (3, layers, heads)).astype(np.float32)
-    ids, length = ["a", "b", "c"], np.full(3, 9, np.int32)
+    # Of the samples, one has fewer tokens than there are distance bins.
+    ids, length = ["a", "b", "c"], np.array([9, 40, 40], np.int32)
     write_features(folder / "features.h5", Features(features, length, np.zeros(3, bool), ids), {})
     types = write_types(folder / "types.csv", layers, heads)
     write_types(folder / "parent.csv", layers, heads, first=1)
@@ -66,7 +69,14 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     write_csv(
         folder / "gradients.csv",
         table.assign(
-            sep=1e-5, cls=0.2, punctuation=np.nan, other=0.1, all=0.1, loss="masked_words", samples=3, reason=None
+            sep=1e-5,
+            cls=np.arange(count) / 1000,
+            punctuation=np.nan,
+            other=0.1,
+            all=0.1,
+            loss="masked_words",
+            samples=3,
+            reason=None,
         ),
     )
     patterns = rng.random((3, layers, heads, len(COLUMNS))).astype(np.float32)
@@ -107,3 +117,20 @@ def atlas(folder: Path, layers: int, heads: int, samples: list[list[str]]) -> di
     return gather(
         made_up(layers, heads), [("qa", maps)], results(folder, layers, heads), distance_bins=16, conditions=CONDITIONS
     )
+
+
+def tile(page, name: str):
+    """The tile of a head, `layer-head` from 1."""
+    layer, head = name.split("-")
+    return page.locator(f'.tile[aria-label^="Layer {layer}, head {head}:"]')
+
+
+def state(page) -> str:
+    """What the page's address holds."""
+    return unquote_plus(page.evaluate("location.hash"))
+
+
+def show(page, kept: str) -> None:
+    """Open the page anew, with a state in its address."""
+    page.goto(f"{page.url.partition('#')[0]}#{kept}")
+    page.reload()

@@ -11,6 +11,8 @@ import pandas as pd
 from headtypes.core.style import PALETTE
 
 _DIGITS = 4
+# All that a share can be, in percent: a scale on which small shares look small.
+WHOLE = (0, 100)
 # Where a column has more categories than there are colours, the rarest share the last one.
 _OTHERS = "#8A8F98"
 
@@ -23,6 +25,7 @@ class Column:
     values: numbers, NaN or None where there is none; or, of a column with categories, their indices.
     unit:   `%`, `nats` or nothing.
     low, high: ends of the 95 % interval of each value.
+    scale:  where its colours begin and end; from the lowest to the highest head where it is None.
     categories: name, colour, and whether the name is doubtful.
     note:   what the values are, in a sentence.
     """
@@ -34,12 +37,13 @@ class Column:
     unit: str = ""
     low: Sequence | None = None
     high: Sequence | None = None
+    scale: tuple[float, float] | None = None
     categories: Sequence[dict] | None = None
     note: str = ""
 
     def as_dict(self) -> dict:
         """As JSON holds it: rounded, and without what is empty."""
-        numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high")}
+        numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high", "scale")}
         fields = {**vars(self), **numbers}
         return {name: value for name, value in fields.items() if value is not None and value != ""}
 

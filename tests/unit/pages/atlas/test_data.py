@@ -12,7 +12,7 @@ from headtypes.analyses.per_head import rounded
 from headtypes.analyses.relations.analysis import per_head
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
-from headtypes.pages.atlas.data import SAMPLES, gather
+from headtypes.pages.atlas.data import SAMPLES, gather, numbers_on
 from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_maps
 from tests.support.atlases import CONDITIONS, atlas, made_up, maps_of, results
 
@@ -182,3 +182,20 @@ def test_data_are_json(tmp_path):
     data = atlas(tmp_path, 2, 4, [WORDS])
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert rounded([1 / 3, float("nan"), 7, None]) == [0.3333, None, 7, None]
+
+
+@pytest.mark.parametrize(("lengths", "short"), [([9], 1), ([16, 12], 2), ([17], 0), ([5, 40], 1)])
+def test_bins_that_no_two_tokens_are_in_are_named(lengths, short):
+    data = numbers_on("qa", np.zeros((2, 21)), np.array(lengths), 16, False)
+    far = {
+        16 * abs(query - key) // length
+        for length in lengths
+        for query in range(length)
+        for key in range(length)
+        if query != key
+    }
+    assert data["empty"] == [bin for bin in range(16) if bin not in far]
+    assert (data["samples"], data["short"]) == (len(lengths), short)
+    # The nearest bin is empty in just those that are called short.
+    assert (0 in data["empty"]) == (short == len(lengths))
+    assert data["labels"][:16] == [str(bin) for bin in range(16)]

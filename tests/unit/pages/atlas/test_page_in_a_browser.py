@@ -1,16 +1,14 @@
 """The atlas as a reader sees it: by mouse, keyboard and touch, on a screen and on a phone, in light and dark."""
 
 import re
-from urllib.parse import unquote_plus
 
 import numpy as np
 import pytest
 
 from headtypes.pages.atlas.page import page_of, write_page
-from tests.support.atlases import MARKUP, atlas, maps_of
-from tests.support.browser import LOW_CONTRAST, browser, opened
+from tests.support.atlases import MARKUP, WORDS, atlas, maps_of, show, state, tile
+from tests.support.browser import LOW_CONTRAST, opened
 
-WORDS = ["[CLS]", "the", "old", "house", "by", "##side", ".", "[SEP]"]
 # Roles of what can be operated (WAI-ARIA).
 CONTROLS = {"button", "combobox", "spinbutton", "checkbox", "gridcell", "link", "listbox", "textbox", "option"}
 # How long each of 50 heads takes from the click until it is drawn, in milliseconds.
@@ -30,41 +28,12 @@ TIMES = """async () => {
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    with browser() as it:
-        yield it
-
-
-@pytest.fixture(scope="module")
-def page_file(tmp_path_factory):
-    """3 layers of 4 heads, two samples, the second of tokens that look like markup."""
-    folder = tmp_path_factory.mktemp("atlas")
-    write_page(folder / "made-up.html", atlas(folder, 3, 4, [WORDS, MARKUP]), {"rule": "write_atlas"})
-    return folder / "made-up.html"
-
-
-@pytest.fixture(scope="module")
 def large_file(tmp_path_factory):
     """24 layers of 16 heads, 8 samples of 48 tokens."""
     folder = tmp_path_factory.mktemp("large")
     tokens = [f"token{place}" for place in range(48)]
     write_page(folder / "large.html", atlas(folder, 24, 16, [tokens] * 8), {"rule": "write_atlas"})
     return folder / "large.html"
-
-
-def tile(page, name: str):
-    layer, head = name.split("-")
-    return page.locator(f'.tile[aria-label^="Layer {layer}, head {head}:"]')
-
-
-def state(page) -> str:
-    return unquote_plus(page.evaluate("location.hash"))
-
-
-def show(page, kept: str) -> None:
-    """Open the page anew, with a state in its address."""
-    page.goto(f"{page.url.partition('#')[0]}#{kept}")
-    page.reload()
 
 
 def test_every_head_is_a_tile_with_its_type(chromium, page_file):
@@ -96,8 +65,11 @@ def test_heads_are_filtered_by_types_and_by_numbers(chromium, page_file):
     with opened(chromium, page_file, 1280) as page:
         assert page.locator("#count").inner_text() == "12 heads"
         page.get_by_label("Filter", exact=True).select_option(label="type (qa-kmeans-k4)")
-        for name in ("dense", "diagonal"):
-            page.get_by_label(name, exact=True).uncheck()
+        # A filter is empty at first, and keeps every head.
+        assert page.get_by_role("checkbox", checked=True).count() == 0
+        assert page.locator("#count").inner_text() == "12 of 12 heads pass the filters."
+        for name in ("dense_vertical", "vertical"):
+            page.get_by_label(name, exact=True).check()
         assert page.locator("#count").inner_text() == "6 of 12 heads pass the filters."
         page.get_by_label("Filter", exact=True).select_option(label="importance on qa")
         page.get_by_label("at least").fill("0.5")
@@ -136,9 +108,9 @@ def test_pointing_at_a_word_says_what_it_looks_at(chromium, page_file):
         most = int(attention[:, 5].argmax())
         assert page.locator(".said").inner_text().startswith(f"“##side” is looked at by: {WORDS[most]}")
         page.get_by_role("button", name="matrix").click()
-        box = page.locator(".matrix canvas").bounding_box()
-        cell = (box["width"] - 65) / len(WORDS)
-        page.mouse.move(box["x"] + 64 + 2.5 * cell, box["y"] + 64 + 3.5 * cell)
+        box = page.get_by_role("img", name="Attention matrix").bounding_box()
+        cell = (box["width"] - 1) / len(WORDS)
+        page.mouse.move(box["x"] + 2.5 * cell, box["y"] + 64 + 3.5 * cell)
         assert page.locator(".said").inner_text().startswith(f"“house” → “old”: {100 * attention[3, 2]:.0f}")
 
 
@@ -170,7 +142,7 @@ def test_subwords_of_words_are_read_as_words(chromium, page_file):
         kept = page.evaluate("location.hash")[1:]
         # Of the seven words, an eighth cannot be pointed at.
         show(page, f"{kept}&word=from-8")
-        assert page.locator(".said").inner_text() == "Point at a word to see what it looks at."
+        assert page.locator(".said").inner_text() == "Point at a cell, or tap it, to read it."
         assert page.get_by_role("button", name="words", exact=True).get_attribute("aria-pressed") == "true"
         # A sample without subwords has nothing to join.
         show(page, "head=2-3&sample=2")
@@ -184,8 +156,7 @@ def test_a_head_shows_its_type_in_the_parent(chromium, page_file):
         page.get_by_label("Colour by").select_option(label="type in its parent (qa-kmeans-k4 of base)")
         assert page.locator(".tile").all_inner_texts() == ["Di", "DV", "V", "De"] * 3
         page.get_by_label("Filter", exact=True).select_option(label="type in its parent (qa-kmeans-k4 of base)")
-        for name in ("dense", "diagonal", "dense_vertical"):
-            page.get_by_label(name, exact=True).uncheck()
+        page.get_by_label("vertical", exact=True).check()
         assert page.locator("#count").inner_text() == "3 of 12 heads pass the filters."
         kept = page.evaluate("location.hash")[1:]
         show(page, kept)
@@ -236,7 +207,7 @@ def test_the_address_holds_what_is_shown(chromium, page_file):
         page.get_by_label("Colour by").select_option(label="entropy")
         page.get_by_label("Sample").select_option("1")
         page.get_by_label("Filter", exact=True).select_option(label="type (qa-kmeans-k4)")
-        page.get_by_label("vertical", exact=True).uncheck()
+        page.get_by_label("vertical", exact=True).check()
         page.get_by_role("button", name="maps").click()
         tile(page, "1-3").click()
         tile(page, "2-1").click(modifiers=["Shift"])
@@ -259,13 +230,30 @@ def test_a_step_back_closes_a_head(chromium, page_file):
 
 
 @pytest.mark.parametrize(
-    "kept", ["by=nothing&head=9-9 x&sample=77&only=a~b&word=from-99", "head=1-1 1-1 1-2 1-3", "%%%"]
+    ("kept", "panels", "lacking"),
+    [
+        ("head=1-1 1-1 1-2", 2, ""),
+        ("head=1-1 9-9", 1, "head 9-9. The model has 3 layers of 4 heads."),
+        ("only=type.qa-kmeans-k4~dens", 0, "filter type.qa-kmeans-k4~dens."),
+        (
+            "by=nothing&head=x&sample=77&only=a~b&word=from-99&from=4-1",
+            0,
+            "head x, column nothing, head 4-1, filter a~b, sample 77, word from-99.",
+        ),
+        ("head=1-1&word=from-1-9", 1, "word from-1-9."),
+        ("%%%", 0, ""),
+    ],
 )
-def test_an_address_that_does_not_fit_is_read_as_far_as_it_does(chromium, page_file, kept):
+def test_what_an_address_names_and_is_not_there_is_said(chromium, page_file, kept, panels, lacking):
     with opened(chromium, page_file, 1280) as page:
         show(page, kept)
         assert page.locator(".tile").count() == 12
-        assert page.locator(".panel").count() in (0, 2)
+        assert page.locator(".panel").count() == panels
+        said = page.get_by_role("alert").inner_text()
+        assert lacking in said
+        assert bool(said) == bool(lacking)
+        page.get_by_label("Sample", exact=True).select_option("1")
+        assert page.get_by_role("alert").inner_text() == ""
 
 
 def test_by_touch_on_a_phone(chromium, page_file):

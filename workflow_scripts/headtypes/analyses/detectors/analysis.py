@@ -13,7 +13,7 @@ def per_head(task: str, path: str | Path) -> list:
     import pandas as pd
 
     from headtypes.analyses.detectors.results import read_detector_table
-    from headtypes.analyses.per_head import Column, by_head, categories_of
+    from headtypes.analyses.per_head import WHOLE, Column, by_head, categories_of
 
     table = read_detector_table(path)
     note = "On random tokens; a head is of a kind if it exceeds what chance gives (docs/understand/method.md)."
@@ -23,7 +23,11 @@ def per_head(task: str, path: str | Path) -> list:
     return [
         Column("detected", "kind of head", "Detectors", indices, categories=categories, note=note),
         *(
-            Column(f"detector.{name}", f"{name} on {task}", "Detectors", 100 * by_head(rows)["score"], "%", note=note)
+            Column(
+                *(f"detector.{name}", f"{name} on {task}", "Detectors", 100 * by_head(rows)["score"], "%"),
+                scale=WHOLE,
+                note=f"{note} Detected: {rows['detected'].sum()} of {len(rows)} heads.",
+            )
             for name, rows in table.groupby("detector", sort=False)
         ),
     ]

@@ -135,6 +135,12 @@ def has_first_token(path: str | Path) -> bool:
         return "first" in file
 
 
+def read_lengths(path: str | Path) -> np.ndarray:
+    """Read how many tokens each sample has: [sample] int."""
+    with _opened(path) as file:
+        return file["length"][:]
+
+
 def read_distance(path: str | Path, distance_bins: int, first_token: bool = True, of: Of = "weights") -> np.ndarray:
     """Read the distance features of every sample: [sample, head, column] float32, heads layer by layer.
 

@@ -17,13 +17,14 @@ def per_head(task: str, path: str | Path) -> list:
     """What leaving out each head costs, by each metric."""
     from headtypes.analyses.effects.results import read_effects
     from headtypes.analyses.per_head import Column
+    from headtypes.core.statistics import ALPHA
     from headtypes.data.kinds.registry import METRICS
 
     return [
         Column(
             *(f"effect.{task}.{metric}", f"{METRICS[metric].change} of {METRICS[metric].title} on {task}", "Effects"),
             *(rows["effect"], METRICS[metric].steps, rows["low"], rows["high"]),
-            note=NOTE,
+            note=f"{NOTE} Told from zero: {(rows['corrected_p'] <= ALPHA).sum()} of {len(rows)} heads.",
         )
         for metric, rows in read_effects(path, "heads").groupby("metric", sort=False)
     ]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
-from headtypes.analyses.distances.results import has_first_token, read_head_features
+from headtypes.analyses.distances.results import has_first_token, read_head_features, read_lengths
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.per_head import Column, rounded
 from headtypes.analyses.registry import ANALYSES
@@ -64,7 +64,8 @@ def gather(
     }
     for task, path in found.get("features", ()):
         values, _ = read_head_features(path, distance_bins, first_token)
-        data["features"] = numbers_on(task, values, distance_bins, first_token and has_first_token(path))
+        of_first = first_token and has_first_token(path)
+        data["features"] = numbers_on(task, values, read_lengths(path), distance_bins, of_first)
     for analysis in filter(lambda it: it.per_pair, ANALYSES):
         for task, path in of_each_task(analysis, found):
             text, largest = pack_divergence(analysis.per_pair(path))
@@ -108,14 +109,23 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
     return about, [text for _, _, text in kept]
 
 
-def numbers_on(task: str, features: np.ndarray, distance_bins: int, first_token: bool) -> dict:
+def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
     """The distance features of every head, [head, column], and what each is called.
 
+    lengths: of the samples that they are from, in tokens. Where a sample has no more tokens than there are bins, some
+        bins are empty whatever a head does: `short` is how many samples are so, and `empty` the bins that are in all.
     first_token: whether the bucket of `[CLS]` holds the attention to the first token.
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
-    labels = [*map(str, range(1, distance_bins + 1)), *others]
-    return {"task": task, "labels": labels, "values": rounded(features)}
+    reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
+    return {
+        "task": task,
+        "labels": [*map(str, range(distance_bins)), *others],
+        "values": rounded(features),
+        "samples": len(lengths),
+        "short": int((np.asarray(lengths) <= distance_bins).sum()),
+        "empty": [bin for bin in range(distance_bins) if bin not in reached],
+    }
 
 
 def _origin(model: ModelRecord) -> str:

@@ -57,5 +57,5 @@ def seen(
     return {
         **data,
         "title": f"A text of yours in {record.name}",
-        "features": numbers_on(name, values, distance_bins, first is not None),
+        "features": numbers_on(name, values, encoded.lengths, distance_bins, first is not None),
     }

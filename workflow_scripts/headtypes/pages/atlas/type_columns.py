@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headtypes.analyses.per_head import Column, by_head
+from headtypes.analyses.per_head import WHOLE, Column, by_head
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.table_files import read_csv
@@ -27,7 +27,7 @@ def confidence_columns(name: str, path: str | Path) -> list[Column]:
     """Near, special and far of each head, and how often it keeps its type; name: of the partition."""
     table = by_head(read_csv(path, "does not say how certain heads are", ("layer", "head", "near", "near_low")))
     shares = {
-        "near": "near: itself and distance bin 1",
+        "near": "near: itself and distance bin 0",
         "special": "special: [CLS], [SEP], comma, period",
         "far": "far: everything else",
     }
@@ -40,6 +40,7 @@ def confidence_columns(name: str, path: str | Path) -> list[Column]:
             "%",
             100 * table[f"{share}_low"],
             100 * table[f"{share}_high"],
+            scale=WHOLE,
         )
         for share, label in shares.items()
     ]
@@ -51,6 +52,7 @@ def confidence_columns(name: str, path: str | Path) -> list[Column]:
             "Confidence",
             table[f"keeps_type_{kind}"],
             "%",
+            scale=WHOLE,
             note=f"Percent of repeated clusterings in which the head keeps its type ({name}).",
         )
         for kind, what in drawn.items()

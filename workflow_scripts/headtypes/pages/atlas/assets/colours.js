@@ -33,12 +33,15 @@ function rangeOf(column) {
   return known.length ? [Math.min(...known), Math.max(...known)] : [0, 0];
 }
 
+// Where the colours begin and end: where the column says so, else at the lowest and the highest head.
+const scaleOf = (column) => column.scale || rangeOf(column);
+
 // null where the head has no value.
-function colourOf(column, head, range) {
+function colourOf(column, head, [least, most]) {
   const value = column.values[head];
   if (value === null || value === undefined) return null;
   if (column.categories) return rgbOf(column.categories[value].colour);
-  return alongScale(range[1] > range[0] ? (value - range[0]) / (range[1] - range[0]) : 0.5);
+  return alongScale(most > least ? (value - least) / (most - least) : 0.5);
 }
 
 // Colours of the theme, read once: to ask for a style makes the browser lay out the page.
@@ -53,23 +56,29 @@ function format(value, unit = "") {
   if (value === null || value === undefined) return "none";
   const size = Math.abs(value);
   let text;
-  if (size !== 0 && size < 0.001) text = value.toExponential(1);
-  else if (unit === "%") text = value.toFixed(size < 10 ? 1 : size < 99.95 ? 1 : 0);
+  if (unit === "%") text = value.toFixed(size && size < 99.95 ? 1 : 0);
+  else if (size !== 0 && size < 0.001) text = value.toExponential(1);
   else text = String(Number(value.toPrecision(3)));
   return unit === "%" ? `${text} %` : unit ? `${text} ${unit}` : text;
 }
 
-// As few characters as a tile has room for.
-function shortly(column, head, range) {
-  const value = column.values[head];
-  if (value === null || value === undefined) return "–";
-  if (column.categories) return column.categories[value].short;
-  if (column.unit === "%") return String(Math.round(value));
-  const largest = Math.max(Math.abs(range[0]), Math.abs(range[1]));
-  if (largest >= 10) return value.toFixed(0);
-  if (largest >= 1) return value.toFixed(1);
-  if (largest >= 0.1) return value.toFixed(2).replace(/^0/, "");
-  return largest ? (value / largest).toFixed(1).replace(/^0/, "") : "0";
+// The unit of numbers on tiles, which is a power of ten where they are small.
+function unitOnTiles(column) {
+  const largest = Math.max(...rangeOf(column).map(Math.abs));
+  return largest && largest < 0.1 && column.unit !== "%" ? 10 ** Math.floor(Math.log10(largest)) : 1;
+}
+
+// What to write on the tile of a head: as few characters as it has room for.
+function shortOf(column) {
+  const unit = unitOnTiles(column), largest = Math.max(...rangeOf(column).map(Math.abs)) / unit;
+  const digits = largest >= 10 ? 0 : largest >= 1 ? 1 : 2;
+  return (head) => {
+    const value = column.values[head];
+    if (value === null || value === undefined) return "–";
+    if (column.categories) return column.categories[value].short;
+    const text = (value / unit).toFixed(digits);
+    return Number(text) === 0 ? "0" : text.replace(/^(-?)0/, "$1");
+  };
 }
 
 function inWords(column, head) {

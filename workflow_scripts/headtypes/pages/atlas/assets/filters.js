@@ -20,8 +20,8 @@ function makeControls() {
     const column = columnOf(add.value);
     add.value = "";
     if (!column || state.only.some((filter) => filter.key === column.key)) return;
-    const every = column.categories ? { kept: column.categories.map((_, index) => index) } : { low: null, high: null };
-    change({ only: [...state.only, { key: column.key, ...every }] });
+    const nothing = column.categories ? { kept: [] } : { low: null, high: null };
+    change({ only: [...state.only, { key: column.key, ...nothing }] });
     byId("filters").lastElementChild.querySelector("input").focus();
   });
   for (const button of byId("show").querySelectorAll("button")) {
@@ -57,9 +57,18 @@ function drawControls() {
 
 function drawFilters(before) {
   const keys = (filters) => filters.map((filter) => filter.key).join(" ");
-  if (before && keys(before.only) === keys(state.only)) return;
-  byId("filters").replaceChildren(...state.only.map((filter) => filterBox(columnOf(filter.key))));
+  if (!before || keys(before.only) !== keys(state.only)) {
+    byId("filters").replaceChildren(...state.only.map((filter) => filterBox(columnOf(filter.key))));
+  }
+  // Chips of the legend filter as well.
+  state.only.forEach(({ kept }, index) => {
+    const boxes = byId("filters").children[index].querySelectorAll("[type=checkbox]");
+    boxes.forEach((box, category) => (box.checked = kept.includes(category)));
+  });
 }
+
+const toggled = (kept, index) =>
+  (kept.includes(index) ? kept.filter((each) => each !== index) : [...kept, index].sort((a, b) => a - b));
 
 function filterBox(column) {
   const box = element("fieldset", { class: "filter" }, element("legend", {}, `${column.group}: ${column.label}`));
@@ -69,12 +78,7 @@ function filterBox(column) {
   if (column.categories) {
     column.categories.forEach((category, index) => {
       const input = element("input", { type: "checkbox", checked: current().kept.includes(index) });
-      input.addEventListener("change", () => {
-        const kept = new Set(current().kept);
-        if (input.checked) kept.add(index);
-        else kept.delete(index);
-        put({ kept: [...kept].sort((a, b) => a - b) });
-      });
+      input.addEventListener("change", () => put({ kept: toggled(current().kept, index) }));
       box.append(element("label", {}, input, ` ${category.name}`));
     });
   } else {
@@ -97,28 +101,54 @@ function filterBox(column) {
 }
 
 function drawLegend() {
-  const column = columnOf(state.by), legend = byId("legend");
-  if (!column) return legend.replaceChildren();
-  const parts = [];
-  if (column.categories) {
-    column.categories.forEach((category, index) => {
-      const number = column.values.filter((value) => value === index).length;
-      const swatch = element("span", { class: "swatch", "aria-hidden": "true" }, category.short);
-      swatch.style.backgroundColor = category.colour;
-      swatch.style.color = inkOn(rgbOf(category.colour));
-      const name = category.doubtful ? `${category.name} (doubtful)` : category.name;
-      const count = element("span", { class: "quiet" }, String(number));
-      parts.push(element("span", { class: "category" }, swatch, ` ${name} `, count));
-    });
-    const missing = column.values.filter((value) => value === null).length;
-    if (missing) parts.push(element("span", { class: "category quiet" }, `– none ${missing}`));
-  } else {
-    const [least, most] = rangeOf(column);
-    const bar = element("span", { class: "scale", "aria-hidden": "true" });
-    bar.style.backgroundImage = `linear-gradient(to right, ${VIRIDIS.join(", ")})`;
-    parts.push(format(least, column.unit), bar, format(most, column.unit));
+  const column = columnOf(state.by), parts = [];
+  if (column) parts.push(column.categories ? categoriesOf(column) : scaleBar(column));
+  if (state.show === "maps") {
+    const bar = element("span", { class: "scale ink", "aria-hidden": "true" });
+    parts.push(element("div", { class: "key" }, "attention: 0 %", bar, "100 %",
+      element("span", { class: "quiet" }, "darkness: its square root")));
   }
-  legend.replaceChildren(element("div", { class: "key" }, ...parts), element("p", { class: "quiet" }, column.note));
+  if (column) parts.push(element("p", { class: "quiet" }, column.note));
+  byId("legend").replaceChildren(...parts);
+}
+
+// Each category is a button that keeps its heads.
+function categoriesOf(column) {
+  const key = element("div", { class: "key" });
+  const filter = state.only.find((each) => each.key === column.key);
+  column.categories.forEach((category, index) => {
+    const number = column.values.filter((value) => value === index).length;
+    const swatch = element("span", { class: "swatch", "aria-hidden": "true" }, category.short);
+    swatch.style.backgroundColor = category.colour;
+    swatch.style.color = inkOn(rgbOf(category.colour));
+    const name = category.doubtful ? `${category.name} (doubtful)` : category.name;
+    const pressed = Boolean(filter && filter.kept.includes(index));
+    const count = element("span", { class: "quiet" }, String(number));
+    const about = { class: "category", title: "Show these heads alone", "aria-pressed": String(pressed) };
+    const button = element("button", { type: "button", ...about }, swatch, ` ${name} `, count);
+    button.addEventListener("click", () => {
+      const kept = toggled(filter ? filter.kept : [], index), others = state.only.filter((each) => each !== filter);
+      change({ only: kept.length ? [...others, { key: column.key, kept }] : others });
+      byId("legend").querySelectorAll("button")[index].focus();
+    });
+    key.append(button);
+  });
+  const missing = column.values.filter((value) => value === null).length;
+  if (missing) key.append(element("span", { class: "quiet" }, `– none ${missing}`));
+  return key;
+}
+
+function scaleBar(column) {
+  const [lowest, highest] = rangeOf(column), [least, most] = scaleOf(column);
+  if (least === most) return element("div", { class: "key" }, `every head: ${format(least, column.unit)}`);
+  const bar = element("span", { class: "scale", "aria-hidden": "true" });
+  bar.style.backgroundImage = `linear-gradient(to right, ${VIRIDIS.join(", ")})`;
+  const ends = [least, most].map((end) => format(end, column.unit));
+  const of = `${format(lowest, column.unit)} to ${format(highest, column.unit)}`;
+  const power = unitOnTiles(column);
+  const said = [column.scale ? `heads: ${of}` : "from the lowest to the highest head",
+    power !== 1 && state.show === "values" ? `numbers on tiles in ${power}` : ""].filter(Boolean).join("; ");
+  return element("div", { class: "key" }, ends[0], bar, ends[1], element("span", { class: "quiet" }, said));
 }
 
 function drawCount() {

@@ -9,8 +9,7 @@ function openHead(head, beside) {
   const heads = beside && state.heads.length ? [state.heads[0], head] : [head];
   change({ heads }, { step: true });
   makeActive(head);
-  const title = byId("panels").lastElementChild.querySelector("h2");
-  title.focus({ preventScroll: true });
+  byId("panels").children[heads.indexOf(head)].querySelector("h2").focus({ preventScroll: true });
 }
 
 function closeHead(head) {
@@ -29,7 +28,7 @@ function setChoosing(value) {
 }
 
 // On a narrow screen an opened head covers everything else, which then cannot be reached.
-const narrow = matchMedia("(max-width: 760px)");
+const narrow = matchMedia("screen and (max-width: 860px)");
 function coverOrNot() {
   const covered = narrow.matches && state.heads.length > 0 && !choosing;
   byId("all").inert = covered;
@@ -65,7 +64,30 @@ function drawPanels(before) {
   redrawPanels = [];
   pointed = null;
   byId("panels").className = state.heads.length > 1 ? "two" : "one";
-  byId("panels").replaceChildren(...state.heads.map(panelOf));
+  const panels = state.heads.map(panelOf), facts = factsOf(state.heads);
+  if (panels.length === 1) panels[0].append(facts);
+  else if (panels.length) panels.push(element("article", { class: "both", "aria-label": "Both heads" }, facts));
+  byId("panels").replaceChildren(...panels);
+  if (!before || String(before.heads) !== String(state.heads)) tab = state.heads.length - 1;
+  makeTabs(panels);
+}
+
+// Where two maps have no room beside one another, one of them is shown; first that of the head opened last.
+let tab = 0;
+function makeTabs(panels) {
+  const buttons = state.heads.length < 2 ? [] : state.heads.map((head) =>
+    element("button", { type: "button", "aria-label": `Show the map of head ${nameOf(head)}` }, nameOf(head)));
+  const show = (shown) => {
+    tab = shown;
+    buttons.forEach((button, index) => {
+      button.setAttribute("aria-pressed", String(index === shown));
+      panels[index].classList.toggle("behind", index !== shown);
+    });
+    redrawPanels.forEach((each) => each());
+  };
+  buttons.forEach((button, index) => button.addEventListener("click", () => show(index)));
+  byId("tabs").replaceChildren(...buttons);
+  show(tab);
 }
 
 function panelOf(head) {
@@ -91,11 +113,8 @@ function panelOf(head) {
     close.addEventListener("click", () => closeHead(head));
     bar.append(close);
   }
-  const sections = [numbersOf(head), namesOf(head), costsOf(head), valuesOf(head)].filter(Boolean);
-  const facts = element("div", { class: "facts" }, ...sections);
   const panel = element("article", { class: `panel ${state.map}`, "aria-label": longNameOf(head) }, bar);
   if (data.samples.length) panel.append(mapOf(head));
-  panel.append(facts);
   return panel;
 }
 
@@ -127,7 +146,7 @@ function mapOf(head) {
     box.append(made.box);
     const redraw = () => {
       if (!box.isConnected) return;
-      if (!(made.isPointed && made.isPointed())) said.textContent = saidOf(maps, head, shownWord());
+      said.textContent = saidOf(maps, head, shownWord());
       made.draw();
     };
     redrawPanels.push(redraw);
@@ -137,106 +156,4 @@ function mapOf(head) {
     said.textContent = `The maps cannot be unpacked (${error.name}); use a browser of 2023 or later.`;
   });
   return box;
-}
-
-function section(title, ...content) {
-  return element("section", {}, element("h3", {}, title), ...content);
-}
-
-function numbersOf(head) {
-  if (!data.features) return null;
-  const { labels, values, task } = data.features, bins = labels.indexOf("self");
-  const body = element("tbody");
-  labels.forEach((label, index) => {
-    const value = values[head][index];
-    const name = index === 0 ? "1 (nearest)" : index === bins - 1 ? `${bins} (farthest)`
-      : { self: "itself", cls: "[CLS]", sep: "[SEP]", comma: ",", period: "." }[label] || label;
-    const bar = element("span", { class: "amount" });
-    bar.style.width = `${(100 * value).toFixed(2)}%`;
-    body.append(element("tr", {}, element("th", { scope: "row" }, name),
-      element("td", { class: "bar-cell" }, bar), element("td", {}, percent(value))));
-  });
-  return section(`Its ${labels.length} numbers on ${task}`,
-    element("p", { class: "quiet" },
-      `Shares of attention by ${bins} bins of distance, to itself and to four special tokens.`),
-    element("table", { class: "numbers" }, body));
-}
-
-function namesOf(head) {
-  const names = data.names.filter((name) => name.head === head);
-  if (!names.length) return null;
-  return section("What it is best at", element("ul", {}, ...names.map(({ name, value, above }) => {
-    const farther = above === null ? "" : `, ${format(above)} points above the best fixed offset`;
-    return element("li", {}, `${name}: ${format(value, "%")}${farther}`);
-  })));
-}
-
-function rankOf(column, head) {
-  const value = column.values[head];
-  if (value === null || column.categories) return "";
-  const known = column.values.filter((each) => each !== null);
-  return `${known.filter((each) => each > value).length + 1} of ${known.length}`;
-}
-
-function valuesOf(head) {
-  const tables = [];
-  const groups = new Map();
-  for (const column of columns) {
-    if (column.packed !== undefined || column.values[head] === null) continue;
-    groups.set(column.group, [...(groups.get(column.group) || []), column]);
-  }
-  for (const [group, of] of groups) {
-    const body = element("tbody");
-    for (const column of of) {
-      const label = `Colour the tiles by ${column.label}`;
-      const button = element("button", { type: "button", class: "link", "aria-label": label }, column.label);
-      button.addEventListener("click", () => change({ by: column.key }));
-      const interval = column.low && column.low[head] !== null
-        ? element("span", { class: "quiet" }, ` ${format(column.low[head])} to ${format(column.high[head])}`) : "";
-      body.append(element("tr", {}, element("th", { scope: "row" }, button),
-        element("td", {}, inWords(column, head), interval), element("td", { class: "quiet" }, rankOf(column, head))));
-    }
-    tables.push(element("table", {}, element("caption", {}, group), body));
-  }
-  return tables.length ? section("What analyses say", element("p", { class: "quiet" },
-    "With 95 % intervals where there are any, and its rank among the heads, from the largest."), ...tables) : null;
-}
-
-const LOSS = "loss";
-
-function costsOf(head) {
-  const rows = [];
-  for (const { partition, condition, operations, drops } of data.costs) {
-    const type = columnOf(`type.${partition}`);
-    const own = type && type.categories[type.values[head]].name, name = nameOf(head);
-    // What is said of a single head takes precedence over what is said of its type.
-    const named = [name, own].find((target) => target in operations);
-    if (!named) continue;
-    const number = Object.keys(operations).length;
-    const ofType = type ? type.values.filter((value) => value === type.values[head]).length : 0;
-    const whose = named === name ? "this head" : `all ${ofType} ${own} heads`;
-    const what = `${operations[named]}: ${whose}${number > 1 ? " and others" : ""}`;
-    rows.push({ order: (named === name ? 0 : 2) + (number > 1 ? 1 : 0), condition, what, drops });
-  }
-  if (!rows.length) return null;
-  rows.sort((a, b) => a.order - b.order);
-  const metrics = [...new Set(rows.flatMap(({ drops }) => drops.map(({ metric }) => metric)))];
-  const titles = ["condition", ...metrics].map((text) => element("th", { scope: "col" }, text));
-  const heading = element("thead", {}, element("tr", {}, ...titles));
-  const body = element("tbody");
-  for (const { condition, what, drops } of rows) {
-    const cells = metrics.map((metric) => {
-      const found = drops.find((drop) => drop.metric === metric);
-      if (!found) return element("td");
-      const digits = metric === LOSS ? 3 : 1;
-      const range = found.low === null ? "" : `${found.low.toFixed(digits)} to ${found.high.toFixed(digits)}`;
-      return element("td", {}, found.drop.toFixed(digits), element("div", { class: "quiet" }, range));
-    });
-    const first = element("th", { scope: "row" }, condition, element("div", { class: "quiet" }, what));
-    body.append(element("tr", {}, first, ...cells));
-  }
-  const lost = metrics.includes(LOSS) ? "By how much the loss rises (nats per token)" : "Points lost";
-  const note = `${lost} under each condition that changes this head, with 95 % intervals.`;
-  const table = element("table", { class: "costs" }, heading, body);
-  return section("What changing it costs", element("p", { class: "quiet" }, note), table);
 }

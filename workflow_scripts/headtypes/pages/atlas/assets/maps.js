@@ -1,25 +1,31 @@
-// The word that is pointed at, in all opened heads: which side of the lines it is on, and its index.
+// The word that is pointed at, in all opened heads: which side of the lines it is on, and its index; and of a cell of a
+// matrix the index of the word looked at, `key`.
 let pointed = null;
 const pointing = [];
 
+const isSame = (word, other) => word === other
+  || Boolean(word && other && word.side === other.side && word.index === other.index && word.key === other.key);
+
 function pointAt(word) {
-  if (word === pointed || (word && pointed && word.side === pointed.side && word.index === pointed.index)) return;
+  if (isSame(word, pointed)) return;
   pointed = word;
   for (const each of pointing) each();
 }
 
 const shownWord = () => pointed || state.token;
 
-function pinOrFree(word) {
-  const same = state.token && state.token.side === word.side && state.token.index === word.index;
-  change({ token: same ? null : word });
-}
+const pinOrFree = (word) => change({ token: isSame(word, state.token) ? null : word });
 
 const percent = (value) => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
 
-// What the pointed word looks at most, or what looks at it most, in words.
+// What the pointed word looks at most, or what looks at it most, in words; of a cell, its value.
 function saidOf(maps, head, word) {
+  if (!word && state.map === "matrix") return "Point at a cell, or tap it, to read it.";
   if (!word) return "Point at a word to see what it looks at.";
+  if (word.key !== undefined) {
+    const value = percent(maps.value(head, word.index, word.key));
+    return `“${maps.tokens[word.index]}” → “${maps.tokens[word.key]}”: ${value}`;
+  }
   const indices = maps.tokens.map((_, index) => index), from = word.side === "from";
   const value = (index) => (from ? maps.value(head, word.index, index) : maps.value(head, index, word.index));
   const first = indices.sort((a, b) => value(b) - value(a)).slice(0, 4);
@@ -113,78 +119,4 @@ function drawLines(canvas, sides, maps, head) {
     pen.lineWidth = word ? 0.5 + 3.5 * value : 0.5 + 1.5 * value;
     pen.stroke(path);
   });
-}
-
-function matrixOf(maps, head) {
-  const label = `Attention matrix of ${longNameOf(head)}: rows look, columns are looked at`;
-  const canvas = element("canvas", { role: "img", "aria-label": label });
-  const box = element("div", { class: "matrix" }, canvas);
-  let hovered = null;
-  canvas.addEventListener("pointermove", (event) => {
-    const { cell, margin } = canvas.drawnWith || {};
-    const [key, query] = [event.offsetX, event.offsetY].map((at) => Math.floor((at - margin) / cell));
-    const inside = key >= 0 && query >= 0 && key < maps.length && query < maps.length;
-    hovered = inside ? { query, key } : null;
-    if (inside) box.parentElement.querySelector(".said").textContent =
-      `“${maps.tokens[query]}” → “${maps.tokens[key]}”: ${percent(maps.value(head, query, key))}`;
-    pointAt(inside ? { side: "from", index: query } : null);
-    draw();
-  });
-  canvas.addEventListener("pointerleave", () => {
-    hovered = null;
-    pointAt(null);
-    draw();
-  });
-  canvas.addEventListener("click", () => hovered && pinOrFree({ side: "from", index: hovered.query }));
-  const draw = () => drawMatrix(canvas, maps, head, hovered);
-  return { box, draw, isPointed: () => hovered !== null };
-}
-
-function drawMatrix(canvas, maps, head, hovered) {
-  const { length, tokens } = maps, word = shownWord(), dense = devicePixelRatio || 1;
-  const width = canvas.parentElement.clientWidth - 2;
-  // Where cells are too small for lettering, the line above says which words they are of.
-  const margin = (width - 64) / length >= 8.5 ? 64 : 1;
-  const cell = Math.max(3, Math.min(18, (width - margin) / length)), size = margin + cell * length + 1;
-  canvas.drawnWith = { cell, margin };
-  canvas.style.width = canvas.style.height = `${size}px`;
-  canvas.width = canvas.height = size * dense;
-  const pen = canvas.getContext("2d"), paper = theme.paper, ink = theme.ink;
-  const image = new ImageData(length, length);
-  for (let query = 0, at = 0; query < length; query++) {
-    for (let key = 0; key < length; key++, at += 4) {
-      image.data.set([...between(paper, ink, Math.sqrt(maps.value(head, query, key))), 255], at);
-    }
-  }
-  const small = element("canvas", { width: length, height: length });
-  small.getContext("2d").putImageData(image, 0, 0);
-  pen.scale(dense, dense);
-  pen.imageSmoothingEnabled = false;
-  pen.drawImage(small, margin, margin, cell * length, cell * length);
-  pen.strokeStyle = cssOf(between(paper, ink, 0.25));
-  pen.strokeRect(margin - 0.5, margin - 0.5, cell * length + 1, cell * length + 1);
-  pen.strokeStyle = cssOf(theme.accent);
-  pen.lineWidth = 1.5;
-  const query = word && word.side === "from" ? word.index : null;
-  const key = hovered ? hovered.key : word && word.side === "to" ? word.index : null;
-  if (query !== null) pen.strokeRect(margin, margin + query * cell, cell * length, cell);
-  if (key !== null) pen.strokeRect(margin + key * cell, margin, cell, cell * length);
-  const font = Math.min(11, Math.max(9, cell));
-  pen.textBaseline = "middle";
-  for (let index = 0; index < length; index++) {
-    for (const [isRow, chosen] of [[true, query === index], [false, key === index]]) {
-      if (margin < 64) continue;
-      pen.save();
-      pen.font = `${chosen ? "bold " : ""}${chosen ? 11 : font}px system-ui, sans-serif`;
-      pen.fillStyle = cssOf(chosen ? theme.accent : ink);
-      if (isRow) pen.translate(margin - 4, margin + (index + 0.5) * cell);
-      else {
-        pen.translate(margin + (index + 0.5) * cell, margin - 4);
-        pen.rotate(-Math.PI / 2);
-      }
-      pen.textAlign = isRow ? "right" : "left";
-      pen.fillText(tokens[index], 0, 0, margin - 6);
-      pen.restore();
-    }
-  }
 }

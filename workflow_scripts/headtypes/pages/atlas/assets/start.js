@@ -10,8 +10,11 @@ for (const event of ["popstate", "hashchange"]) {
     draw(null);
   });
 }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  readTheme();
-  draw(null);
-});
+// What is printed is light.
+for (const media of ["screen and (prefers-color-scheme: dark)", "print"]) {
+  matchMedia(media).addEventListener("change", () => {
+    readTheme();
+    draw(null);
+  });
+}
 if (data.samples.length) mapsOf(state.sample).catch(() => {});

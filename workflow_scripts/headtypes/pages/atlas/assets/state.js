@@ -5,24 +5,30 @@ const state = {
 const drawn = [];
 
 function readAddress() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const heads = (given.get("head") || "").split(" ").map(headOf).filter((head) => head !== null);
-  const sample = Number(given.get("sample")) - 1;
+  const given = new URLSearchParams(location.hash.slice(1)), lacking = [];
+  // What is there by a name; a name of nothing is said.
+  const named = (what, name, find) => {
+    const found = name ? find(name) : null;
+    if (name && found === null) lacking.push(`${what} ${name}`);
+    return found;
+  };
+  const headNamed = (name) => named("head", name, headOf);
+  const heads = (given.get("head") || "").split(" ").map(headNamed).filter((head) => head !== null);
+  const by = named("column", given.get("by"), columnOf);
   Object.assign(state, {
-    by: columnOf(given.get("by")) ? given.get("by") : columns.length ? columns[0].key : null,
-    from: headOf(given.get("from")) ?? 0,
-    only: given.getAll("only").map(filterOf).filter(Boolean),
-    sample: data.samples[sample] ? sample : 0,
+    by: by ? by.key : columns.length ? columns[0].key : null,
+    from: headNamed(given.get("from")) ?? 0,
+    only: given.getAll("only").map((text) => named("filter", text, filterOf)).filter(Boolean),
+    sample: named("sample", given.get("sample"), (name) => (data.samples[name - 1] ? name - 1 : null)) ?? 0,
     heads: [...new Set(heads)].slice(0, 2),
     token: null,
     show: given.get("show") === "maps" && data.samples.length ? "maps" : "values",
     map: given.get("map") === "matrix" ? "matrix" : "lines",
     unit: given.get("read") === "words" ? "words" : "tokens",
   });
-  const [, side, number] = /^(from|to)-([0-9]+)$/.exec(given.get("word") || "") || [];
-  if (side && data.samples.length && number - 1 in unitsOf(data.samples[state.sample].tokens, state.unit)) {
-    state.token = { side, index: number - 1 };
-  }
+  state.token = named("word", given.get("word"), tokenOf);
+  byId("lacking").textContent = lacking.length ? `The address names what is not here: ${lacking.join(", ")}. The model `
+    + `has ${layers} layers of ${headsOfLayer} heads.` : "";
 }
 
 function address() {
@@ -32,17 +38,31 @@ function address() {
   for (const filter of state.only) kept.append("only", textOf(filter));
   if (state.sample) kept.set("sample", state.sample + 1);
   if (state.heads.length) kept.set("head", state.heads.map(nameOf).join(" "));
-  if (state.token) kept.set("word", `${state.token.side}-${state.token.index + 1}`);
+  if (state.token) kept.set("word", nameOfToken(state.token));
   if (state.map !== "lines") kept.set("map", state.map);
   if (state.unit !== "tokens") kept.set("read", state.unit);
   if (state.show !== "values") kept.set("show", state.show);
   return kept.toString();
 }
 
+// A word that is kept, or a cell: `from-3`, `to-3`, `from-3-5`, counted from 1.
+function nameOfToken({ side, index, key }) {
+  return [side, index + 1, ...(key === undefined ? [] : [key + 1])].join("-");
+}
+
+function tokenOf(name) {
+  const [, side, number, of] = /^(from|to)-([0-9]+)(?:-([0-9]+))?$/.exec(name || "") || [];
+  if (!side || !data.samples.length || (of && side === "to")) return null;
+  const units = unitsOf(data.samples[state.sample].tokens, state.unit);
+  if (!(number - 1 in units && (!of || of - 1 in units))) return null;
+  return { side, index: number - 1, ...(of ? { key: of - 1 } : {}) };
+}
+
 // A step back undoes what opened or closed a head, and leaves alone what merely changed the view.
 function change(changes, { step = false } = {}) {
   const before = { ...state };
   Object.assign(state, changes);
+  byId("lacking").textContent = "";
   if (state.sample !== before.sample || state.unit !== before.unit) state.token = null;
   const now = `#${address()}`;
   if (now !== (location.hash || "#")) history[step ? "pushState" : "replaceState"](null, "", now);
@@ -66,7 +86,8 @@ function filterOf(text) {
   if (column.categories) {
     const names = new Set((rest[0] || "").split("|").map(decoded));
     const indices = column.categories.map((_, index) => index);
-    return { key, kept: indices.filter((index) => names.has(column.categories[index].name)) };
+    const kept = indices.filter((index) => names.has(column.categories[index].name));
+    return kept.length || !rest[0] ? { key, kept } : null;
   }
   const [low, high] = rest.map((end) => (end === "" || !isFinite(end) ? null : Number(end)));
   return { key, low: low ?? null, high: high ?? null };
@@ -82,7 +103,8 @@ function decoded(text) {
 
 function passes(filter, head) {
   const value = columnOf(filter.key).values[head];
-  if (filter.kept) return filter.kept.includes(value);
+  // A filter of which nothing is chosen keeps every head.
+  if (filter.kept) return !filter.kept.length || filter.kept.includes(value);
   if (filter.low === null && filter.high === null) return true;
   if (value === null) return false;
   return (filter.low === null || value >= filter.low) && (filter.high === null || value <= filter.high);

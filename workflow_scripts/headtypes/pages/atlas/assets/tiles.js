@@ -71,9 +71,9 @@ async function drawTiles(before) {
     drawCount();
     drawLegend();
   }
-  const range = column ? rangeOf(column) : null;
+  const scale = column && scaleOf(column), short = column && shortOf(column);
   for (let head = 0; head < headCount; head++) {
-    const tile = tiles[head], colour = column && colourOf(column, head, range), shown = isShown(head);
+    const tile = tiles[head], colour = column && colourOf(column, head, scale), shown = isShown(head);
     tile.style.setProperty("--colour", colour ? cssOf(colour) : "transparent");
     tile.style.color = colour ? inkOn(colour) : "";
     tile.classList.toggle("none", !colour);
@@ -81,7 +81,7 @@ async function drawTiles(before) {
     const value = column ? `: ${labelOf(column)} ${inWords(column, head)}` : "";
     tile.setAttribute("aria-label", `${longNameOf(head)}${value}${shown ? "" : ", filtered out"}`);
     tile.title = tile.getAttribute("aria-label");
-    if (state.show === "values") tile.replaceChildren(column ? shortly(column, head, range) : "");
+    if (state.show === "values") tile.replaceChildren(column ? short(head) : "");
   }
   byId("tiles").classList.toggle("as-maps", state.show === "maps");
   const other = !before || before.show !== state.show || before.sample !== state.sample || before.by !== state.by;
@@ -91,10 +91,11 @@ async function drawTiles(before) {
 // Attention from the page's colour to the type's, or to that of text; of its square root, so that small values show.
 async function drawThumbnails(column) {
   const sample = state.sample, maps = await mapsOf(sample), paper = theme.paper, ink = theme.ink;
+  const short = column && shortOf(column);
   if (sample !== state.sample || state.show !== "maps") return;
   const { length } = maps, image = new ImageData(length, length);
   for (let head = 0; head < headCount; head++) {
-    const colour = (column && column.categories && colourOf(column, head, null)) || ink;
+    const colour = (column && column.categories && colourOf(column, head, [])) || ink;
     for (let query = 0, offset = 0; query < length; query++) {
       for (let key = 0; key < length; key++, offset += 4) {
         const share = Math.sqrt(maps.value(head, query, key));
@@ -106,7 +107,8 @@ async function drawThumbnails(column) {
     }
     const canvas = element("canvas", { width: length, height: length, "aria-hidden": "true" });
     canvas.getContext("2d").putImageData(image, 0, 0);
-    tiles[head].replaceChildren(canvas);
+    // A type is told by its letters as well, where colours are not seen.
+    tiles[head].replaceChildren(canvas, element("span", {}, column && column.categories ? short(head) : ""));
   }
 }
 

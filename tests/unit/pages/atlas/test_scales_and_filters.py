@@ -1,0 +1,121 @@
+"""Scales say what they show, types are told without colours and on paper, and filters begin empty."""
+
+import pytest
+
+from headtypes.papers.guan2020.figures.figure1 import column_labels
+from tests.support.atlases import show, state, tile
+from tests.support.browser import LOW_CONTRAST, opened
+
+SIGNS = ["De", "Di", "DV", "V"] * 3
+# Points of the smallest lettering on paper, in pixels of 96 to the inch.
+SMALLEST = 6 * 96 / 72
+# Text that can be seen, and its size in pixels.
+SIZES = """() => [...document.querySelectorAll("body *")]
+  .filter((it) => it.checkVisibility() && [...it.childNodes].some((text) => text.nodeType === 3 && text.data.trim()))
+  .map((it) => [it.textContent.trim(), parseFloat(getComputedStyle(it).fontSize)])"""
+# The colour of a scale at a share of it: its stops, between which it is mixed.
+COLOUR = """(share) => {
+  const stops = [[68, 1, 84], [72, 40, 120], [62, 73, 137]], at = share * 9, stop = Math.floor(at);
+  const mixed = stops[stop].map((part, i) => Math.round(part + (stops[stop + 1][i] - part) * (at - stop)));
+  return `rgb(${mixed.join(", ")})`;
+}"""
+
+
+def legend(page) -> str:
+    return " ".join(page.locator("#legend").inner_text().split())
+
+
+def test_small_scores_of_a_detector_do_not_fill_the_scale(chromium, page_file):
+    """Planted: 0 to 11 %, of which a quarter is detected."""
+    with opened(chromium, page_file, 1280) as page:
+        show(page, "by=detector.induction")
+        assert legend(page).startswith("0 % 100 % heads: 0 % to 11.0 % On random tokens")
+        assert legend(page).endswith("Detected: 3 of 12 heads.")
+        colour = tile(page, "3-4").evaluate("it => getComputedStyle(it).backgroundColor")
+        assert colour == page.evaluate(COLOUR, 0.11)
+
+
+def test_other_scales_say_whose_values_their_ends_are(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        show(page, "by=importance.qa")
+        assert legend(page).startswith("0 0.917 from the lowest to the highest head")
+        show(page, "by=gradient.text.sep")
+        assert legend(page).startswith("every head: 1.0e-5")
+        # Numbers too small for a tile are in units that are said.
+        show(page, "by=gradient.text.cls")
+        assert "numbers on tiles in 0.01" in legend(page)
+        assert tile(page, "3-4").inner_text() == "1.1"
+        page.get_by_role("button", name="maps").click()
+        assert "numbers on tiles" not in legend(page)
+        assert "attention: 0 % 100 % darkness: its square root" in legend(page)
+
+
+def test_distance_bins_are_numbered_as_in_figure_1_and_narrow_ones_are_said(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        show(page, "head=1-1")
+        numbers = page.locator(".numbers")
+        names = [name.split()[0] for name in numbers.locator("th").all_inner_texts()]
+        assert names[:16] == column_labels(21)[:16]
+        assert numbers.locator("th").all_inner_texts()[0] == "0 (nearest)"
+        assert "near: itself and distance bin 0" in page.locator(".facts").inner_text()
+        assert "1 of 3 samples have at most 16 tokens: a bin is no wider" in page.locator(".facts").inner_text()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_types_have_letters_that_can_be_read_wherever_they_have_colours(chromium, page_file, width, dark):
+    with opened(chromium, page_file, width, dark=dark) as page:
+        for view in ("", "show=maps"):
+            show(page, view)
+            page.locator(".tile canvas").first.wait_for() if view else None
+            assert page.locator(".tile").all_inner_texts() == SIGNS
+            assert page.locator("#legend .swatch").all_inner_texts() == SIGNS[:4]
+            assert page.evaluate(LOW_CONTRAST, 4.5) == []
+            assert [text for text, size in page.evaluate(SIZES) if size < SMALLEST] == []
+
+
+@pytest.mark.parametrize("kept", ["head=1-1", "head=1-1 1-4&map=matrix", "show=maps"])
+def test_what_is_printed_is_light_whole_and_without_controls(chromium, page_file, kept):
+    """On A4, which is 718 pixels wide between the margins: narrower than a tablet, and still not its layout."""
+    with opened(chromium, page_file, 718, dark=True) as page:
+        show(page, kept)
+        page.locator(".map[data-drawn], .tile canvas").first.wait_for() if kept else None
+        page.emulate_media(media="print")
+        page.wait_for_function("getComputedStyle(document.documentElement).getPropertyValue('--paper') === '#ffffff'")
+        assert page.locator(".controls, .bar, .title button").locator("visible=true").count() == 0
+        assert page.locator(".tile").all_inner_texts() == SIGNS
+        exact = page.locator(".tile").first.evaluate("it => getComputedStyle(it).printColorAdjust")
+        assert exact == "exact"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 718
+        opened_heads = page.locator("#opened")
+        if opened_heads.is_visible():
+            assert opened_heads.evaluate("it => getComputedStyle(it).position") == "static"
+            fits = "it => it.scrollWidth <= it.clientWidth"
+            assert all(it.evaluate(fits) for it in page.locator(".panel, div.matrix").all())
+        # The corner of a map that looks nowhere is as light as paper.
+        lightest = """it => Math.max(...[...it.getContext("2d").getImageData(0, 0, it.width, it.height).data]
+          .filter((_, index) => index % 4 === 0))"""
+        for canvas in page.locator(".matrix canvas:not(.rows), .tile canvas").all()[:2]:
+            assert canvas.evaluate(lightest) >= 250
+
+
+def test_chips_of_the_legend_filter(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        chip = page.locator("#legend").get_by_role("button", name="diagonal 3")
+        chip.click()
+        assert page.locator("#count").inner_text() == "3 of 12 heads pass the filters."
+        assert chip.get_attribute("aria-pressed") == "true"
+        assert page.evaluate("document.activeElement.textContent").startswith("Di diagonal")
+        assert "only=type.qa-kmeans-k4~diagonal" in state(page)
+        # It is the filter of the same name, whose boxes can be ticked as well.
+        assert page.get_by_role("checkbox", name="diagonal").is_checked()
+        page.locator("#legend").get_by_role("button", name="vertical (doubtful) 3").click()
+        assert page.get_by_role("checkbox", checked=True).count() == 2
+        page.get_by_role("checkbox", name="dense", exact=True).check()
+        assert page.locator("#count").inner_text() == "9 of 12 heads pass the filters."
+        assert page.locator("#legend button[aria-pressed=true]").count() == 3
+        for button in page.locator("#legend button[aria-pressed=true]").all()[::-1]:
+            button.click()
+        # Without any, there is no filter.
+        assert page.locator("#count").inner_text() == "12 heads"
+        assert page.locator(".filter").count() == 0
