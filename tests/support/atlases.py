@@ -88,6 +88,20 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         folder / "intervals.csv",
         pd.DataFrame(rows, columns=["condition", "drop_f1", "drop_f1_low", "drop_f1_high"]).assign(f1=90),
     )
+    zeros = dict.fromkeys(("draws", "p"), 0)
+    write_csv(
+        folder / "effects.csv",
+        table.assign(metric="f1", effect=np.arange(count) / 10, low=-1, high=2, corrected_p=1, **zeros)
+        .assign(weight=np.arange(count) / 10)
+        .sample(frac=1, random_state=0),
+    )
+    # Of 20 random sets, which leave out 2 to 6 heads, the worst predicted one is off by 2 points.
+    tried = pd.DataFrame({"metric": "f1", "draw": np.arange(20), "heads": 2 + np.arange(20) % 5, "cost": 5.0})
+    write_csv(folder / "effects_draws.csv", tried.assign(predicted=5 + np.linspace(-2, 1.9, 20)))
+    r2 = {"r2": 0.8, "r2_low": 0.7, "r2_high": 0.9}
+    write_csv(
+        folder / "effects_fit.csv", pd.DataFrame([{"metric": "f1", **zeros, "questions": 9, "intercept": 1, **r2}])
+    )
     kinds = {"null": 0, "difference": 0, "low": 0, "high": 0, "p": 0, "corrected_p": 0}
     found = [
         table.assign(detector=name, score=np.arange(count) / 100, detected=np.arange(count) % 4 >= least, **kinds)
@@ -105,6 +119,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         "divergence": [("text", folder / "divergence.h5")],
         "intervals": [("qa-kmeans-k4", folder / "intervals.csv")],
         "detectors": [("random tokens", folder / "detectors.csv")],
+        **{name: [("qa", folder / f"{name}.csv")] for name in ("effects", "effects_draws", "effects_fit")},
     }
 
 

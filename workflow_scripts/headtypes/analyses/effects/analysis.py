@@ -13,7 +13,7 @@ NOTE = (
 )
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: str | Path, *_: str | Path) -> list:
     """What leaving out each head costs, by each metric."""
     from headtypes.analyses.effects.results import read_effects
     from headtypes.analyses.per_head import Column
@@ -28,6 +28,29 @@ def per_head(task: str, path: str | Path) -> list:
         )
         for metric, rows in read_effects(path, "heads").groupby("metric", sort=False)
     ]
+
+
+def of_sets(task: str, heads: str | Path, draws: str | Path, fit: str | Path) -> Iterator[dict]:
+    """The regression of each metric, and the sets it was tried on: how many heads, their cost and the predicted one."""
+    from headtypes.analyses.effects.results import read_effects
+    from headtypes.analyses.per_head import rounded
+    from headtypes.data.kinds.registry import METRICS
+
+    weights, tried = read_effects(heads, "heads"), read_effects(draws, "draws")
+    for found in read_effects(fit, "fit").to_dict("records"):
+        metric = METRICS[found["metric"]]
+        of_heads, of_draws = (table[table["metric"] == metric.name] for table in (weights, tried))
+        yield {
+            "task": task,
+            "metric": metric.title,
+            "change": metric.change,
+            "steps": metric.steps,
+            "questions": int(found["questions"]),
+            "intercept": rounded(found["intercept"]),
+            "weights": rounded(of_heads.sort_values(["layer", "head"])["weight"]),
+            "r2": [rounded(found[f"r2{end}"]) for end in ("", "_low", "_high")],
+            "draws": rounded(of_draws[["heads", "cost", "predicted"]].to_numpy()),
+        }
 
 
 def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
@@ -95,9 +118,10 @@ FIGURE = _result(
 EFFECTS = Analysis(
     "effects",
     "effect of leaving out a head",
-    files=(HEADS,),
+    files=(HEADS, DRAWS, FIT),
     results=(SUBSETS, HEADS, PAIRS, DRAWS, FIT, TRAITS, CHEAPEST, FIGURE),
     per_head=per_head,
+    of_sets=of_sets,
     per_set=per_set,
     leads=True,
 )

@@ -10,7 +10,7 @@ _TESTED = ("draws", "effect", "low", "high", "p", "corrected_p")
 COLUMNS = {
     "heads": ("metric", "layer", "head", *_TESTED, "weight"),
     "draws": ("metric", "draw", "heads", "cost", "predicted"),
-    "fit": ("metric", "draws", "questions", "r2", "r2_low", "r2_high"),
+    "fit": ("metric", "draws", "questions", "intercept", "r2", "r2_low", "r2_high"),
     "cheapest": (
         "metric",
         "heads",

@@ -60,6 +60,13 @@ def gather(
         "samples": samples,
         "costs": [cost for name, path in found.get("intervals", ()) for cost in costs_of(path, name, conditions)],
         "names": best_heads(found, model.heads),
+        "sets": [
+            of_metric
+            for analysis in ANALYSES
+            if analysis.of_sets
+            for task, *paths in of_each_task(analysis, found)
+            for of_metric in analysis.of_sets(task, *paths)
+        ],
         "packed": packed,
     }
     for task, path in found.get("features", ()):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headtypes.core.files import canonical_json, write_text
 
-_SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "head", "facts", "start")
+_SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "head", "facts", "whatif", "start")
 
 
 def write_page(path: str | Path, data: Mapping, provenance: Mapping) -> None:

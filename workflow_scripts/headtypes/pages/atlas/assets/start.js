@@ -1,6 +1,7 @@
 makeTiles();
 makeControls();
 makePanels();
+makeWhatIf();
 readAddress();
 draw(null);
 for (const event of ["popstate", "hashchange"]) {

@@ -1,6 +1,7 @@
 // What is shown is in the address, so that a view can be sent.
 const state = {
   by: null, from: 0, only: [], sample: 0, heads: [], token: null, show: "values", map: "lines", unit: "tokens",
+  off: null,
 };
 const drawn = [];
 
@@ -13,7 +14,8 @@ function readAddress() {
     return found;
   };
   const headNamed = (name) => named("head", name, headOf);
-  const heads = (given.get("head") || "").split(" ").map(headNamed).filter((head) => head !== null);
+  const headsNamed = (names) => names.split(" ").map(headNamed).filter((head) => head !== null);
+  const heads = headsNamed(given.get("head") || "");
   const by = named("column", given.get("by"), columnOf);
   Object.assign(state, {
     by: by ? by.key : columns.length ? columns[0].key : null,
@@ -25,6 +27,7 @@ function readAddress() {
     show: given.get("show") === "maps" && data.samples.length ? "maps" : "values",
     map: given.get("map") === "matrix" ? "matrix" : "lines",
     unit: given.get("read") === "words" ? "words" : "tokens",
+    off: given.has("off") && data.sets.length ? [...new Set(headsNamed(given.get("off")))].sort((a, b) => a - b) : null,
   });
   state.token = named("word", given.get("word"), tokenOf);
   byId("lacking").textContent = lacking.length ? `The address names what is not here: ${lacking.join(", ")}. The model `
@@ -38,6 +41,7 @@ function address() {
   for (const filter of state.only) kept.append("only", textOf(filter));
   if (state.sample) kept.set("sample", state.sample + 1);
   if (state.heads.length) kept.set("head", state.heads.map(nameOf).join(" "));
+  if (state.off) kept.set("off", state.off.map(nameOf).join(" "));
   if (state.token) kept.set("word", nameOfToken(state.token));
   if (state.map !== "lines") kept.set("map", state.map);
   if (state.unit !== "tokens") kept.set("read", state.unit);

@@ -24,7 +24,8 @@ function makeTiles() {
   }
   grid.addEventListener("click", (event) => {
     const tile = event.target.closest(".tile");
-    if (tile) openHead(Number(tile.dataset.head), event.shiftKey || isChoosing());
+    if (tile && state.off && !isChoosing()) switchOff(Number(tile.dataset.head));
+    else if (tile) openHead(Number(tile.dataset.head), event.shiftKey || isChoosing());
   });
   grid.addEventListener("keydown", moveByKey);
   makeActive(0);
@@ -57,7 +58,7 @@ function moveByKey(event) {
 }
 
 // What of the state the tiles show, besides which of them are opened.
-const shownByTiles = ["by", "from", "only", "show", "sample"];
+const shownByTiles = ["by", "from", "only", "show", "sample", "off"];
 
 async function drawTiles(before) {
   for (const head of before ? [...before.heads, ...state.heads] : tiles.keys()) {
@@ -79,7 +80,8 @@ async function drawTiles(before) {
     tile.classList.toggle("none", !colour);
     tile.classList.toggle("out", !shown);
     const value = column ? `: ${labelOf(column)} ${inWords(column, head)}` : "";
-    tile.setAttribute("aria-label", `${longNameOf(head)}${value}${shown ? "" : ", filtered out"}`);
+    const apart = `${shown ? "" : ", filtered out"}${state.off && state.off.includes(head) ? ", left out" : ""}`;
+    tile.setAttribute("aria-label", `${longNameOf(head)}${value}${apart}`);
     tile.title = tile.getAttribute("aria-label");
     if (state.show === "values") tile.replaceChildren(column ? short(head) : "");
   }
