@@ -49,7 +49,7 @@ class Maps(ListPerSample):
 
 
 # The most tokens that a figure as wide as a page can label.
-LEGIBLE_TOKENS = 24
+LEGIBLE_TOKENS = 20
 # How many samples a reader can choose from where all heads are shown, and the most tokens of each.
 SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 

@@ -1,4 +1,4 @@
-"""How each type looks in figures: colour, marker and hatch, what legends call it, and heads marked by it."""
+"""How each type looks in figures: colour, marker, hatch and dashes, what legends call it, and heads marked by it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,10 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.core.style import PALETTE
 
-# A second sign beside the colour: for print in grey, and where there are more types than colours.
+# Signs beside the colour: for print in grey, and where there are more types than colours.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-_HATCHES = ("", "////", "....")
+_HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx")
+_DASHES = ("-", (0, (3, 1)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class TypeStyle:
     colour: str
     marker: str
     hatch: str
+    dashes: str | tuple = "-"
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
@@ -85,5 +87,5 @@ def _index(name: str, index: int) -> int:
 
 
 def _type_style(index: int) -> TypeStyle:
-    hatch = _HATCHES[index // len(PALETTE) % len(_HATCHES)]
-    return TypeStyle(PALETTE[index % len(PALETTE)], _MARKERS[index % len(_MARKERS)], hatch)
+    # Their numbers have no common divisor, so that as many types as their product look different.
+    return TypeStyle(*(looks[index % len(looks)] for looks in (PALETTE, _MARKERS, _HATCHES, _DASHES)))

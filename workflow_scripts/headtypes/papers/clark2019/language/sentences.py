@@ -32,8 +32,6 @@ from headtypes.papers.clark2019.language.sentence_files import SentenceMap
 SHOWN, SHORTEST, LONGEST = 2, 8, 16
 # Words of the longest passage with a mention and its antecedent, where no shorter one has both.
 LONGEST_PASSAGE = 30
-# The relation of which the paper does not show the attention to special tokens.
-_WITHOUT_SPECIAL_TOKENS = "pobj"
 
 
 class Chosen(NamedTuple):
@@ -143,18 +141,11 @@ def map_sentences(
 
 
 def _shown(chosen: Chosen, attention: np.ndarray, before: list[str], behind: list[str]) -> SentenceMap:
-    """The map among the words that are shown; among words alone, rows are divided by their sums."""
-    alone = chosen.phenomenon == _WITHOUT_SPECIAL_TOKENS
-    if alone:
-        before, behind = [], []
+    """The map among the words that are shown and the special tokens."""
     indices = [*[0] * len(before), *(word + 1 for word in chosen.shown), *[len(attention) - 1] * len(behind)]
-    shown = attention[np.ix_(indices, indices)]
-    if alone:
-        sums = shown.sum(axis=-1, keepdims=True)
-        shown = np.divide(shown, sums, out=np.zeros_like(shown), where=sums > 0)
     words = [*before, *(chosen.words[word] for word in chosen.shown), *behind]
     marked = [word - chosen.shown.start + len(before) for word in chosen.marked]
-    return SentenceMap(*chosen[:5], words, marked, shown)
+    return SentenceMap(*chosen[:5], words, marked, attention[np.ix_(indices, indices)])
 
 
 def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[range]:

@@ -21,8 +21,8 @@ _TOKENS, _APART, _MAP, _TITLE, _NAME = 0.48, 0.06, 1.55, 0.17, 0.27
 # Inches: a box plot, what stands below it, and the scale of grey at the foot.
 _BOX, _BELOW, _FOOT = 1.15, 0.55, 0.18
 _BLOCK = _NAME + _EXAMPLES * (_TITLE + _MAP) + _TOKENS + _TITLE + _BOX + _BELOW
-# Points: of 24 tokens, as many as are shown, each has its label.
-_TOKEN = 5.0
+# Points: of `maps.measure.LEGIBLE_TOKENS`, each has its label.
+_TOKEN = 6.0
 # Letters of a token that have room there.
 _LETTERS = 8
 # Labels from below upwards, on one line whatever letters they have.

@@ -2,11 +2,12 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.style import type_labels, type_patches, type_styles
+from headtypes.analyses.types.style import type_labels, type_styles
 from headtypes.core.style import (
     ATTENTION_COLOURS,
     PAGE,
@@ -27,7 +28,7 @@ _LEGEND_COLUMNS = 4
 
 @styled
 def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
-    """Draw every head's attention map (queries downwards, keys to the right), framed in its type's colour.
+    """Draw every head's attention map (queries downwards, keys to the right), framed in its type's colour and dashes.
 
     A row is a layer and a column a head of it, both counted from 1 from the top left; on one page.
     """
@@ -49,13 +50,15 @@ def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
             interpolation="auto",
         )
         image.set_gid(f"map-{head_name(layer, head)}")
+        style = styles[partition.type_of[layer, head]]
         axes.add_patch(
             Rectangle(
                 (corner[0] - _FRAME / 2, corner[1] - _FRAME / 2),
                 _MAP + _FRAME,
                 _MAP + _FRAME,
                 fill=False,
-                edgecolor=styles[partition.type_of[layer, head]].colour,
+                edgecolor=style.colour,
+                linestyle=style.dashes,
                 linewidth=72 * cell * _FRAME,
                 gid=f"frame-{head_name(layer, head)}",
             )
@@ -66,11 +69,14 @@ def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)
     figure.legend(
-        handles=type_patches(styles, labels),
+        handles=[
+            Line2D([], [], color=styles[name].colour, ls=styles[name].dashes, lw=2, label=label)
+            for name, label in labels.items()
+        ],
         loc="upper left",
         bbox_to_anchor=((left - 0.05) / width, 1),
         ncols=_LEGEND_COLUMNS,
-        handlelength=1.2,
+        handlelength=2.5,
         columnspacing=1,
         borderpad=0.2,
     )
