@@ -31,6 +31,12 @@ def test_a_type_has_one_style_whatever_stands_beside_it():
     assert len(set(type_styles(["a", "b", "c"]).values())) == 3
 
 
+def test_the_types_are_told_without_colours():
+    """Printed in grey, neighbours differ by 1.3 to 1."""
+    styles = type_styles(TYPES).values()
+    assert [len({getattr(each, sign) for each in styles}) for sign in ("marker", "hatch", "dashes")] == [4, 4, 4]
+
+
 def test_labels_mark_doubtful_types():
     assert type_labels(planted(doubtful=("dense", "vertical"))[1]) == {
         "dense": "dense (doubtful)",

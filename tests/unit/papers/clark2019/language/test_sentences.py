@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb, to_rgba
 
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.words.encoding import encode_words
@@ -13,6 +13,7 @@ from headtypes.papers.clark2019.language.sentence_files import SentenceMap, read
 from headtypes.papers.clark2019.language.sentences import Chosen, choose_passages, choose_sentences, map_sentences
 from tests.support.drawing import lettering, texts
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
+from tests.support.places import ROOT
 from tests.support.records import recorded
 from tests.support.word_maps import dense_words, sentence
 from tests.unit.analyses.coreference.test_measure import DOCUMENTS, guesses_of
@@ -161,13 +162,20 @@ def test_the_figure_draws_every_weight_and_marks_the_words_that_have_the_relatio
                 found[query, key] = weight
             assert {to_hex(colour) for colour in collection.get_colors()} == {colours[kind].lower()}
         np.testing.assert_allclose(found, shown.attention, atol=1e-6)
-    red = [text for text in lettering(figure) if to_rgba(text.get_color()) == to_rgba(PALETTE[1])]
-    assert [text.get_text() for text in red] == ["the"] * 2 * len(maps)
+    marked = [text for text in lettering(figure) if to_rgba(text.get_color()) == to_rgba(PALETTE[1])]
+    assert [text.get_text() for text in marked] == ["the"] * 2 * len(maps)
     said = texts(figure)
     assert "head 2-5\nobjects\nlook at their verbs\ndobj: 76.5 %" in said
     assert "head 2-5\nprepositions\nlook at their objects\npobj: 76.5 %" in said
     assert "head 2-5\nmentions\nlook at their antecedents\ncoreference: 76.5 %" in said
     assert "antidisesta…" in said
+
+
+def test_the_caption_calls_the_colours_by_their_names():
+    caption = " ".join((ROOT / "report/clark_figure5.rst").read_text().split())
+    for name, colour, (least, most) in (("orange", PALETTE[1], (15, 45)), ("blue", PALETTE[0], (190, 250))):
+        assert least <= 360 * rgb_to_hsv(to_rgb(colour))[0] <= most, "the hue that is called so"
+        assert f"are {name}" in caption
 
 
 def test_lettering_does_not_leave_the_figure_or_meet():
