@@ -13,6 +13,12 @@ def named(tokenizer, ids: list[int]) -> list[str]:
     return [SPECIAL.get(token, token) for token in tokens]
 
 
+def with_no_token(rows) -> np.ndarray:
+    """Rows of attention with what they lack to one, which goes to no token, as one more key: [row, key + 1]."""
+    lacking = 1 - np.sum(rows, axis=1, keepdims=True)
+    return np.concatenate([rows, np.where(lacking > 1e-6, lacking, 0)], axis=1)
+
+
 def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float]:
     """The surface patterns of one head [query, key] on one segment, and the entropy of uniform attention.
 
@@ -43,7 +49,7 @@ def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float
         "punctuation": mean_to(rows, of_punctuation),
         "sep_to_sep": mean_to(of_sep, of_sep) if of_sep else np.nan,
         "other_to_sep": mean_to(others, of_sep) if of_sep else np.nan,
-        "entropy": np.mean(entropy(attention, axis=1)),
+        "entropy": np.mean(entropy(with_no_token(attention), axis=1)),
         "entropy_cls": np.nan,
         "peak": np.mean([attention[s].max() for s in rows]),
         "first": mean_to(rows, [0]),
@@ -60,7 +66,7 @@ def defined_divergence(one: np.ndarray, other: np.ndarray, smoothing: float) -> 
     total = 0.0
     for rows in zip(one, other, strict=True):
         # A head of a local layer may look at fewer tokens than one of another layer.
-        p, q = ((1 - smoothing) * row + smoothing * (row > 0) / (row > 0).sum() for row in rows)
+        p, q = with_no_token([(1 - smoothing) * row + smoothing * (row > 0) / (row > 0).sum() for row in rows])
         for row in (p, q):
             share = row > 0
             total += 0.5 * (row[share] * np.log(2 * row[share] / (p + q)[share])).sum()

@@ -1,6 +1,5 @@
 """Ablated models computed densely, sample by sample, in float64, from the definition of each operation."""
 
-import copy
 from functools import cache
 from itertools import count
 
@@ -11,6 +10,8 @@ from transformers.masking_utils import eager_mask
 
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
 from headtypes.core.seeds import derive_seed
+from headtypes.models.interface import through_interface
+from tests.support.models import in_float64
 
 # Every operation as it may be written.
 WRITTEN = ["temperature 0.3" if name == "temperature" else name for name in OPERATIONS]
@@ -47,24 +48,31 @@ def dropped_pairs(operation: str, sentence: tuple[int, ...], reading: Reading):
     return found
 
 
-def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading: Reading, *, masked: bool):
+def defined_attention(
+    scores, operation: str, sentence: tuple[int, ...], reading: Reading, *, masked: bool, sink: float = -torch.inf
+):
     """One head's attention [query, key] after an operation, from its scores, minus infinity where none is allowed.
 
     masked: dropped pairs have a score of minus infinity before the softmax, instead of no attention after it.
+    sink:   the score of no token.
     """
     dropped = dropped_pairs(operation, sentence, reading)
+    # No token is one more key, at the end.
+    scores = torch.cat([scores, torch.full_like(scores[:, :1], sink)], 1)
     if masked and operation.startswith("drop"):
-        return scores.masked_fill(dropped, -torch.inf).softmax(-1)
+        scores[:, :-1][dropped] = -torch.inf
+        return scores.softmax(-1)[:, :-1]
     name, _, number = operation.partition(" ")
     attention = (scores / float(number) if name == "temperature" else scores).softmax(-1)
+    to_none, attention, scores = attention[:, -1], attention[:, :-1], scores[:, :-1]
     if operation == "uniform":
         allowed = torch.ones_like(scores) if reading.uniform_over_padding else (scores > -torch.inf).to(scores)
         return allowed / allowed.sum(-1, keepdim=True)
     attention[dropped] = 0
     if reading.renormalise:
-        for row in attention:
+        for row, kept in zip(attention, to_none, strict=True):
             if row.sum() > 0:
-                row /= row.sum()
+                row /= row.sum() + kept
     return attention
 
 
@@ -102,20 +110,25 @@ def dense_output(
 
     layers = count()
 
-    def attend(module, query, key, value, attention_mask=None, scaling=None, dropout=0.0, **kwargs):
-        layer = next(layers)
+    def attend(module, query, key, value, attention_mask=None, scaling=None, dropout=0.0, softcap=None, **kwargs):
+        layer, bias, sinks = next(layers), kwargs.get("position_bias"), kwargs.get("s_aux")
         outputs = torch.empty_like(query)
         for head, operation in enumerate(operations[layer]):
             # Heads in a row share the keys of one head where there are fewer of keys.
             shared = head * key.shape[1] // query.shape[1]
             scores = query[0, head] @ key[0, shared].T * (scaling or query.shape[-1] ** -0.5)
+            if softcap is not None:
+                scores = torch.tanh(scores / softcap) * softcap
+            if bias is not None:
+                scores = scores + bias[0, head]
             if attention_mask is not None:
                 scores[attention_mask[0, 0] < 0] = -torch.inf
             scores[:, real:] = -torch.inf
             if operation == "mean":
                 outputs[0, head] = torch.from_numpy(head_outputs[layer, head]).double()
             else:
-                attention = defined_attention(scores, operation, sentence, reading, masked=masked)
+                sink = -torch.inf if sinks is None else float(sinks[head])
+                attention = defined_attention(scores, operation, sentence, reading, masked=masked, sink=sink)
                 outputs[0, head] = attention @ value[0, shared]
             if operation.startswith("resample"):
                 named = outputs[0, head], scores, operation, sentence[:real], layer, head, query.shape[1]
@@ -124,7 +137,6 @@ def dense_output(
 
     AttentionInterface.register("dense_reference", attend)
     AttentionMaskInterface.register("dense_reference", eager_mask)
-    model = copy.deepcopy(model).double()
-    model.set_attn_implementation("dense_reference")
-    with torch.inference_mode():
+    model = in_float64(model)
+    with torch.inference_mode(), through_interface(model, "dense_reference"):
         return model(**inputs)

@@ -1,10 +1,11 @@
 """Gradients by kind of token computed densely: every map in float64, as a variable of its own, one input at a time."""
 
-import copy
 from collections.abc import Sequence
 
 import numpy as np
 import torch
+
+from tests.support.models import in_float64
 
 KINDS = ("sep", "cls", "punctuation", "other", "all")
 
@@ -24,7 +25,7 @@ def dense_gradients(model, ids: Sequence[int], types: Sequence[int] | None, loss
 
     loss: from the output of the plain model to its loss on the input.
     """
-    plain = copy.deepcopy(model).double().requires_grad_(True)
+    plain = in_float64(model).requires_grad_(True)
     plain.set_attn_implementation("eager")
     inputs = {"input_ids": torch.tensor([[int(token) for token in ids]])}
     inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])

@@ -21,7 +21,7 @@ from transformers import (
     RobertaForQuestionAnswering,
 )
 
-from headtypes.attention.hook import ATTENTION
+from headtypes.attention.hook import open_attention
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "saw", "by", "under", "it", "was"]
@@ -69,14 +69,23 @@ def tiny_roberta(layers: int = 2, heads: int = 3, head_size: int = 6, seed: int 
 def opened(model):
     """A copy of a model whose attention goes through `headtypes.attention.hook`."""
     model = copy.deepcopy(model)
-    model.set_attn_implementation(ATTENTION)
+    open_attention(model)
+    return model
+
+
+def in_float64(model):
+    """A copy of a model in float64, for which experts must be computed one after the other."""
+    model = copy.deepcopy(model).double()
+    model.set_experts_implementation("eager")
     return model
 
 
 def plain_attentions(model, ids: list[int], token_types: list[int] | None) -> np.ndarray:
     """Attention of one sample without padding, as Transformers gives it: [layer, head, query, key] float64."""
-    model = copy.deepcopy(model).double()
+    model = in_float64(model)
     model.set_attn_implementation("eager")
+    # Families that compute their attention themselves are told so.
+    model.config._attn_implementation = "eager"
     inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.int64)}
     if token_types is not None:
         inputs["token_type_ids"] = torch.tensor([token_types])
@@ -107,6 +116,9 @@ _SIZES = {
 _SHARED_KEYS = {"num_key_value_heads": 2, "head_dim": 6}
 _PAD_IS_1 = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 66}
 _NO_PAD = {"bos_token_id": 0, "pad_token_id": None, "eos_token_id": 1}
+_LOCAL = {**_NO_PAD, **_SHARED_KEYS, "sliding_window": 5}
+_CAPPED = {"attn_logit_softcapping": 2.0, "query_pre_attn_scalar": 6}
+_EXPERTS = {"num_local_experts": 3, "num_experts_per_tok": 2}
 
 FAMILIES = {
     each.type: each
@@ -136,6 +148,16 @@ FAMILIES = {
         Family("gemma3_text", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": 5}),
         Family("olmo2", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
         Family("phi3", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": None}),
+        Family("mpnet", roberta_tokenizer, _PAD_IS_1),
+        Family("bloom", gpt2_tokenizer, _NO_PAD),
+        Family("falcon", gpt2_tokenizer, _NO_PAD),
+        Family("gptj", gpt2_tokenizer, {**_NO_PAD, "rotary_dim": 4}),
+        Family("stablelm", gpt2_tokenizer, {**_NO_PAD, "num_key_value_heads": 2, "partial_rotary_factor": 0.7}),
+        # Scores are capped where they are large.
+        Family("gemma2", llama_tokenizer, {**_LOCAL, **_CAPPED}),
+        Family("gpt_oss", gpt2_tokenizer, {**_LOCAL, **_EXPERTS}),
+        Family("mixtral", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, **_EXPERTS}),
+        Family("qwen3_moe", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS, **_EXPERTS, "moe_intermediate_size": 20}),
     )
 }
 

@@ -1,7 +1,5 @@
 """Shares of norms equal their definition (Kobayashi et al. 2020), computed densely with each family's projection."""
 
-import copy
-
 import numpy as np
 import pytest
 import torch
@@ -15,7 +13,8 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
-from tests.support.models import FAMILIES, QUESTIONS, tiny_bert, tiny_family
+from headtypes.models.interface import through_interface
+from tests.support.models import FAMILIES, QUESTIONS, in_float64, tiny_bert, tiny_family
 from tests.unit.analyses.distances.test_reducer import defined_features
 
 SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
@@ -26,6 +25,9 @@ PROJECTIONS = {
     "albert": "attention.dense",
     "distilbert": "attention.out_lin",
     "modernbert": "attn.Wo",
+    "mpnet": "attn.o",
+    **dict.fromkeys(["bloom", "falcon"], "self_attention.dense"),
+    "gptj": "attn.out_proj",
     "gpt2": "attn.c_proj",
     "opt": "self_attn.out_proj",
     "gpt_neox": "attention.dense",
@@ -41,15 +43,22 @@ def defined_norms(model, family, ids, types):
         sharing = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
         scores = query @ key.transpose(-1, -2) * (scaling or query.shape[-1] ** -0.5)
+        if kwargs.get("softcap"):
+            scores = torch.tanh(scores / kwargs["softcap"]) * kwargs["softcap"]
+        if kwargs.get("position_bias") is not None:
+            scores = scores + kwargs["position_bias"]
         if attention_mask is not None:
             scores = scores + attention_mask
-        found.append((scores.softmax(-1)[0], value[0]))
+        # No token is one more key, of which nothing is handed over.
+        sink = kwargs["s_aux"] if kwargs.get("s_aux") is not None else torch.tensor([-torch.inf])
+        scores = torch.cat([scores, sink.view(1, -1, 1, 1).expand(*scores.shape[:2], scores.shape[2], 1)], -1)
+        found.append((scores.softmax(-1)[0, ..., :-1], value[0]))
         return (found[-1][0] @ value).transpose(1, 2).contiguous(), None
 
     AttentionInterface.register("norms_reference", attend)
     AttentionMaskInterface.register("norms_reference", eager_mask)
-    model = copy.deepcopy(model).double().requires_grad_(False)
-    model.set_attn_implementation("norms_reference")
+    model = in_float64(model).requires_grad_(False)
+    through_interface(model, "norms_reference")
     inputs = {"input_ids": torch.tensor([ids])} | ({} if types is None else {"token_type_ids": torch.tensor([types])})
     with torch.inference_mode():
         model(**inputs)

@@ -129,7 +129,7 @@ def test_only_what_a_later_pass_begins_with_is_kept(monkeypatch):
         kept.append(sorted(forward._states))
         return output
 
-    monkeypatch.setattr(module, "_begins_anywhere", lambda model: True)
+    monkeypatch.setattr(module, "_begins_anywhere", lambda *_: True)
     monkeypatch.setattr(module, "run_forward", counted)
     sets = sets_of({(0, 1): "zero"}, {(2, 1): "zero"}, {(2, 2): "zero"}, {(2, 1): "zero", (3, 3): "zero"})
     outputs_of(model, sets, together=True)

@@ -263,17 +263,10 @@ INTERFACE = r"\w+: 0 of 2 layers use Transformers' attention interface, through 
 REFUSED = {
     "deberta": ({}, INTERFACE),
     "deberta-v2": ({}, INTERFACE),
-    "mpnet": ({}, INTERFACE),
     "longformer": ({}, INTERFACE),
     "big_bird": ({}, INTERFACE),
     "convbert": ({}, INTERFACE),
     "roformer": ({}, INTERFACE),
-    "bloom": ({}, INTERFACE),
-    "falcon": ({}, INTERFACE),
-    "gptj": ({"rotary_dim": 4}, INTERFACE),
-    "stablelm": ({"num_key_value_heads": 4}, INTERFACE),
-    "gemma2": ({"head_dim": 6}, "Gemma2Attention caps its scores"),
-    "gpt_oss": ({"head_dim": 6}, "GptOssAttention gives part of each row's attention to no token"),
     "doge": ({}, "DogeAttention makes its own mask, which may add a bias to the scores"),
     "diffllama": ({}, "DiffLlamaModel computes attention 4 times in 2 layers"),
     "laguna": (
@@ -306,6 +299,13 @@ def test_an_architecture_that_is_not_carried_is_refused_from_its_configuration(n
     assert message.splitlines() == [message]
 
 
+def test_a_falcon_whose_scores_transformers_computes_in_two_ways_is_refused(tmp_path):
+    """Its eager attention adds ALiBi's bias twice, its fused attention once."""
+    AutoConfig.for_model("falcon", **SIZES, alibi=True).save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="FalconAttention adds the bias of ALiBi once or twice"):
+        check_model(replace(described("mine", 512), folder=str(tmp_path)))
+
+
 def test_positions_that_transformers_no_longer_computes_are_refused(tmp_path):
     """It reads such a model without a word, as one of absolute positions."""
     AutoConfig.for_model("bert", **SIZES, position_embedding_type="relative_key_query").save_pretrained(tmp_path)
@@ -313,7 +313,7 @@ def test_positions_that_transformers_no_longer_computes_are_refused(tmp_path):
         check_model(replace(described("mine", 512), folder=str(tmp_path)))
 
 
-@pytest.mark.parametrize("name", ["deberta-v2", "stablelm", "gemma2", "gpt_oss", "doge", "diffllama"])
+@pytest.mark.parametrize("name", ["deberta-v2", "doge", "diffllama"])
 def test_without_that_check_the_first_forward_pass_refuses_it(name):
     model = AutoModel.from_config(refused_config(name), attn_implementation=ATTENTION).eval()
     refused_when_it_runs(model, REFUSED[name][1])
@@ -340,7 +340,6 @@ MASK = torch.ones(1, 1, 3, 3, dtype=torch.bool)
 @pytest.mark.parametrize(
     ("mask", "arguments", "message"),
     [
-        (MASK, {"position_bias": torch.zeros(3)}, "adds position biases to its scores"),
         (MASK, {"sinks": torch.zeros(3)}, "gives part of each row's attention to no token"),
         (MASK, {"indices": torch.zeros(3)}, "chooses the keys of each query separately"),
         (MASK, {"twist": 0.5}, "computes its attention with `twist`"),
@@ -355,7 +354,7 @@ def test_what_a_layer_hands_to_its_attention_is_not_left_out_in_silence(mask, ar
 
 
 def test_what_changes_no_attention_is_let_by():
-    harmless = {"sliding_window": 4, "softcap": None, "is_causal": False, "position_ids": torch.zeros(3)}
+    harmless = {"sliding_window": 4, "indices": None, "is_causal": False, "position_ids": torch.zeros(3)}
     check_layer(torch.nn.Linear(1, 1), None, harmless)
     check_layer(torch.nn.Linear(1, 1), MASK, {**harmless, "is_causal": True})
 

@@ -21,7 +21,7 @@ from tests.support.models import FAMILIES, tiny_language_model
 from tests.support.records import recorded
 
 # Of a causal model whose output weights are its embeddings, no file holds a head.
-TIED = ("gpt2", "opt", "gemma", "gemma3_text")
+TIED = ("gpt2", "opt", "gemma", "gemma2", "gemma3_text", "bloom", "falcon")
 WITH_ANSWERS = ("bert", "roberta", "modernbert", "distilbert", "gpt2", "opt", "llama", "qwen2")
 
 

@@ -18,6 +18,7 @@ from headtypes.attention.operations import OPERATIONS, Reading, head_of, operati
 from headtypes.core.errors import InputError
 from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
+from headtypes.models.interface import computes_attention_itself, through_interface
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
@@ -74,21 +75,22 @@ def ablated(
     calls = _Calls(lambda texts: _Call(by_head, texts, reading, head_outputs), sentences if needed else None)
     with ExitStack() as entered:
         with _ENTERING:
-            before = model.config._attn_implementation
-            if before == ABLATED:
+            if model.config._attn_implementation == ABLATED:
                 raise InputError(
                     f"The heads of this {type(model).__name__} are ablated already; leave that `with` block first, or "
                     "name all operations in one."
                 )
-            entered.callback(model.set_attn_implementation, before)
-            model.set_attn_implementation(ABLATED)
+            entered.enter_context(through_interface(model, ABLATED))
             if model.config._attn_implementation != ABLATED:
                 check_layers(model, 0)
         entered.callback(calls.end)
-        # Some heads call a part of the body directly, so that every part is watched.
-        for part in model.modules():
+        # Some heads call a part of the body directly, so that every part is watched, unless it is not told by the whole
+        # that this one was called.
+        parts = [model] if computes_attention_itself(model) else model.modules()
+        for part in parts:
             if isinstance(part, PreTrainedModel):
-                entered.callback(part.register_forward_pre_hook(calls.begin, with_kwargs=True).remove)
+                begin = part.register_forward_pre_hook(calls.begin, with_kwargs=True, prepend=True)
+                entered.callback(begin.remove)
                 entered.callback(part.register_forward_hook(calls.check, with_kwargs=True).remove)
         yield model
 

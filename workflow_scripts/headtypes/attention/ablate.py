@@ -122,10 +122,13 @@ class Heads:
 
         def without(attention: Tensor, rows: slice, of: SentencePairs) -> Tensor:
             left = self.ablation.pairs_left(of, pairs, rows.start, rows.stop)
+            # What goes to no token cannot be dropped.
+            kept = 0 if self.layer.sink is None else (1 - attention.sum(-1, keepdim=True)).clamp_min(0)
             attention *= left.to(attention.dtype)
             if self.reading.renormalise:
                 # A row that lost everything stays zero.
-                attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
+                rest = attention.sum(-1, keepdim=True) + kept
+                attention /= rest.clamp_min(torch.finfo(attention.dtype).tiny)
             return attention
 
         self._weigh(without)

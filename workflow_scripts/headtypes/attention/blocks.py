@@ -5,6 +5,7 @@ Long samples are computed one head at a time, so that more rows of a head fit in
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -56,7 +57,10 @@ class Group:
     def of(self, layer: Layer) -> Layer:
         """These samples without their padding, which stands at the end."""
         query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
-        return Layer(query, key, value, self._own(layer.mask), layer.scale)
+        bias = layer.bias
+        if bias is not None:
+            bias = bias[self.samples if len(bias) > 1 else slice(None), :, : self.length, : self.length]
+        return replace(layer, query=query, key=key, value=value, mask=self._own(layer.mask), bias=bias)
 
     def _own(self, mask: Tensor | None) -> Tensor | None:
         if mask is None:

@@ -7,6 +7,7 @@ products on its way.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class _Attention(torch.autograd.Function):
         add: _Add,
     ) -> Tensor:
         ctx.save_for_backward(query, key, value)
-        ctx.rest = layer.mask, layer.scale, number, groups, add
+        ctx.rest = replace(layer, query=None, key=None, value=None), number, groups, add
         outputs = layer.zero_outputs()
         for group in groups:
             outputs[group.samples, :, : group.length] = group.of(layer).head_outputs()
@@ -82,8 +83,9 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        mask, scale, number, groups, add = ctx.rest
-        layer, scratch = Layer(*ctx.saved_tensors, mask, scale), Scratch()
+        rest, number, groups, add = ctx.rest
+        query, key, value = ctx.saved_tensors
+        layer, scratch = replace(rest, query=query, key=key, value=value), Scratch()
         # No layer below the first one needs gradients.
         further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
         for group in groups:
@@ -104,7 +106,9 @@ def _add_below(
     of_query, of_key, of_value = below
     attention = layer.attention(rows, scratch.of(layer, rows))
     of_value += torch.matmul(attention.transpose(-1, -2), of_outputs)
-    # The gradient of a softmax.
+    # The gradient of a softmax, whose share for no token has none.
     of_scores = attention * (of_attention - (attention * of_attention).sum(-1, keepdim=True))
+    if layer.cap is not None:
+        of_scores *= 1 - torch.tanh(layer.scores(rows) / layer.cap) ** 2
     of_query[:, :, rows] = torch.matmul(of_scores, layer.key) * layer.scale
     of_key += torch.matmul(of_scores.transpose(-1, -2), layer.query[:, :, rows]) * layer.scale

@@ -6,8 +6,8 @@ pass, so there are no globals and no patched models. A mask function is register
 arrive as None, and padding would silently be attended to.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,10 +18,13 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.masking_utils import sdpa_mask
 
 from headtypes.models.architectures import check_layer, check_layers
+from headtypes.models.interface import through_interface
 from headtypes.models.products import product
 
 # The name by which the hook is registered with Transformers.
 ATTENTION = "headtypes"
+# Pairs of a query and a key that are computed at a time where no fused attention does, and the fewest query rows.
+_PAIRS, _LEAST_ROWS = 2**15, 32
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,10 @@ class Layer:
     mask:  true where attention is allowed; None where it is allowed everywhere. It hides padding and, in causal and in
         local layers, what the model does not let a token look at.
     scale: factor of the scores before the softmax.
+    cap:   what no score exceeds, s becoming cap * tanh(s / cap) (Gemma 2); None for scores as they are.
+    bias:  added to the scores, as positions require (MPNet, ALiBi).
+    sink:  the score of no token (gpt-oss), which enters the softmax of each row and takes a share of it: what the rows
+        lack to one goes to no token. None where rows sum to one.
     """
 
     query: Float[Tensor, "batch head query channel"]
@@ -39,27 +46,55 @@ class Layer:
     value: Float[Tensor, "batch head key value_channel"]
     mask: Bool[Tensor, "#batch 1 query key"] | None
     scale: float
+    cap: float | None = None
+    bias: Float[Tensor, "#batch head #query key"] | None = None
+    sink: Float[Tensor, " head"] | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether scores are scaled products and nothing more."""
+        return self.cap is None and self.bias is None and self.sink is None
 
     def heads(self, heads: Tensor | slice) -> "Layer":
         """Some of the layer's heads; a slice of them is not copied."""
         # Unlike this, `index_select` copies all heads first if they lie scattered.
-        return Layer(self.query[:, heads], self.key[:, heads], self.value[:, heads], self.mask, self.scale)
+        return replace(
+            self,
+            query=self.query[:, heads],
+            key=self.key[:, heads],
+            value=self.value[:, heads],
+            bias=None if self.bias is None else self.bias[:, heads],
+            sink=None if self.sink is None else self.sink[heads],
+        )
 
     def contiguous(self) -> "Layer":
         """The same layer, its numbers side by side in memory."""
-        return Layer(self.query.contiguous(), self.key.contiguous(), self.value.contiguous(), self.mask, self.scale)
+        return replace(self, query=self.query.contiguous(), key=self.key.contiguous(), value=self.value.contiguous())
 
     def uniform(self) -> "Layer":
         """The same layer, but with attention spread evenly over the keys that a query may look at."""
-        return replace(self, query=torch.zeros_like(self.query))
+        return replace(self, query=torch.zeros_like(self.query), cap=None, bias=None, sink=None)
+
+    def at_temperature(self, number: float) -> "Layer":
+        """The same layer, but with all scores divided by a number just before the softmax."""
+        cap, bias, sink = (None if each is None else each / number for each in (self.cap, self.bias, self.sink))
+        return replace(self, scale=self.scale / number, cap=cap, bias=bias, sink=sink)
+
+    def scores(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
+        """The scaled products of some query rows with all keys, before anything else; out: as of `product`."""
+        return product(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """The attention of some query rows; each row sums to one.
+        """The attention of some query rows; each row sums to one, unless the layer has a sink.
 
         scratch: [2, batch, head, row, key] to compute in; the second half is what is returned.
         """
         scores, attention = (None, None) if scratch is None else scratch
-        scores = product(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=scores)
+        scores = self.scores(rows, scores)
+        if self.cap is not None:
+            scores = self.cap * torch.tanh(scores / self.cap)
+        if self.bias is not None:
+            scores = scores + (self.bias[:, :, rows] if self.bias.shape[2] > 1 else self.bias)
         if self.mask is not None:
             # The mask is added, because a masked fill of all heads takes longer than their softmax on a CPU. Half of
             # the lowest number keeps the sum finite.
@@ -67,11 +102,20 @@ class Layer:
             scores += torch.zeros_like(forbidden, dtype=scores.dtype).masked_fill_(
                 forbidden, torch.finfo(scores.dtype).min / 2
             )
-        return torch.softmax(scores, -1, out=attention)
+        attention = torch.softmax(scores, -1, out=attention)
+        if self.sink is None:
+            return attention
+        # The softmax with one score more is the softmax without it, times the share of all but that one.
+        return attention * (scores.logsumexp(-1, keepdim=True) - self.sink[:, None, None]).sigmoid()
 
     def head_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
         """What the plain model computes: attention times values, before the output projection."""
-        return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
+        if self.is_plain:
+            return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
+        queries = self.query.shape[2]
+        step = max(_LEAST_ROWS, _PAIRS // self.key.shape[2])
+        rows = [slice(start, min(start + step, queries)) for start in range(0, queries, step)]
+        return torch.cat([product(self.attention(each), self.value) for each in rows], 2)
 
     def zero_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
         """Head outputs that are all zero."""
@@ -97,13 +141,28 @@ class Forward:
         return self.hook(number, layer)
 
 
-def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):
+def _attend(
+    module,
+    query,
+    key,
+    value,
+    attention_mask,
+    scaling=None,
+    dropout=0.0,
+    forward=None,
+    softcap=None,
+    position_bias=None,
+    s_aux=None,
+    **kwargs,
+):
     check_layer(module, attention_mask, kwargs)
     sharing = query.shape[1] // key.shape[1]
     if sharing > 1:
         key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    layer = Layer(query, key, value, attention_mask, scale)
+    bias = None if position_bias is None else position_bias.to(query.dtype).expand(-1, query.shape[1], -1, -1)
+    sink = None if s_aux is None else s_aux.to(query.dtype)
+    layer = Layer(query, key, value, attention_mask, scale, softcap, bias, sink)
     outputs = layer.head_outputs() if forward is None else forward(layer)
     return outputs.transpose(1, 2).contiguous(), None
 
@@ -117,15 +176,9 @@ AttentionInterface.register(ATTENTION, _attend)
 AttentionMaskInterface.register(ATTENTION, _mask)
 
 
-@contextmanager
-def open_attention(model: PreTrainedModel) -> Iterator[None]:
-    """Let `run` call hooks in a model, however it was loaded; afterwards its attention is computed as before."""
-    before = model.config._attn_implementation
-    model.set_attn_implementation(ATTENTION)
-    try:
-        yield
-    finally:
-        model.set_attn_implementation(before)
+def open_attention(model: PreTrainedModel) -> ExitStack:
+    """Let `run` call hooks in a model, however it was loaded, until what is returned is closed."""
+    return through_interface(model, ATTENTION)
 
 
 def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):

@@ -60,13 +60,14 @@ class Block:
     group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
     heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head.
     rows:      which of the group's query rows these are.
-    attention: each row sums to one, for a reducer of norms after its product with `lengths`. None where no reducer of
-        the pass reads attention. The memory is reused for the next block, and other reducers read it too, so a reducer
-        must neither keep nor change it.
+    attention: each row sums to one, for a reducer of norms after its product with `lengths`, together with `to_none`
+        if there is that. None where no reducer of the pass reads attention. The memory is reused for the next block,
+        and other reducers read it too, so a reducer must neither keep nor change it.
     outputs:   the head outputs, attention times values, in the model's precision.
     mask:      true where the model lets a token look; None where a token may look at all of its sample. None as well
         where no reducer of the pass reads attention.
     lengths:   for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
+    to_none:   what each row gives to no token, in a layer with a sink (`hook.Layer`); None where rows sum to one.
     """
 
     layer: int
@@ -77,6 +78,7 @@ class Block:
     outputs: Float[Tensor, "sample head row channel"]
     mask: Bool[Tensor, "#sample 1 row key"] | None
     lengths: Float[Tensor, "sample head key"] | None = None
+    to_none: Float[Tensor, "sample head row"] | None = None
 
     @property
     def is_first(self) -> bool:
@@ -286,11 +288,13 @@ class AttentionReader:
             attention = part.attention(rows, self._scratch.of(part, rows))
             outputs[:, heads, rows] = product(attention, part.value)
             mask = None if part.mask is None else part.mask[:, :, rows]
-            block = Block(number, group, heads, rows, attention.float(), outputs[:, heads, rows], mask)
+            attention = attention.float()
+            to_none = None if part.sink is None else (1 - attention.sum(-1)).clamp_min(0)
+            block = Block(number, group, heads, rows, attention, outputs[:, heads, rows], mask, to_none=to_none)
             self._add(block)
             if lengths is not None:
-                scaled = scale_rows(block.attention, lengths[:, heads])
-                self._add(replace(block, attention=scaled, lengths=lengths[:, heads]), "norms")
+                scaled = scale_rows(attention, lengths[:, heads])
+                self._add(replace(block, attention=scaled, lengths=lengths[:, heads], to_none=None), "norms")
 
     def _add(self, block: Block, of: Of = "weights") -> None:
         for reducer in self._reducers:

@@ -99,7 +99,7 @@ def _mean(heads) -> None:
 def _temperature(heads, number: str) -> None:
     """The scores are divided by a temperature before the softmax: above 1, attention is spread more evenly."""
     for group in heads.groups():
-        group.put(replace(group.layer, scale=group.layer.scale / float(number)).head_outputs())
+        group.put(group.layer.at_temperature(float(number)).head_outputs())
 
 
 def _resample(heads, number: str = "0") -> None:

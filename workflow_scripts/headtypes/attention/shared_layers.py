@@ -33,25 +33,50 @@ def shared_layers(model: PreTrainedModel, sets: Sequence[np.ndarray]) -> Iterato
     layer does more than to return such a tensor, or is not a module of its own, nothing is shared.
     """
     shared = [0, *(int((one == next_).all(1).cumprod().sum()) for one, next_ in pairwise(sets))]
+    current = _Current()
     with ExitStack() as replaced:
         if any(shared):
             for number, layer in enumerate(_layers(model)):
                 replaced.callback(vars(layer).pop, "forward", None)
-                layer.forward = partial(_through, number, layer.forward)
-            if not _begins_anywhere(model):
+                layer.forward = partial(current.through, number, layer.forward)
+            if not _begins_anywhere(model, current):
                 shared = [0] * len(shared)
-        yield partial(_run_passes, model, shared)
+        yield partial(_run_passes, model, shared, current)
+
+
+class _Current:
+    """The forward pass that is under way, which not all models hand on to their layers."""
+
+    def __init__(self):
+        self._pass: _Later | None = None
+
+    def run(self, model: PreTrainedModel, inputs: dict[str, Tensor], forward: "_Later") -> Any:
+        """As `run_forward`."""
+        self._pass = forward
+        try:
+            return run_forward(model, inputs, forward)
+        finally:
+            self._pass = None
+
+    def through(self, number: int, plain: Callable, *args, **kwargs) -> Any:
+        """What a layer returns; plain: what computes it."""
+        compute = partial(plain, *args, **kwargs)
+        return compute() if self._pass is None else self._pass.returned(number, compute)
 
 
 def _run_passes(
-    model: PreTrainedModel, shared: Sequence[int], inputs: dict[str, Tensor], hooks: Iterable[Hook]
+    model: PreTrainedModel,
+    shared: Sequence[int],
+    current: _Current,
+    inputs: dict[str, Tensor],
+    hooks: Iterable[Hook],
 ) -> Iterator[Any]:
     """shared: in how many first layers each pass does what the pass before it does."""
     states: dict[int, Any] = {}
     for number, (first, hook) in enumerate(zip(shared, hooks, strict=True)):
         later = set(accumulate(shared[number + 1 :], min))
         states = {layer: state for layer, state in states.items() if layer in {first, *later}}
-        yield run_forward(model, inputs, _Later(hook, first, later, states))
+        yield current.run(model, inputs, _Later(hook, first, later, states))
 
 
 class _Later(Forward):
@@ -78,18 +103,13 @@ class _Later(Forward):
         return output
 
 
-def _through(number: int, plain: Callable, *args, **kwargs) -> Any:
-    forward, compute = kwargs.get("forward"), partial(plain, *args, **kwargs)
-    return forward.returned(number, compute) if isinstance(forward, _Later) else compute()
-
-
 def _layers(model: PreTrainedModel) -> Iterable[nn.Module]:
     """The modules that seem to be the layers, in their order."""
     lists = (module for module in model.modules() if isinstance(module, nn.ModuleList))
     return next((modules for modules in lists if len(modules) == model.config.num_hidden_layers), ())
 
 
-def _begins_anywhere(model: PreTrainedModel) -> bool:
+def _begins_anywhere(model: PreTrainedModel, current: _Current) -> bool:
     """Whether passes that begin in any layer give, to the last bit, what a whole one gives; tried on a few tokens."""
     ids = torch.arange(1, 4, device=model.device)[None]
     inputs, layers = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, range(model.config.num_hidden_layers)
@@ -100,7 +120,7 @@ def _begins_anywhere(model: PreTrainedModel) -> bool:
     with open_attention(model), torch.inference_mode():
         try:
             whole, states = run(model, inputs, hook), {}
-            passes = [run_forward(model, inputs, _Later(hook, first, set(layers[1:]), states)) for first in layers]
+            passes = [current.run(model, inputs, _Later(hook, first, set(layers[1:]), states)) for first in layers]
             return all(_equal(whole, each) for each in passes)
         except Exception:  # Layers that do more than to return a tensor fail in many ways without it.
             return False

@@ -7,17 +7,17 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 
 from headtypes.core.errors import InputError
+from headtypes.models.interface import through_interface
 from headtypes.models.model_config import config_of
 from headtypes.models.records import ModelRecord
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
 # queries and keys, and token types are passed on even where a model has none.
 _HARMLESS = {"sliding_window", "position_ids", "cache_position", "token_type_ids"}
+# Those that change the scores, as `hook.Layer` does: its cap, sink and bias.
+_COMPUTED = {"softcap", "s_aux", "position_bias"}
 _DEPARTURES = {
-    "softcap": "caps its scores",
-    "s_aux": "gives part of each row's attention to no token",
     "sinks": "gives part of each row's attention to no token",
-    "position_bias": "adds position biases to its scores",
     "indices": "chooses the keys of each query separately",
     "block_indices": "chooses the keys of each query separately",
 }
@@ -26,13 +26,13 @@ _PROBE = "headtypes_probe"
 
 
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
-    """Raise `InputError` where a layer's attention is more than a softmax of scaled products under a mask.
+    """Raise `InputError` where a layer's attention is more than `hook.Layer` computes.
 
     mask, arguments: what the layer passes to its attention function. An argument that is not known to be harmless is
         an error, since ignoring it would silently compute another attention than the model's.
     """
     for name, value in arguments.items():
-        if value is not None and not isinstance(value, bool) and name not in _HARMLESS:
+        if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:
             does = _DEPARTURES.get(name, f"computes its attention with `{name}`")
             raise InputError(
                 f"{type(module).__name__} {does}, so that its heads cannot be read and ablated; {_NOT_SUPPORTED}"
@@ -98,10 +98,9 @@ def _run_without_numbers(record: ModelRecord) -> None:
             # Mixtures of experts run in this precision alone.
             model = AutoModel.from_config(config, dtype=torch.bfloat16, trust_remote_code=False)
             model.eval()
-            model.set_attn_implementation(_PROBE)
             ids = torch.zeros((1, 3), dtype=torch.int64)
-            if model.config._attn_implementation == _PROBE:
-                with torch.inference_mode():
+            with through_interface(model, _PROBE), torch.inference_mode():
+                if model.config._attn_implementation == _PROBE:
                     model(input_ids=ids, attention_mask=torch.ones_like(ids), forward=heads)
     except InputError:
         raise

@@ -1,6 +1,5 @@
 """Divergences between heads equal their definition, computed densely on one sample at a time."""
 
-import copy
 import itertools
 
 import numpy as np
@@ -22,7 +21,7 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.clark import defined_divergence
 from tests.support.layers import attention_of, layer_of
-from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_family
+from tests.support.models import QUESTIONS, in_float64, plain_attentions, tiny_bert, tiny_family
 from tests.support.records import recorded
 
 SAMPLES = [
@@ -30,8 +29,8 @@ SAMPLES = [
     for turn in (1, 2)
     for number, (question, context) in enumerate(QUESTIONS)
 ]
-# With shared keys and without, causal and not, with local layers of both.
-FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral")
+# With shared keys and without, causal and not, with local layers of both, with a bias, and with a share for no token.
+FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral", "mpnet", "gpt_oss")
 
 
 def expected_divergence(samples, smoothing):
@@ -52,7 +51,7 @@ def measured(model, encoded, batch_tokens=10_000, smoothing=0.001, part=WHOLE):
 def test_divergences_in_padded_batches_equal_the_definition(name, smoothing):
     model, tokenizer = tiny_family(name)
     # Nothing but the comparison shall round.
-    model, encoded = copy.deepcopy(model).double(), encode_samples(SAMPLES[:4], tokenizer, "question_answering", 64)
+    model, encoded = in_float64(model), encode_samples(SAMPLES[:4], tokenizer, "question_answering", 64)
     total, rows = measured(model, encoded, smoothing=smoothing)
     types = encoded.token_types or [None] * 4
     maps = [plain_attentions(model, *sample) for sample in zip(encoded.input_ids, types, strict=True)]

@@ -103,7 +103,10 @@ def test_blocks_of_rows_add_up_to_the_whole(name, monkeypatch):
     assert_close(gradients_by_kind(model, loss_of(tokenizer), 4096, "test"), expected_of_texts(model, tokenizer))
 
 
-@pytest.mark.parametrize("name", ["mobilebert", "albert", "distilbert", "electra", "gemma3_text", "mistral"])
+@pytest.mark.parametrize(
+    "name",
+    ["mobilebert", "albert", "distilbert", "electra", "gemma3_text", "mistral", "mpnet", "bloom", "gemma2", "gpt_oss"],
+)
 def test_gradients_of_further_families_are_those_of_whole_maps(name):
     """MobileBERT computes its logits in a way of its own, and ALBERT's layers share their weights."""
     model, tokenizer = tiny_language_model(name)

@@ -1,7 +1,5 @@
 """Surface patterns equal their definition, computed densely on one sample at a time."""
 
-import copy
-
 import numpy as np
 import pytest
 import torch
@@ -15,15 +13,16 @@ from headtypes.data.records import Sample
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.clark import defined_surface, named
 from tests.support.layers import attention_of, layer_of
-from tests.support.models import QUESTIONS, plain_attentions, tiny_family
+from tests.support.models import QUESTIONS, in_float64, plain_attentions, tiny_family
 from tests.support.reading import distance_features, read_with, reader_of
 
 SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 NAMES = (*COLUMNS, "uniform")
-# With shared keys and without, causal and not, with local layers of both.
-FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral")
+# With shared keys and without, causal and not, with local layers of both, with a bias, and with a share for no token.
+FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral", "mpnet", "gpt_oss")
 # What a model cannot have: it sees no token that follows, or its tokenizer adds no such token.
 IMPOSSIBLE = {
+    "gpt_oss": {"next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
     "gpt2": {"next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
     "llama": {"next", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
     "mistral": {"next", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
@@ -33,7 +32,7 @@ IMPOSSIBLE = {
 def family(name):
     """A model in double precision, so that nothing but the reduction rounds, and its samples."""
     model, tokenizer = tiny_family(name)
-    return copy.deepcopy(model).double(), tokenizer, encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    return in_float64(model), tokenizer, encode_samples(SAMPLES, tokenizer, "question_answering", 64)
 
 
 def expected_surface(attention, tokens):

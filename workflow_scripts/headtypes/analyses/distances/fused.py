@@ -98,6 +98,8 @@ class FusedReader:
         query, key, value = layer.query, layer.key, layer.value
         if query.dtype not in _LEADING_BITS or query.shape[-1] > _LARGEST_HEAD or query.shape[-1] != value.shape[-1]:
             return None
+        if not layer.is_plain:
+            return None
         causal = self._causal(layer.mask)
         if causal is None:
             return None

@@ -22,7 +22,9 @@ _TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, to
 
 
 class DistanceFeatures(PerSample):
-    """A reducer whose result is the distance features, [sample, layer, head, column] float32; each row sums to one.
+    """A reducer whose result is the distance features, [sample, layer, head, column] float32.
+
+    Each row sums to one. Where heads give attention to no token (`one_pass.Block.to_none`), it lacks their share of it.
 
     kinds: one array per encoded sample, kinds of its tokens [token].
     first: whether the part of each feature that goes to the first token is wanted as well; then the result is
@@ -43,6 +45,7 @@ class DistanceFeatures(PerSample):
     def start(self, batch: Batch) -> None:
         """Forget what is known of the tokens of another batch."""
         super().start(batch)
+        self._to_none = torch.zeros_like(self.values[..., 0])
         self._of_batch = [self._kinds[sample] for sample in batch.samples]
         self._buckets: dict[int, Buckets] = {}
         self._fused_is_known = False
@@ -69,6 +72,8 @@ class DistanceFeatures(PerSample):
             self._received = torch.zeros_like(block.attention[:, :, 0])
             self._diagonals = _Diagonals(self._received)
             self._to_first = torch.zeros_like(self._received) if self._first else None
+        if block.to_none is not None:
+            self._to_none[group.samples, block.layer, block.heads] += block.to_none.sum(-1) / group.length
         to_first, weight = block.attention[..., 0], buckets.ordinary
         if block.lengths is None:
             self._received += block.attention.sum(2)
@@ -87,8 +92,8 @@ class DistanceFeatures(PerSample):
             self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """The features that sum to one, which none does that is not finite."""
-        return (self.values[..., :COLUMNS].sum(-1) - 1).abs() <= _TOLERANCE[self.about.dtype]
+        """The features that sum to one with what goes to no token, which none does that is not finite."""
+        return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= _TOLERANCE[self.about.dtype]
 
 
 class Buckets:

@@ -29,7 +29,7 @@ _ALL_SHARES = tuple(chain(*SHARES.values()))
 class Features:
     """The distance features of every head on every sample.
 
-    distance:   shares that sum to one; columns as in `headtypes.analyses.distances.columns`.
+    distance:   shares that sum to one with what goes to no token; columns as in `headtypes.analyses.distances.columns`.
     length:     [sample] int32, real tokens.
     truncated:  [sample] bool, whether the sample was cut to the model's longest input.
     sample_ids: of the samples, in the same order.

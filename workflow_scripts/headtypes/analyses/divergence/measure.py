@@ -109,16 +109,24 @@ def _rows_of_heads(
     for sample, length in enumerate(lengths):
         group, step = Group(slice(sample, sample + 1), length), max(1, _NUMBERS // length)
         of_sample = [group.of(layer) for layer in layers]
+        with_none = any(layer.sink is not None for layer in layers)
         for start in range(0, length, step):
             rows = slice(start, min(start + step, length))
-            yield torch.cat([_smoothed(layer, rows, smoothing) for layer in of_sample])
+            yield torch.cat([_smoothed(layer, rows, smoothing, with_none) for layer in of_sample])
 
 
-def _smoothed(layer: Layer, rows: slice, smoothing: float) -> Float[Tensor, "head row key"]:
-    """The attention of one sample, mixed with that spread evenly over the tokens that each row may look at."""
+def _smoothed(layer: Layer, rows: slice, smoothing: float, with_none: bool) -> Float[Tensor, "head row key"]:
+    """The attention of one sample, mixed with that spread evenly over the tokens that each row may look at.
+
+    with_none: whether what goes to no token follows as one more key, so that the rows of all layers sum to one.
+    """
     attention = layer.attention(rows)[0].float()
     seen = attention.new_ones(1, 1, attention.shape[-1]) if layer.mask is None else layer.mask[0, :, rows].float()
-    return (1 - smoothing) * attention + smoothing * seen / seen.sum(-1, keepdim=True)
+    smoothed = (1 - smoothing) * attention + smoothing * seen / seen.sum(-1, keepdim=True)
+    if not with_none:
+        return smoothed
+    none = (1 - smoothed.sum(-1, keepdim=True)).clamp_min(0) if layer.sink is not None else smoothed[..., :1] * 0
+    return torch.cat([smoothed, none], -1)
 
 
 def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums: EntropySums) -> None:

@@ -83,9 +83,9 @@ def trait_effects(effect: np.ndarray, groups: Groups, layer: np.ndarray, *, seed
 
     effect, layer: [head]; heads without an effect are left out.
 
-    near, special and far sum to one, so that far is left out: the coefficient of near (or special) is by how much the
-    effect is higher where all attention is near (or special) and not far. That of depth is the difference between the
-    last layer and the first.
+    near, special and far sum to one (what goes to no token counts as far here), so that far is left out: the
+    coefficient of near (or special) is by how much the effect is higher where all attention is near (or special) and
+    not far. That of depth is the difference between the last layer and the first.
 
     returns one row each for near, special and depth: trait, coefficient, its interval over heads (low, high), p; and
         r2, the same in each row: how much of the effect of a head the regression of the others explains.

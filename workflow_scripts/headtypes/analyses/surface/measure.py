@@ -38,7 +38,8 @@ class SurfacePatterns(PerSample):
     cls, sep, punctuation: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period together.
     special:              the sum of these three.
     sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all others, of the attention to `[SEP]`.
-    entropy, entropy_cls: mean over the rows of the entropy, and that of the row of `[CLS]`, in nats.
+    entropy, entropy_cls: mean over the rows of the entropy, and that of the row of `[CLS]`, in nats; no token, where a
+        share goes there (`one_pass.Block.to_none`), is an outcome like the others.
     peak:                 mean over the rows of the largest attention.
     first:                mean over the rows of the attention to the first token.
 
@@ -116,6 +117,8 @@ class _Tokens:
         # [sample, head, all rows or those of `[SEP]`, looked at]
         received = torch.matmul(self._weights[..., rows], attention) @ self._looked_at
         entropy, peak = -entropy_sums(attention).double(), attention.amax(-1).double()
+        if block.to_none is not None:
+            entropy += torch.special.entr(block.to_none)
         if block.mask is None:
             seen = attention.new_full((1, 1, rows.stop - rows.start), attention.shape[-1])
             seeing_next = seen.sum(-1)

@@ -29,7 +29,7 @@ class Partition:
     """Every head of a model with its type.
 
     table: one row per head, by layer and head (both from 0), with the columns `COLUMNS`: silhouette is NaN
-        where there is one type; near, special and far are the head's own attention and sum to one; doubtful
+        where there is one type; near, special and far are the head's own attention to tokens; doubtful
         says whether the type's name is doubtful, as `naming.name_types` explains.
     """
 

@@ -4,9 +4,9 @@ With M[t, w] = 1 where token t is a subword of word w, and n_v subwords of word 
 
     W[v, w] = (1 / n_v) * sum over subwords s of v, sum over subwords t of w, A[s, t],
 
-so that the rows of W sum to one like those of A. The indices of W are counted as the treebank counts heads: words from
-1, before them index 0 for the special token that begins the input ([CLS]), behind them one more for the token that ends
-it ([SEP]). An index without a token, where a tokenizer adds none, has rows and columns of zeros.
+so that the rows of W sum to what those of A do, to one or less. The indices of W are counted as the treebank counts
+heads: words from 1, before them index 0 for the special token that begins the input ([CLS]), behind them one more for
+the token that ends it ([SEP]). An index without a token, where a tokenizer adds none, has rows and columns of zeros.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ class WordRows:
     layer:     the layer's number, from 0.
     sample:    the sample's number in the batch.
     start:     index of the first row.
-    attention: each row sums to one.
+    attention: each row sums to one, or less if some goes to no token.
     mask:      true where the model lets some subword of a word look at some subword of another; None where it lets
         everything.
     """

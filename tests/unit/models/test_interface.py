@@ -1,0 +1,79 @@
+"""Methods that are replaced while heads are read: the model is as before afterwards, and whatever calls it is read."""
+
+import numpy as np
+import pytest
+import torch
+
+from headtypes.api.ablation import ablated
+from headtypes.attention.hook import open_attention, run
+from headtypes.attention.operations import Reading
+from headtypes.core.errors import InputError
+from headtypes.models.interface import _OWN, through_interface
+from tests.support.dense import dense_output
+from tests.support.models import tiny_family, tiny_language_model
+
+FAMILIES = ("mpnet", "bloom", "falcon", "gptj", "stablelm")
+IDS = torch.tensor([[5, 6, 7, 8, 9]])
+INPUTS = {"input_ids": IDS, "attention_mask": torch.ones_like(IDS)}
+
+
+def state(model):
+    """What a replacement could leave behind."""
+    hooks = [(len(each._forward_pre_hooks), len(each._forward_hooks)) for each in model.modules()]
+    return [sorted(vars(each)) for each in model.modules()], hooks, model.config._attn_implementation
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_model_is_left_as_it_was_even_by_a_pass_that_fails(name):
+    model, _ = tiny_family(name)
+    before = state(model)
+    assert {type(each).__name__ for each in model.modules()} & set(_OWN)
+
+    def fails(number, layer):
+        raise RuntimeError("stop")
+
+    with open_attention(model):
+        within = state(model)
+        assert within != before
+        with open_attention(model):
+            assert state(model) == within
+        assert state(model) == within
+        with pytest.raises(RuntimeError, match="stop"), torch.inference_mode():
+            run(model, INPUTS, fails)
+        seen = []
+        with torch.inference_mode():
+            run(model, INPUTS, lambda number, layer: seen.append(number) or layer.head_outputs())
+        assert seen == [0, 1]
+    assert state(model) == before
+
+
+def test_what_is_replaced_is_restored_where_not_all_could_be(monkeypatch):
+    model, _ = tiny_family("mpnet")
+    before = state(model)
+    monkeypatch.setattr(type(model), "register_forward_hook", lambda *args, **kwargs: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        through_interface(model, "headtypes")
+    assert state(model) == before
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_heads_are_ablated_for_whatever_calls_the_model(name):
+    model, _ = tiny_language_model(name)
+    with ablated(model, {"1-2": "zero", "2-4": "uniform"}), torch.inference_mode():
+        found = model(**INPUTS).logits
+        if model.base_model is not model:
+            with pytest.raises(InputError, match="was called without that model"):
+                model.base_model(**INPUTS)
+        assert torch.equal(model(**INPUTS).logits, found)
+    operations = np.full((2, 4), "keep", dtype=object)
+    operations[0, 1], operations[1, 3] = "zero", "uniform"
+    expected = dense_output(model, IDS[0].tolist(), None, operations, [0] * 5, Reading()).logits
+    torch.testing.assert_close(found.double(), expected, atol=2e-5, rtol=1e-5)
+
+
+def test_generation_with_a_cache_is_ablated_too():
+    model, _ = tiny_language_model("bloom")
+    how = {"max_new_tokens": 6, "do_sample": False, "pad_token_id": 1}
+    with ablated(model, {"1-2": "zero", "2-4": "zero"}):
+        cached, whole = (model.generate(**INPUTS, **how, use_cache=cache) for cache in (True, False))
+    assert torch.equal(cached, whole)
