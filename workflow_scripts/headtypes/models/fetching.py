@@ -1,6 +1,5 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
-import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import longest_input
 from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
+from headtypes.models.quantised import DEQUANTISED, check_blocks, is_dequantised, numbers_in, quantisation_of
 from headtypes.models.records import ModelRecord
 
 # Far more than any model has; with 10**30, Transformers would begin to make them.
@@ -125,11 +125,14 @@ def _check_pointers(key: str, folder: Path) -> None:
                 f"{key}: {folder} has a tokenizer that the package mistral-common reads (tokenizer_class in its "
                 f"{name}); save it as a fast tokenizer of Transformers, with a tokenizer.json."
             )
-        if isinstance(contents, dict) and (contents.get("quantization_config") or contents.get("compression_config")):
+        if quantisation_of(contents) is not None and not (name == "config.json" and is_dequantised(contents)):
             raise InputError(
                 f"{key}: {folder} has weights that are quantised (quantization_config in its {name}), whose numbers "
-                "depend on packages that are not recorded; name the model in floating-point numbers, or a file in GGUF."
+                f"depend on packages that are not recorded; name the model in floating-point numbers, or quantised as "
+                f"{' or '.join(DEQUANTISED)}, or a file in GGUF."
             )
+        if is_dequantised(contents):
+            check_blocks(key, contents, weight_files(folder))
     check_beside(key, folder)
 
 
@@ -211,7 +214,7 @@ def _numbers(model: str, file: Path) -> int:
         if file.suffix == ".gguf":
             return sum(read_header(file).tensors.values())
         with safe_open(file, "np") as weights:
-            return sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.offset_keys())
+            return sum(numbers_in(name, weights.get_slice(name).get_shape()) for name in weights.offset_keys())
     except InputError as error:
         raise InputError(f"models.{model}: {error}") from None
     except Exception as error:  # Each format fails in its own ways.

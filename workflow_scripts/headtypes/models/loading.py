@@ -95,10 +95,12 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
     check_files(record, {**record.weights, **record.files})
+    config = config_of(record)
+    quantised = getattr(config, "quantization_config", None) is not None
     try:
         model, report = auto.from_pretrained(
             **record.pretrained,
-            config=config_of(record),
+            config=config,
             dtype=getattr(torch, precision),
             use_safetensors=not record.pickle,
             # Weights that do not fit are reported below, by name.
@@ -131,6 +133,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         raise MissingHeadError(f"{where} {why}; name a language model.", why)
     if pooled:
         check_padding(model.config, where)
+    if quantised:
+        # Transformers leaves some of the other weights in the precision of the file.
+        model.to(getattr(torch, precision))
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else model.base_model

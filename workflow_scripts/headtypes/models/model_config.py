@@ -30,6 +30,9 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
     config._attn_implementation = config._experts_implementation = None
     # Outputs are read by their names, and not all models can do without these themselves.
     config.return_dict = True
+    if getattr(config, "quantization_config", None):
+        # Also where the machine could compute with the quantised ones.
+        config.quantization_config = {**config.quantization_config, "dequantize": True}
     if hasattr(config, "chunk_size_feed_forward"):
         # Texts whose length it does not divide could not be computed.
         config.chunk_size_feed_forward = 0

@@ -16,6 +16,7 @@ from headtypes.core.files import read_json
 from headtypes.models.files import weight_files
 from headtypes.models.gguf_files import read_header
 from headtypes.models.language_weights import lacking_head
+from headtypes.models.quantised import STAND_INS, is_dequantised
 
 # Names of these numbers in config.json; older families have names of their own.
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
@@ -52,7 +53,7 @@ class Outline:
     labels:  of a classifier, in the order of its logits.
     type:    its `model_type`.
     tensors: name of each tensor in the safetensors and the type of its numbers; empty for a pickle. Those of a file in
-        GGUF become floating-point numbers when it is loaded.
+        GGUF become floating-point numbers when it is loaded, as do those that are `quantised`.
     decoder: whether it is one, of a type that has both.
     tied:    whether its output weights are its embeddings.
     """
@@ -104,6 +105,8 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
     except InputError as error:
         raise InputError(f"{key}: {error}") from None
     config = config if isinstance(config, dict) else {}
+    if is_dequantised(config):
+        tensors = {name: "F32" if kind in STAND_INS else kind for name, kind in tensors.items()}
     labels, further = config.get("id2label"), _whole(config, ("num_nextn_predict_layers",))
     return Outline(
         folder=str(folder),

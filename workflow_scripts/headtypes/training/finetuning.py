@@ -79,6 +79,7 @@ def _load(auto_class: type, record: ModelRecord, seed: int, labels: Sequence[str
     folder = record.folder
     try:
         config = config_of(record)
+        quantised = getattr(config, "quantization_config", None) is not None
         if labels is not None:
             config.id2label = dict(enumerate(labels))
             config.label2id = {name: number for number, name in enumerate(labels)}
@@ -90,6 +91,12 @@ def _load(auto_class: type, record: ModelRecord, seed: int, labels: Sequence[str
         )
     except Exception as error:  # Damaged files fail in many ways.
         raise InputError(f"{folder} does not load as a model that can be fine-tuned ({one_line(error)}).") from error
+    if quantised:
+        # It would be saved as if it were quantised.
+        raise InputError(
+            f"{folder} has weights that are quantised, from which no model is fine-tuned; name it in floating-point "
+            "numbers."
+        )
     _check_finite(model, f"{folder} holds damaged weights", "fetch the model's files again")
     return model
 

@@ -1,6 +1,5 @@
 """The sizes of models and texts before the workflow has fetched them."""
 
-import math
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from headtypes.data.records import write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
 from headtypes.models.files import place_of, weight_files
 from headtypes.models.gguf_files import Header, read_header
+from headtypes.models.quantised import numbers_in
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.config.sources import ModelSource
 from headtypes.planning.plan import Plan
@@ -142,7 +142,8 @@ def _of_source(source: ModelSource) -> ModelSize | None:
         config, parameters = read_json(folder / "config.json"), 0
         for file in weight_files(folder):
             with safe_open(file, "np") as weights:
-                parameters += sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.offset_keys())
+                shapes = {name: weights.get_slice(name).get_shape() for name in weights.offset_keys()}
+                parameters += sum(numbers_in(name, shape) for name, shape in shapes.items())
         heads = config["num_attention_heads"]
         return ModelSize(
             config["num_hidden_layers"],
