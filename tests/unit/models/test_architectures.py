@@ -107,6 +107,18 @@ def test_an_operation_equals_the_dense_computation(name, operation):
         torch.testing.assert_close(found / scale, (expected / scale).float(), atol=2e-5, rtol=0)
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_renormalised_rows_keep_what_goes_to_no_token_as_masking_before_the_softmax_does(masked):
+    model, tokenizer = tiny_family("gpt_oss")
+    windows, reading = windows_of(tokenizer), Reading(renormalise=True)
+    operations = mixed(model, ["keep", "drop_intra", "drop_inter"])
+    for window, found in enumerate(ablated(model, windows, operations, reading)):
+        tokens = windows.tokens(window)
+        of_window = windows.input_ids[tokens], None, operations, windows.sentence[tokens].tolist(), reading
+        expected = result(dense_output(model, *of_window, masked=masked))[0].float()
+        torch.testing.assert_close(found, expected, atol=2e-5, rtol=0)
+
+
 @pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
 def test_uniform_heads_look_at_no_token_that_the_model_hides(name):
     """A change of the last token reaches no other token of a causal model, and none far from it in a local layer."""
