@@ -120,14 +120,12 @@ class Heads:
     def drop(self, pairs: Literal["intra", "inter"]) -> None:
         """Set the attention within sentences, or between them, to zero."""
 
-        def without(attention: Tensor, rows: slice, of: SentencePairs) -> Tensor:
+        def without(attention: Tensor, rows: slice, of: SentencePairs, layer: Layer) -> Tensor:
             left = self.ablation.pairs_left(of, pairs, rows.start, rows.stop)
-            # What goes to no token cannot be dropped.
-            kept = 0 if self.layer.sink is None else (1 - attention.sum(-1, keepdim=True)).clamp_min(0)
             attention *= left.to(attention.dtype)
             if self.reading.renormalise:
-                # A row that lost everything stays zero.
-                rest = attention.sum(-1, keepdim=True) + kept
+                # A row that lost everything stays zero, and what goes to no token cannot be dropped.
+                rest = attention.sum(-1, keepdim=True) + (0 if layer.sink is None else layer.to_none(rows))
                 attention /= rest.clamp_min(torch.finfo(attention.dtype).tiny)
             return attention
 
@@ -136,7 +134,7 @@ class Heads:
     def weigh(self, change: Change) -> None:
         """Replace the attention by what a function makes of it. Raises `InputError` where it has another shape."""
 
-        def changed(attention: Tensor, rows: slice, _: SentencePairs) -> Tensor:
+        def changed(attention: Tensor, rows: slice, *_) -> Tensor:
             found, shape = change(attention, rows), list(attention.shape)
             if not isinstance(found, Tensor) or list(found.shape) != shape:
                 raise InputError(f"An operation has to return attention of the shape that it was given, {shape}.")
@@ -144,11 +142,11 @@ class Heads:
 
         self._weigh(changed)
 
-    def _weigh(self, change: "Callable[[Tensor, slice, SentencePairs], Tensor]") -> None:
+    def _weigh(self, change: "Callable[[Tensor, slice, SentencePairs, Layer], Tensor]") -> None:
         for group in self.groups():
             for heads, layer, rows in group.pairs.blocks_of_heads(group.layer):
                 attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
-                group.put(product(change(attention, rows, group.pairs), layer.value), rows, heads)
+                group.put(product(change(attention, rows, group.pairs, layer), layer.value), rows, heads)
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,20 @@ class Layer:
         scratch: [2, batch, head, row, key] to compute in; the second half is what is returned.
         """
         scores, attention = (None, None) if scratch is None else scratch
-        scores = self.scores(rows, scores)
+        scores = self._in_softmax(rows, scores)
+        attention = torch.softmax(scores, -1, out=attention)
+        # The softmax with one score more is the softmax without it, times the share of all but that one.
+        return attention if self.sink is None else attention * self._above_sink(scores).sigmoid()
+
+    def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
+        """What some query rows of a layer with a sink give to no token, exact also where it is little."""
+        return (-self._above_sink(self._in_softmax(rows))).sigmoid()
+
+    def _above_sink(self, scores: Tensor) -> Float[Tensor, "batch head row 1"]:
+        return scores.logsumexp(-1, keepdim=True) - self.sink[:, None, None]
+
+    def _in_softmax(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
+        scores = self.scores(rows, out)
         if self.cap is not None:
             scores = self.cap * torch.tanh(scores / self.cap)
         if self.bias is not None:
@@ -102,11 +115,7 @@ class Layer:
             scores += torch.zeros_like(forbidden, dtype=scores.dtype).masked_fill_(
                 forbidden, torch.finfo(scores.dtype).min / 2
             )
-        attention = torch.softmax(scores, -1, out=attention)
-        if self.sink is None:
-            return attention
-        # The softmax with one score more is the softmax without it, times the share of all but that one.
-        return attention * (scores.logsumexp(-1, keepdim=True) - self.sink[:, None, None]).sigmoid()
+        return scores
 
     def head_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
         """What the plain model computes: attention times values, before the output projection."""
