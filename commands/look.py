@@ -97,7 +97,7 @@ def _found(plan: Plan, model: str) -> dict[str, list[tuple[str, Path]]]:
     found = {}
     for kind, result in atlas.SHOWN.items():
         # The distance features shown are those of the text, and conditions are about other texts.
-        if kind not in ("features", "intervals"):
+        if kind != "features" and kind not in atlas.OF_CONDITIONS:
             entries = atlas.results_of(plan, kind, model)
             files = {name: Path(result.path.format(**entry.wildcards)) for name, entry in entries.items()}
             found[kind] = [(name, file) for name, file in files.items() if file.exists()]

@@ -259,9 +259,13 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
                 "write_summary": 1,
             },
             # The order is that of the keys of their inputs.
-            "input": {"measure_intervals": 4, "plot_controls": 3, "tabulate_models": 2, "plot_models": 2},
-            # It reads the intervals.
-            "follow": {"write_atlas": 3},
+            "input": {
+                "measure_intervals": 4,
+                "plot_controls": 3,
+                "tabulate_models": 2,
+                "plot_models": 2,
+                "write_atlas": 3,
+            },
         }
         assert by_reason(place.scheduled()) == expected
 

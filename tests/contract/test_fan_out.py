@@ -381,14 +381,14 @@ CHANGED = {
             "follow": {
                 **of("plot_controls", "tabulate_ablations", GUAN),
                 **COMPARED_TYPES,
-                "write_summary": 1,
+                **of("write_summary", "write_atlas"),
             },
         },
     ),
     "controls that are taken away": (
         {"controls": {"draws": 0}},
         {
-            "own": of("tabulate_ablations", "compare_types", "write_summary"),
+            "own": of("tabulate_ablations", "compare_types", "write_summary", "write_atlas"),
             "follow": of(GUAN, "plot_compared_types"),
         },
     ),

@@ -11,7 +11,7 @@ from headtypes.analyses.divergence.results import Divergence, write_divergence
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import build_partition, write_partition
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import write_csv, write_parquet
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import gather
 
@@ -102,6 +102,15 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     write_csv(
         folder / "effects_fit.csv", pd.DataFrame([{"metric": "f1", **zeros, "questions": 9, "intercept": 1, **r2}])
     )
+    # On the questions of two draws of random heads, which lose 2 and 6 points, a condition loses 10.
+    asked, drawn = pd.DataFrame({"id": ["a", "b", "c"]}), {"family": "layer", "planned": 2, "overlap": 0.0}
+    draws = [asked.assign(f1=90.0 - lost, draw=draw, **drawn) for draw, lost in enumerate((2, 6))]
+    for name, scores in {
+        "baselines": asked.assign(f1=90.0),
+        "scores": asked.assign(f1=80.0),
+        "controls": pd.concat(draws),
+    }.items():
+        write_parquet(folder / f"{name}.parquet", scores)
     kinds = {"null": 0, "difference": 0, "low": 0, "high": 0, "p": 0, "corrected_p": 0}
     found = [
         table.assign(detector=name, score=np.arange(count) / 100, detected=np.arange(count) % 4 >= least, **kinds)
@@ -119,6 +128,10 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         "divergence": [("text", folder / "divergence.h5")],
         "intervals": [("qa-kmeans-k4", folder / "intervals.csv")],
         "detectors": [("random tokens", folder / "detectors.csv")],
+        **{
+            name: [("qa-kmeans-k4 zero-dense", folder / f"{name}.parquet")]
+            for name in ("baselines", "scores", "controls")
+        },
         **{name: [("qa", folder / f"{name}.csv")] for name in ("effects", "effects_draws", "effects_fit")},
     }
 

@@ -51,12 +51,22 @@ def test_what_a_condition_measured_is_shown_as_measured(chromium, page_file):
         page.get_by_role("button", name="all dense", exact=True).click()
         assert page.locator("#without").inner_text() == "Without 3 of 12 heads: 1-1, 2-1, 3-1"
         assert row(page, "measured") == ["measured", "condition zero-dense", "7.3", "5.0 to 9.5"]
+        # Planted: two draws of random heads, and what the condition costs on their questions.
+        assert row(page, "drawn") == [
+            "random heads of the same layers, measured",
+            "lowest and highest of 2 draws; on their questions the condition costs 10.0",
+            "4.0",
+            "2.0 to 6.0",
+        ]
+        assert page.locator('#answers [data-kind="random"]').count() == 0
         # The prediction stands beside it, without its error.
         assert row(page, "predicted") == ["predicted", "2.2"]
         assert "so closely" not in page.locator(".answer").inner_text()
         page.get_by_role("button", name="Put all back").click()
         tile(page, "1-2").click()
         assert row(page, "measured")[1:4] == ["condition one-head", "0.5", "-1.0 to 2.0"]
+        # It has no draws of random heads: theirs is predicted.
+        assert row(page, "random")[0] == "random heads of the same layers, predicted"
         tile(page, "3-4").click()
         assert page.locator('#answers [data-kind="measured"]').count() == 0
 

@@ -45,19 +45,25 @@ function answerOf(of, off) {
   const predicted = of.intercept + sum(off.map((head) => of.weights[head]));
   const sizes = draws.map(([heads]) => heads), [fewest, most] = [Math.min(...sizes), Math.max(...sizes)];
   const reach = off.length >= fewest && off.length <= most ? errorOf(draws) : null;
-  const random = randomBand(of, off), text = (value) => inSteps(metric, value);
+  const text = (value) => inSteps(metric, value);
   const range = ([low, high]) => `${text(low)} to ${text(high)}`;
   const rows = [];
   if (measured) {
     const span = measured.low === null ? null : [measured.low, measured.high];
     rows.push(["measured", "measured", measured.drop, span, `condition ${measured.condition}`]);
   }
+  const drawn = measured && data.random[`${measured.partition} ${measured.condition}`];
+  const beside = drawn && drawn.metric === metric ? drawn : null;
+  if (beside) {
+    rows.push(["drawn", "random heads of the same layers, measured", beside.drop, [beside.low, beside.high],
+      `lowest and highest of ${beside.draws} draws; on their questions the condition costs ${text(beside.own)}`]);
+  }
   const known = reach !== null && !measured ? [predicted - reach, predicted + reach] : null;
   const error = measured ? "" : reach === null
     ? `error unknown: the random sets leave out ${fewest} to ${most} heads`
     : `95 % of ${draws.length} random sets are predicted so closely by the others`;
   rows.push(["predicted", "predicted", predicted, known, error]);
-  rows.push(["random", "random heads of the same layers, predicted", null, random,
+  if (!beside) rows.push(["random", "random heads of the same layers, predicted", null, randomBand(of, off),
     `95 % of ${RANDOM_SETS} sets of as many heads`]);
   const ends = [0, ...rows.flatMap(([, , value, span]) => [...(value === null ? [] : [value]), ...(span || [])])];
   const [left, right] = [Math.min(...ends), Math.max(...ends)];
@@ -95,7 +101,7 @@ function stripOf(value, span, left, right) {
 function measuredWithout(off, metric) {
   for (const cost of data.costs) {
     const found = cost.drops.find((drop) => drop.metric === metric);
-    if (found && String(leftOutBy(cost)) === String(off)) return { condition: cost.condition, ...found };
+    if (found && String(leftOutBy(cost)) === String(off)) return { ...cost, ...found };
   }
   return null;
 }
