@@ -33,6 +33,7 @@ from headtypes.papers.registry import PAPERS
 from headtypes.planning.results import paths
 from headtypes.planning.provenance import contents_of, forget_merged, results_folder, shards_of
 from headtypes.planning.stages.overview import atlas
+from headtypes.planning.stages.overview import ledger
 from headtypes.planning.stages.overview import summary
 from headtypes.planning.stages.registry import STAGES
 

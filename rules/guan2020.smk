@@ -162,7 +162,7 @@ rule guan2020:
     input:
         rules.tabulate_stability.output if plan.clustered else [],
         rules.tabulate_ablations.output if plan.ablations else [],
-        rules.tabulate_readings.output if plan.readings and plan.ablations else [],
+        rules.tabulate_readings.output if PAPERS["guan2020"].readings(plan) else [],
         compared_with("guan2020"),
         of_each(rules.plot_heads.output.png, plan.partitions.values()),
         of_each(rules.plot_projection.output.png, plan.partitions.values()),

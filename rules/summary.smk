@@ -1,7 +1,7 @@
-# One page of all results, which is to be read first.
+# One page of all results, which is to be read first, and one of every claim in every model.
 
 # Relative to the working directory: a folder that was moved has the same inputs.
-SUMMARY = local(os.path.relpath(SCRIPTS / "headtypes" / "pages" / "summary"))
+PAGES = local(os.path.relpath(SCRIPTS / "headtypes" / "pages"))
 CAPTIONS = local(os.path.relpath(ROOT / "report"))
 
 
@@ -10,9 +10,9 @@ use rule local_job as write_summary with:
         **keyed("write_summary", **summary.inputs(plan, paths)),
         captions=expand(f"{CAPTIONS}/{{name}}.rst", name=summary.captions()),
         references=REFERENCE.values(),
-        template=f"{SUMMARY}/page.html",
-        style=f"{SUMMARY}/page.css",
-        script=f"{SUMMARY}/page.js",
+        template=[f"{PAGES}/summary/page.html"],
+        style=[f"{PAGES}/summary/page.css"],
+        script=[f"{PAGES}/tables.js", f"{PAGES}/summary/page.js"],
     output:
         page=report(
             paths.SUMMARY,
@@ -30,6 +30,31 @@ use rule local_job as write_summary with:
         **identity("write_summary"),
 
 
+use rule local_job as write_ledger with:
+    input:
+        **keyed("write_ledger", **ledger.inputs(plan, paths)),
+        template=[f"{PAGES}/ledger/page.html"],
+        style=[f"{PAGES}/summary/page.css", f"{PAGES}/ledger/page.css"],
+        script=[f"{PAGES}/tables.js", f"{PAGES}/ledger/page.js"],
+    output:
+        page=report(
+            "results/ledger.html",
+            caption="../report/ledger.rst",
+            category="At a glance",
+            labels={"page": "ledger", "content": "every claim in every model"},
+        ),
+        csv="results/ledger.csv",
+        claims=paths.LEDGER_CLAIMS,
+    log:
+        "logs/write_ledger.log",
+    benchmark:
+        "results/ledger.benchmark.tsv"
+    localrule: True
+    params:
+        **identity("write_ledger"),
+
+
 rule summary:
     input:
         rules.write_summary.output,
+        rules.write_ledger.output if ledger.comparisons(plan, paths) else [],

@@ -1,9 +1,9 @@
 from headtypes.planning.job import job
 from headtypes.core.files import write_text
-from headtypes.pages.summary.page import summary_page
+from headtypes.pages.rendering import render
 from headtypes.pages.summary.results import collect_summary
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     summary = collect_summary(dict(inputs.items()), inputs.captions, page=outputs.page, **spec, provenance=provenance)
     sources = {"html": inputs.template, "css": inputs.style, "js": inputs.script}
-    write_text(outputs.page, summary_page(summary, sources, provenance))
+    write_text(outputs.page, render(vars(summary), sources, provenance))

@@ -42,11 +42,12 @@ SUMMARIES = {
     "plot_models": 1,
     "compare_types": 1,
     "plot_compared_types": 1,
+    "write_ledger": 1,
     "write_summary": 1,
     "write_atlas": 1,
 }
 # What a model on a further task changes.
-TABULATED = ("tabulate_stability", "tabulate_models", "plot_models", GUAN)
+TABULATED = ("tabulate_stability", "tabulate_models", "plot_models", GUAN, "write_ledger")
 # And one that is evaluated.
 ALL_TABULATED = (*TABULATED, "tabulate_ablations")
 
@@ -144,7 +145,7 @@ ADDED = {
                 CLARK: 1,
                 **COMPARED_TYPES,
             },
-            "own": of("write_summary", "write_atlas"),
+            "own": of("write_ledger", "write_summary", "write_atlas"),
         },
     ),
     "documents with mentions": (
@@ -163,7 +164,7 @@ ADDED = {
                 CLARK: 1,
                 **COMPARED_TYPES,
             },
-            "own": of("write_summary", "write_atlas"),
+            "own": of("write_ledger", "write_summary", "write_atlas"),
         },
     ),
     "a task of text": (
@@ -224,7 +225,7 @@ ADDED = {
                 "compare_types",
                 "write_atlas",
             ),
-            "follow": {"plot_compared_types": 1, "write_summary": 1},
+            "follow": of("plot_compared_types", "write_ledger", "write_summary"),
         },
     ),
     "a condition of one head's mean": (
@@ -232,26 +233,26 @@ ADDED = {
         {
             "new": {"measure_head_outputs": 1, "evaluate_condition": 1, "evaluate_controls": 1},
             "own": of("measure_intervals", "plot_controls", "tabulate_ablations", GUAN, "write_atlas"),
-            "follow": {"write_summary": 1},
+            "follow": of("write_ledger", "write_summary"),
         },
     ),
     "a reading": (
         {"readings": {"segments": {"sentences": "segments"}}},
         {
             "new": {"evaluate_condition": 1, "tabulate_readings": 1},
-            "own": of("measure_intervals"),
+            "own": of("measure_intervals", "write_ledger"),
             "follow": of("tabulate_ablations", GUAN, "write_summary", "write_atlas"),
         },
     ),
     "a reading that no condition depends on": (
         {"readings": {"padded": {"uniform_over_padding": True}}},
-        {"new": {"tabulate_readings": 1}},
+        {"new": {"tabulate_readings": 1}, "own": of("write_ledger"), "follow": of("write_summary")},
     ),
     "a k": (
         {"clustering": {"k": [4, 5]}},
         {
             "new": {**times(3, CLUSTERED), **of("tabulate_models", "plot_models"), **times(2, COMPARED_TYPES)},
-            "own": {**of("tabulate_stability", GUAN, "write_summary"), "write_atlas": 2},
+            "own": {**of("tabulate_stability", GUAN, "write_ledger", "write_summary"), "write_atlas": 2},
         },
     ),
     "a method": (
@@ -264,7 +265,7 @@ ADDED = {
                 **times(2, COMPARED_TYPES),
             },
             "own": {
-                **of("tabulate_stability", "tabulate_ablations", GUAN, "write_summary"),
+                **of("tabulate_stability", "tabulate_ablations", GUAN, "write_ledger", "write_summary"),
                 "write_atlas": 2,
             },
         },
@@ -273,14 +274,14 @@ ADDED = {
         {"partitions": {"mine": {"file": "mine.csv", "model": "one", "task": "squad"}}},
         {
             "new": {"import_partition": 1, **EVALUATED, **FIGURES, **COMPARED_TYPES},
-            "own": of("tabulate_ablations", GUAN, "write_summary", "write_atlas"),
+            "own": of("tabulate_ablations", GUAN, "write_ledger", "write_summary", "write_atlas"),
         },
     ),
     "an imported partition without types that a condition names": (
         {"partitions": {"mine": {"file": "others.csv", "model": "two", "task": "squad"}}},
         {
             "new": {"import_partition": 1, **FIGURES},
-            "own": of(GUAN, "write_summary", "write_atlas"),
+            "own": of(GUAN, "write_ledger", "write_summary", "write_atlas"),
         },
     ),
     "a decoder whose cache is to be shortened": (
@@ -324,7 +325,7 @@ CHANGED = {
                 **EVALUATED,
                 **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
                 **times(2, COMPARED_TYPES),
-                "write_summary": 1,
+                **of("write_ledger", "write_summary"),
             },
         },
     ),
@@ -370,6 +371,7 @@ CHANGED = {
                 "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_models", "plot_models"),
                 "plot_compared_types": 2,
+                "write_ledger": 1,
                 "write_atlas": 2,
             },
         },
@@ -381,7 +383,7 @@ CHANGED = {
             "follow": {
                 **of("plot_controls", "tabulate_ablations", GUAN),
                 **COMPARED_TYPES,
-                **of("write_summary", "write_atlas"),
+                **of("write_ledger", "write_summary", "write_atlas"),
             },
         },
     ),
@@ -389,7 +391,7 @@ CHANGED = {
         {"controls": {"draws": 0}},
         {
             "own": of("tabulate_ablations", "compare_types", "write_summary", "write_atlas"),
-            "follow": of(GUAN, "plot_compared_types"),
+            "follow": of(GUAN, "plot_compared_types", "write_ledger"),
         },
     ),
     "the orders of the curves": (
@@ -426,7 +428,7 @@ CHANGED = {
                 *("measure_intervals", "tabulate_ablations", GUAN, "compare_types"),
                 *("write_summary", "write_atlas"),
             ),
-            "follow": {"plot_compared_types": 1},
+            "follow": of("plot_compared_types", "write_ledger"),
         },
     ),
     "a model that is not selected": (

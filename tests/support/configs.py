@@ -90,6 +90,7 @@ def full_config(folder: Path) -> dict:
         "models": {
             "base": {
                 "source": {"hub": "some/model", "revision": "main", "sha256": "0" * 64, "pickle": True},
+                "family": "first",
                 "tasks": ["squad", "pairs"],
                 "evaluate": "pairs",
                 "published": {"guan2020": "pre-trained"},

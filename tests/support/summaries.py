@@ -10,14 +10,17 @@ from headtypes.analyses.types.choice_files import BEST, TABLE
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
 from headtypes.core.files import write_json
+from headtypes.pages.rendering import render
 from headtypes.pages.summary.figures import FIGURES as ALL_FIGURES
-from headtypes.pages.summary.page import Summary, summary_page
+from headtypes.pages.summary.page import Summary
 from headtypes.pages.summary.results import collect_summary
+from headtypes.papers.ledger.models import over_models
+from headtypes.papers.ledger.table import ledger_table
 from headtypes.papers.registry import PAPERS
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
-PARTS = ROOT / "workflow_scripts/headtypes/pages/summary"
+PAGES = ROOT / "workflow_scripts/headtypes/pages"
 MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
 FIGURES = [figure.name for figure in ALL_FIGURES]
 GAPS = [0.5, 0.4, 0.6, 0.8, 0.7, 0.7, 0.7, 0.7]
@@ -73,7 +76,10 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     pd.DataFrame([row, row | {"p": 0.5}]).to_csv(folder / "compared_types.csv", index=False)
     (folder / "models").mkdir()
     (folder / "models/minilm-qa.benchmark.tsv").write_text("s\th:m:s\tcpu_time\n100\t0:01:40\t90.50\n")
+    claims = over_models(documented_ledger(folder))
+    claims.to_csv(folder / "ledger.claims.csv", index=False)
     files = {
+        "ledger": ["ledger.claims.csv"],
         "comparisons": ["guan2020/comparison.csv", "clark2019/comparison.csv"],
         "relations": ["clark2019/table1.csv"],
         "coreference": ["clark2019/table2.csv"],
@@ -93,6 +99,14 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     return {name: [str(folder / path) for path in paths] for name, paths in files.items()}
 
 
+def documented_ledger(folder: Path) -> pd.DataFrame:
+    """The ledger of the comparisons in a folder of results: of a model, those fine-tuned from it, and a local one."""
+    comparisons = {name: path for name in PAPERS if (path := folder / name / "comparison.csv").exists()}
+    models = dict.fromkeys(model for path in comparisons.values() for model in pd.read_csv(path)["model"])
+    families = {model: model.partition("-")[0] for model in models}
+    return ledger_table(comparisons, {}, families=families, partitions=[], page=folder / "ledger.html")
+
+
 def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[str | tuple[str, ...], str]]:
     """The files of `made_results` as a job has them: by what they are of."""
     wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
@@ -105,6 +119,7 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
         "comparisons": list(PAPERS),
         "ablations": [("2",), ("3",)],
         "compared": [("kmeans-k4",)],
+        "ledger": ["claims"],
     }
     references = [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS]
     found = {name: dict(zip(keys.get(name, [()]), paths, strict=False)) for name, paths in files.items()}
@@ -139,7 +154,15 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
 
 def made_page(folder: Path, summary: Summary) -> Path:
     """Write the page of a summary into its folder of results."""
-    sources = {kind: PARTS / f"page.{kind}" for kind in ("html", "css", "js")}
-    path = folder / "index.html"
-    path.write_text(summary_page(summary, sources, PROVENANCE), encoding="utf-8")
+    return written_page(folder / "index.html", vars(summary), "summary")
+
+
+def written_page(path: Path, values: dict, name: str) -> Path:
+    """Write a page of the folder `name` of pages."""
+    sources = {
+        "html": [PAGES / name / "page.html"],
+        "css": dict.fromkeys([PAGES / "summary/page.css", PAGES / name / "page.css"]),
+        "js": [PAGES / "tables.js", PAGES / name / "page.js"],
+    }
+    path.write_text(render(values, sources, PROVENANCE), encoding="utf-8")
     return path

@@ -10,7 +10,7 @@ attention    the hook into Transformers, batches, the pass with its reducers, op
 analyses     what is measured on heads, a folder for each analysis
 comparisons  types beside random heads in every analysis; models beside models
 papers       claims, tables and figures, a folder for each paper
-pages        the pages that a reader opens: the summary of all results, the atlas of each model
+pages        the pages that a reader opens: the summary of all results, the ledger of claims, each model's atlas
 planning     what rules and commands need: config, plan, stages, digest, provenance, resources, locks, preview, audit
 deposit      what is given away with a paper: which results, a card, and where models and data are from
 api          what to call from one's own Python, on a model that is already loaded

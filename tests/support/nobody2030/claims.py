@@ -1,8 +1,6 @@
 """What the paper published, its claim, and how partitions are compared with it."""
 
-from collections.abc import Iterator, Mapping
-
-import pandas as pd
+from collections.abc import Mapping
 
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.papers import comparison
@@ -51,10 +49,5 @@ def compare(partitions: Mapping[tuple[str, str], str], published: Nobody2030) ->
         values = [value_row("Table 1", "share", "largest share", ours["share"], published.most, published)]
         subjects.append(Subject(dict(zip(KEYS, key, strict=True)), claim, ours, theirs, values))
     table = comparison_table(subjects, [*KEYS, *comparison.COLUMNS, "doubtful"])
-    page = comparison.comparison_page("Beside Nobody", ["Words."], table, KEYS, claim, published, _section)
+    page = comparison.comparison_page("Beside Nobody", ["Words."], table, KEYS, claim, published, subject_parts)
     return Compared(tidy_table(quantities, KEYS), table, page)
-
-
-def _section(model: str, partition: str, rows: pd.DataFrame) -> Iterator[str]:
-    yield f"## {model}, {partition}"
-    yield from subject_parts(rows)

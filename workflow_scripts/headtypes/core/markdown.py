@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from html import escape
+from html import escape, unescape
 
 import pandas as pd
 from markdown_it import MarkdownIt
@@ -50,10 +50,16 @@ def document(title: str, parts: Iterable[str]) -> str:
     return "\n".join([f"# {title}\n", *(part.rstrip("\n") + "\n" for part in parts)])
 
 
+def anchor(title: str) -> str:
+    """What a link to a part of a page ends with, by the title of the part."""
+    return re.sub(r"[^\w.+-]+", "-", title)
+
+
 def to_html(page: str, provenance: dict) -> str:
     """A page of Markdown as one HTML file that needs no other; what made it is kept in its head."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     body = _SENTENCE.sub('<td class="text">', renderer.render(page))
+    body = re.sub(r"<h2>(.*?)</h2>", lambda it: f'<h2 id="{anchor(unescape(it[1]))}">{it[1]}</h2>', body)
     title = escape(page.partition("\n")[0].removeprefix("# "))
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'

@@ -78,6 +78,11 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
     return row | {"verdict": "", "verdict_holm": "", "reason": "", "remark": published.remarks(id_)}
 
 
+def subject_title(model: str, other: str) -> str:
+    """What heads the part of a page about a model and a partition or a task, which is empty for what it cannot read."""
+    return f"{model}, {other or 'what it does not read'}"
+
+
 def comparison_page(
     title: str,
     introduction: Iterable[str],
@@ -89,7 +94,7 @@ def comparison_page(
 ) -> str:
     """The comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
 
-    keys: the columns that name the subjects; section: the parts of a page about one, from its names and its rows.
+    keys: the columns that name the subjects; section: the parts of a page about one, from its rows.
     """
     parts = [
         *introduction,
@@ -99,7 +104,7 @@ def comparison_page(
         _claim_list(claims),
     ]
     for subject, rows in table.groupby(list(keys), sort=False):
-        parts += section(*subject, rows)
+        parts += [f"## {subject_title(*subject)}", *section(rows)]
     notes = "".join(f"- {note.place}: {note.text}\n" for note in published.notes)
     return document(title, [*parts, "## Notes on the published values", notes])
 

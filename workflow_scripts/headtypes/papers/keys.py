@@ -4,6 +4,8 @@ import pandas as pd
 
 from headtypes.core.table_files import read_csv
 
+# The name of the config's own reading, where verdicts stand under several.
+OWN_READING = "ablation"
 # Options of `table_files.read_csv`: a name may be a number, or what pandas takes for a missing value.
 NAMED = {
     "dtype": dict.fromkeys(("model", "partition", "task", "condition", "doubtful"), str),

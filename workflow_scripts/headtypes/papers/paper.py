@@ -85,6 +85,10 @@ class Paper:
         """
         raise NotImplementedError
 
+    def readings(self, plan: Plan) -> str:
+        """The table of its claims under further readings (`guan2020.readings`); empty where there is none."""
+        return ""
+
     def finding(self, table: "pd.DataFrame", subject: tuple[str, str]) -> str:
         """What the comparison says of a subject besides its verdicts, in a sentence; empty if nothing."""
         return ""

@@ -25,6 +25,7 @@ from headtypes.planning.config.checks import (
     check_selection,
     check_sources,
     clusterings,
+    family_of,
     parent_of,
     types_in,
     types_of,
@@ -319,6 +320,10 @@ class Plan:
     def parent(self, model: str) -> str | None:
         """The model that this one was fine-tuned from."""
         return parent_of(self.config, model)
+
+    def family(self, model: str) -> str:
+        """The family that a model counts to."""
+        return family_of(self.config, model)
 
     @cached_property
     def probed(self) -> list[FeaturePlan]:

@@ -7,11 +7,12 @@ from headtypes.core.results import Result
 from headtypes.papers import stage as papers
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import attention, models, tasks, training
-from headtypes.planning.stages.overview import atlas, compared_types, summary
+from headtypes.planning.stages.overview import atlas, compared_types, ledger, summary
 
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
     *(result for module in (summary, atlas) for result in module.RESULTS),
+    *ledger.results(lambda: paths),
     *papers.results(lambda: paths),
     *compared_types.RESULTS,
     *(result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results),

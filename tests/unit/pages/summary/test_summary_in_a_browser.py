@@ -118,7 +118,7 @@ def test_every_control_is_reached_by_keyboard_and_shows_where_it_is(chromium, pa
         assert page.evaluate("document.activeElement.textContent") == "To the results"
         controls, seen = "[...document.querySelectorAll('nav a, nav button, th button')]", set()
         wanted = page.evaluate(f"{controls}.filter((it) => it.checkVisibility()).length")
-        for _ in range(wanted + 60):
+        for _ in range(wanted + 70):
             page.keyboard.press("Tab")
             seen.add(page.evaluate(f"{controls}.indexOf(document.activeElement)"))
             outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

@@ -12,7 +12,8 @@ from tests.support.places import GUAN
 
 REFERENCE = read_guan2020(GUAN)
 KEY = ("bert", "p")
-COLUMNS = ["model", "partition", "basis", "id", "place", "claim", "reading", "verdict", "reason", "depends"]
+COLUMNS = ["model", "partition", "basis", "id", "place", "claim", "reading", "verdict"]
+COLUMNS += ["ours", "low", "high", "p", "reason", "depends"]
 OF_ANSWERS = {claim.id for claim in CLAIMS if claim.place.startswith("section 5")}
 CONDITIONS = {each.id: each for each in REFERENCE.conditions}
 

@@ -2,13 +2,13 @@
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from headtypes.core.files import canonical_json, write_text
+from headtypes.pages.rendering import embedded
 
 _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "head", "facts", "whatif", "start")
 
@@ -36,7 +36,7 @@ def page_of(data: Mapping, provenance: Mapping) -> str:
         "title": escape(data["title"]),
         "provenance": escape(canonical_json(dict(provenance))),
         "style": style,
-        "data": _json(shown),
+        "data": embedded(shown),
         "packed": packed,
         "script": script,
     }
@@ -51,11 +51,3 @@ def _asset(name: str) -> str:
 
 def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _json(data: Mapping) -> str:
-    """JSON that can stand in a script element: nothing in it can end the element, or begin a comment in it."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text

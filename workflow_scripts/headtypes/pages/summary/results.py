@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.files import read_json
 from headtypes.core.table_files import read_csv
+from headtypes.core.tables import Shown
+from headtypes.pages.ledger.page import alone
+from headtypes.pages.ledger.page import shown as ledger_shown
 from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
 from headtypes.pages.summary.cautions import cautions
@@ -25,6 +29,7 @@ from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS
 from headtypes.papers.figures import Figure
 from headtypes.papers.keys import NAMED, read_named
+from headtypes.papers.ledger.models import read_over_models
 from headtypes.papers.registry import PAPERS
 
 # Files by what each is of: model and partition, model and task, the way of clustering, a paper.
@@ -51,7 +56,7 @@ def collect_summary(
     """Read what the summary shows.
 
     inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
-        them (`papers.figures`), partition, stability, ways and best (of `choice_files`), and compared_types; and
+        them (`papers.figures`), partition, stability, ways and best (of `choice_files`), compared_types and ledger; and
         references, the papers' data.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
@@ -106,6 +111,7 @@ def collect_summary(
         findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         both=pictures([COMPARED_TYPES]),
+        ledger=[_ledger(path, folder) for path in inputs["ledger"].values()],
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
         files=list(_files(inputs, folder)),
         made=facts(provenance, folder, seed),
@@ -127,6 +133,12 @@ def _times(partitions: Sequence) -> str:
 
 def _title(models: Sequence[str]) -> str:
     return f"The attention heads of {models[0]}" if len(models) == 1 else f"The attention heads of {len(models)} models"
+
+
+def _ledger(path: str, folder: Path) -> Shown:
+    claims = read_over_models(path)
+    table = ledger_shown(claims).in_brief(_relative(path, folder))
+    return replace(table, about=alone(int(claims["families"].max())))
 
 
 def _compared(path: str | None, key: str, folder: Path) -> tuple[pd.DataFrame | None, list[Judged]]:
@@ -191,6 +203,7 @@ def _compared_types(inputs: Mapping[str, Keyed], key: tuple[str, str]) -> str | 
 def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterable[tuple[str, list[str]]]:
     named = {
         "Values and claims of the papers beside ours": ("comparisons",),
+        "How often each claim holds": ("ledger",),
         **{f"Tables of {paper.authors}": [it.name for it in paper.tables] for paper in PAPERS.values()},
         "Types of heads": ("partition",),
         "Types beside random heads": ("compared_types",),

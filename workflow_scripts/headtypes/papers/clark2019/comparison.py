@@ -110,11 +110,10 @@ def sink_sentence(comparison: pd.DataFrame, model: str, task: str) -> str:
     )
 
 
-def _section(model: str, task: str, rows: pd.DataFrame) -> Iterator[str]:
+def _section(rows: pd.DataFrame) -> Iterator[str]:
     start = rows["id"].str.partition(".")[0]
     by_layer = rows[start.isin(["layer", "third"]) & (rows["kind"] == "figure")]
     sinks = rows[start.isin(["sink", "sink_gradient"])]
-    yield f"## {model}, {task or 'what it does not read'}"
     for unit in _UNITS:
         if rows[unit].notna().any():
             yield f"{int(rows[unit].iloc[0]):,} {unit.removeprefix('n_')}."

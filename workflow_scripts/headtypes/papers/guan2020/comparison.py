@@ -57,9 +57,8 @@ def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
     return comparison.comparison_page("Beside the paper", introduction, table, KEYS, CLAIMS, published, _section)
 
 
-def _section(model: str, partition: str, rows: pd.DataFrame) -> Iterator[str]:
+def _section(rows: pd.DataFrame) -> Iterator[str]:
     questions = rows["n_questions"].iloc[0]
-    yield f"## {model}, {partition}"
     if pd.notna(questions):
         yield f"{questions:,} questions."
     if rows["doubtful"].any():

@@ -64,6 +64,10 @@ class _Guan2020(Paper):
         ]
         return {"partitions": partitions, "seed": derive_seed(plan.config.seed, "compare_with_paper")}
 
+    def readings(self, plan: Plan) -> str:
+        """The claims that answers decide, where some were given under further readings."""
+        return "results/guan2020/readings.csv" if plan.readings and plan.ablations else ""
+
     def compare(self, found: Found, published: "Guan2020", spec: Mapping[str, Any]) -> Compared:
         """As `comparison.compare_with_guan`."""
         from headtypes.papers.guan2020.results import compare_files

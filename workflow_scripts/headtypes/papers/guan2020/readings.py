@@ -12,11 +12,11 @@ from headtypes.papers.guan2020.comparison import compare_with_guan
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import Key, collect_quantities
 from headtypes.papers.guan2020.tables import ablation_table
+from headtypes.papers.keys import OWN_READING
 from headtypes.papers.quantities import NO_VERDICT, join
 
-# The name of the config's own reading.
-OWN = "ablation"
 _CLAIM = ["model", "partition", "basis", "id", "place", "claim"]
+_JUDGED = ["verdict", "ours", "low", "high", "p", "reason"]
 
 
 def readings_table(
@@ -35,8 +35,8 @@ def readings_table(
     metrics: of the evaluations, in the order of the rows.
     intervals: by partition, as `quantities.collect_quantities` takes them.
     returns one row per model, partition, claim and reading, of the claims that answers decide under some reading:
-        model, partition, basis (as `claims.Basis`), id, place, claim, reading, verdict, reason, and depends (whether
-        the readings differ in it).
+        model, partition, basis (as `claims.Basis`), id, place, claim, reading, verdict, ours, low, high, p and
+        reason, as in the comparison, and depends (whether the readings differ in the verdict).
     """
     # Claims about shares of types, for instance, do not depend on answers.
     of_answers = [claim.id for claim in claims_of_answers.claim]
@@ -51,20 +51,20 @@ def readings_table(
         compared = compare_with_guan(quantities, {}, published)
         claims = compared[(compared["kind"] == "claim") & compared["id"].isin(of_answers)]
         claims = claims.rename(columns={"quantity": "claim"})
-        judged.append(claims[[*_CLAIM, "verdict", "reason"]].assign(reading=reading or OWN))
+        judged.append(claims[[*_CLAIM, *_JUDGED]].assign(reading=reading or OWN_READING))
     table = pd.concat(judged, ignore_index=True)
     verdicts = table.groupby(_CLAIM, sort=False)["verdict"]
     table["depends"] = verdicts.transform("nunique") > 1
     decided = verdicts.transform(lambda verdict: (verdict != NO_VERDICT).any())
-    columns = [*_CLAIM, "reading", "verdict", "reason", "depends"]
+    columns = [*_CLAIM, "reading", *_JUDGED, "depends"]
     return table.assign(claim_number=verdicts.ngroup())[decided].sort_values("claim_number", kind="stable")[columns]
 
 
 def readings_page(table: pd.DataFrame) -> str:
     """The table as Markdown: per model and partition, first the claims that depend on the reading."""
     parts = [
-        f"{OWN} is the config's own reading; `readings` in the config says what the others change. Claims that no "
-        "reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
+        f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
+        "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
     ]
     for (model, partition), section in table.groupby(["model", "partition"], sort=False):
         claims = section.drop_duplicates("id")

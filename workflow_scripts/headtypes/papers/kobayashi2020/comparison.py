@@ -92,7 +92,6 @@ def _said(name: str) -> tuple[str, str, str]:
     return ("by layer", name, f"{label}, layer {layer[1]}") if layer else ("all layers", name, label)
 
 
-def _section(model: str, task: str, rows: pd.DataFrame) -> Iterator[str]:
-    yield f"## {model}, {task}"
+def _section(rows: pd.DataFrame) -> Iterator[str]:
     yield f"{int(rows['n_samples'].iloc[0]):,} samples."
     yield from subject_parts(rows)

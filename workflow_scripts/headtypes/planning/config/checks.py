@@ -68,6 +68,11 @@ def check_models(config: Config) -> None:
         for task in model.tasks:
             check_entry(config, "tasks", f"models.{name}.tasks", task)
         _check_descent(config, name)
+        if model.family and (parent := parent_of(config, name)) and family_of(config, parent) != model.family:
+            raise InputError(
+                f"config: models.{name}.family: it descends from {parent}, of the family {family_of(config, parent)}, "
+                "and counts to it; leave family out."
+            )
         if model.source.finetuned is not None:
             _check_finetuning(config, name, model.source.finetuned)
         if model.evaluate is not None:
@@ -255,6 +260,12 @@ def parent_of(config: Config, model: str) -> str | None:
     """The model that this one was fine-tuned from."""
     finetuned = config.models[model].source.finetuned
     return finetuned.base if finetuned else config.models[model].parent
+
+
+def family_of(config: Config, model: str) -> str:
+    """The family that a model counts to: that of its first ancestor, or the name of this ancestor."""
+    parent = parent_of(config, model)
+    return family_of(config, parent) if parent else config.models[model].family or model
 
 
 def changes_nothing(condition: Mapping[str, str]) -> bool:

@@ -91,6 +91,9 @@ class Model(Strict):
     source: ModelSource
     parent: Name | None = None
     """Model that this one was fine-tuned from; only such relatives are compared head by head."""
+    family: Name | None = None
+    """Family of models that counts as one where claims are set beside many models; without it that of the parent, or
+    else a family of its own."""
     tasks: Annotated[list[Name], Field(min_length=1)]
     """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
     documents with mentions."""

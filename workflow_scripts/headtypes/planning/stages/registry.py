@@ -18,7 +18,7 @@ from headtypes.papers import stage as papers
 from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import attention, models, tasks, training
-from headtypes.planning.stages.overview import atlas, compared_types, summary
+from headtypes.planning.stages.overview import atlas, compared_types, ledger, summary
 
 _MODULES = (
     models,
@@ -40,6 +40,7 @@ _MODULES = (
     papers,
     compared_types,
     summary,
+    ledger,
     atlas,
 )
 STAGES: dict[str, Stage] = {

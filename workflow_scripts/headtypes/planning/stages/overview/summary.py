@@ -11,6 +11,7 @@ from headtypes.papers.figures import files, shown_partitions
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
 from headtypes.planning.stages.overview import compared_types
+from headtypes.planning.stages.overview.ledger import comparisons
 
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
@@ -22,10 +23,10 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         "compared_types": (paths.COMPARED_TYPES, plan.compared_types),
     }
     clustered = dict.fromkeys((it.model, it.task) for it in plan.clustered)
+    compared = comparisons(plan, paths)
     return {
-        "comparisons": {
-            name: f"results/{name}/comparison.csv" for name, paper in PAPERS.items() if paper.inputs(plan, paths)
-        },
+        "comparisons": compared,
+        "ledger": {"claims": paths.LEDGER_CLAIMS} if compared else {},
         **{it.name: files(it, plan) for it in shown},
         **{
             name: {it.key: pattern.format(**it.wildcards) for it in entries}

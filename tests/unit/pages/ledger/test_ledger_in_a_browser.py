@@ -1,0 +1,106 @@
+"""The ledger as a reader sees it: sorted, filtered, on a screen, on a phone and in print."""
+
+import shutil
+
+import pytest
+
+from headtypes.pages.ledger.page import page_of
+from headtypes.papers.ledger.models import over_models
+from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
+from tests.support.summaries import RESULTS, documented_ledger, written_page
+
+CLAIM = "guan2020/diagonal-medium-special"
+SHOWN = "[...document.querySelectorAll('#each tbody tr')]"
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    for paper, source in {"guan2020": "demo", "clark2019": "clark", "kobayashi2020": "norms"}.items():
+        (folder / paper).mkdir()
+        shutil.copy(RESULTS / source / "comparison.csv", folder / paper)
+    return documented_ledger(folder)
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory, ledger):
+    path = tmp_path_factory.mktemp("page") / "ledger.html"
+    return written_page(path, page_of(ledger, over_models(ledger)), "ledger")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as it:
+        yield it
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_fits_has_contrast_and_names_its_controls(chromium, page_file, width, dark):
+    with opened(chromium, page_file, width, dark=dark) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(BEYOND_THE_EDGE) == []
+        assert page.evaluate(LOW_CONTRAST, 4.5) == []
+        assert page.evaluate(NAMELESS) == []
+
+
+def test_every_claim_has_a_strip_of_all_its_cells(chromium, page_file, ledger):
+    with opened(chromium, page_file, 1280) as page:
+        widths = page.evaluate(
+            "Object.fromEntries([...document.querySelectorAll('#all tbody tr')].map((row) => ["
+            "row.querySelector('small a').getAttribute('href').slice(1),"
+            "[...row.querySelectorAll('rect')].map((it) => [it.className.baseVal, Number(it.getAttribute('width'))])]))"
+        )
+    assert len(widths) == len(ledger[["paper", "id"]].drop_duplicates())
+    for (paper, id_), cells in ledger.groupby(["paper", "id"]):
+        runs = [name.replace("-", " ") for name, length in widths[f"{paper}/{id_}"] for _ in range(length)]
+        assert runs == cells["verdict"].tolist()
+
+
+def test_a_claim_leads_to_its_cells_and_filters_narrow_them(chromium, page_file, ledger):
+    paper, id_ = CLAIM.split("/")
+    cells = ledger[(ledger["paper"] == paper) & (ledger["id"] == id_)]
+    with opened(chromium, page_file, 1280) as page:
+        page.locator(f"#all a[href='#{CLAIM}']").click()
+        page.wait_for_function(f"{SHOWN}.length === {len(cells)}")
+        links = page.evaluate(f"{SHOWN}.map((it) => it.querySelector('a').getAttribute('href'))")
+        assert links == cells["decided_in"].tolist()
+        page.locator("select[name=verdict]").select_option("holds")
+        holds = int((cells["verdict"] == "holds").sum())
+        assert page.evaluate(f"{SHOWN}.length") == holds
+        assert page.locator("#number").inner_text() == f"{holds} of {len(ledger)} cells"
+        page.locator("select[name=claim]").select_option("all")
+        page.locator("select[name=model]").select_option("minilm")
+        expected = (ledger["verdict"] == "holds") & (ledger["model"] == "minilm")
+        assert page.evaluate(f"{SHOWN}.length") == int(expected.sum())
+
+
+def test_all_cells_are_shown_when_asked_for_and_sorted(chromium, page_file, ledger):
+    with opened(chromium, page_file, 1280) as page:
+        assert page.evaluate(f"{SHOWN}.length") == 100
+        page.get_by_role("button", name="show all").click()
+        assert page.evaluate(f"{SHOWN}.length") == len(ledger)
+        page.locator("#each").get_by_role("button", name="value").click()
+        values = [float(text) for text in page.locator("#each td.number > span").all_inner_texts() if text]
+        assert values == sorted(values)
+
+
+def test_claims_are_found_by_a_text_and_sorted_by_how_often_they_hold(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        page.get_by_label("Claims with").fill("Kobayashi")
+        rows = page.locator("#all tbody tr:visible")
+        assert 0 < rows.count() == page.locator("#all tbody tr", has_text="Kobayashi").count()
+        page.get_by_label("Claims with").fill("")
+        page.locator("#all").get_by_role("button", name="in models").click()
+        shares = page.evaluate("[...document.querySelectorAll('#all td:nth-child(5)')].map((it) => it.dataset.sort)")
+        known = [float(share) for share in shares if share]
+        assert known == sorted(known)
+        assert shares[len(known) :] == [""] * (len(shares) - len(known))
+
+
+def test_it_says_that_few_families_speak_of_these_checkpoints_alone(chromium, page_file):
+    with opened(chromium, page_file, 390) as page:
+        assert page.get_by_text("speaks of these checkpoints alone").first.is_visible()
+        page.emulate_media(media="print")
+        assert not page.locator(".filters").is_visible()
+        assert page.locator("#all .strip").first.is_visible()

@@ -1,0 +1,144 @@
+"""The ledger: its cells, in how many models a claim holds, and the interval over families of models."""
+
+import re
+from collections import Counter, defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+from headtypes.core.errors import InputError
+from headtypes.core.markdown import to_html
+from headtypes.core.table_files import write_csv
+from headtypes.papers.ledger.models import FEWEST_FAMILIES, over_models, read_over_models, share_interval
+from headtypes.papers.ledger.table import COLUMNS, ledger_table, read_ledger
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
+from tests.support.ledgers import FAMILIES, PARTITIONS, made_ledger, written_comparisons
+
+SIMULATIONS, TRUTH = 1000, 0.7
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return made_ledger(tmp_path)
+
+
+def test_every_claim_of_every_comparison_has_a_row_for_each_cell(tmp_path):
+    comparisons, _ = written_comparisons(tmp_path)
+    ledger = ledger_table(comparisons, {}, families=FAMILIES, partitions=PARTITIONS, page=tmp_path / "ledger.html")
+    expected = Counter()
+    for paper, path in comparisons.items():
+        rows = pd.read_csv(path)
+        expected.update((paper, row["id"], row["model"]) for _, row in rows[rows["kind"] == "claim"].iterrows())
+    assert Counter(ledger[["paper", "id", "model"]].itertuples(index=False, name=None)) == expected
+    assert list(ledger) == COLUMNS
+    row = ledger[(ledger["id"] == "few") & (ledger["model"] == "child")].iloc[0]
+    assert row[["family", "task", "method", "k", "of"]].tolist() == ["root", "qa", "kmeans", 4, "weights"]
+    # A task that is judged by itself is of no partition.
+    assert ledger[ledger["paper"] == "tasked"]["method"].isna().all()
+
+
+def test_a_reading_is_a_cell_where_it_changes_what_a_claim_rests_on(ledger):
+    further = ledger[ledger["reading"] == "strict"]
+    # On `child` the strict reading changes the value of `few`, but not the verdict; it leaves the others as they are.
+    assert further[["id", "model", "verdict", "value"]].to_numpy().tolist() == [["few", "child", "holds", 2.5]]
+    assert further["decided_in"].tolist() == ["parted/readings.html"]
+
+
+def test_a_link_leads_to_the_part_of_the_page_that_decides(ledger):
+    links = ledger[ledger["reading"] == ""]["decided_in"].drop_duplicates()
+    page = to_html("# Page\n\n## root, qa-kmeans-k4\n\n## root, what it does not read\n", {})
+    ids = re.findall(r'<h2 id="([^"]+)"', page)
+    assert links.tolist()[0] == f"parted/comparison.html#{ids[0]}"
+    assert f"tasked/comparison.html#{ids[1]}" in links.tolist()
+
+
+def test_a_ledger_is_read_as_it_was_written(ledger, tmp_path):
+    write_csv(tmp_path / "ledger.csv", ledger)
+    claims = over_models(ledger)
+    write_csv(tmp_path / "claims.csv", claims)
+    again = read_ledger(tmp_path / "ledger.csv")
+    pd.testing.assert_frame_equal(over_models(again), claims)
+    pd.testing.assert_frame_equal(read_over_models(tmp_path / "claims.csv"), claims, check_exact=False)
+    with pytest.raises(InputError, match=r"claims\.csv"):
+        read_ledger(tmp_path / "claims.csv")
+
+
+def test_a_claim_holds_in_a_model_if_it_does_in_each_of_its_cells(ledger):
+    claims = over_models(ledger).set_index("id")
+    for id_, rows in ledger.groupby("id"):
+        verdicts = defaultdict(set)
+        for row in rows.itertuples():
+            if row.verdict != NO_VERDICT:
+                verdicts[row.model].add(row.verdict)
+        alone = {name: sum(of_model == {name} for of_model in verdicts.values()) for name in (HOLDS, FAILS)}
+        found = claims.loc[id_]
+        assert found["models"] == len(verdicts)
+        assert found[["models_hold", "models_fail"]].tolist() == list(alone.values())
+        assert found["models_open"] == len(verdicts) - sum(alone.values())
+        assert found["families"] == len({FAMILIES[model] for model in verdicts})
+        assert found["cells_no_verdict"] == (rows["verdict"] == NO_VERDICT).sum()
+    assert claims.loc["never", ["low", "high"]].isna().all()
+
+
+def test_the_interval_is_that_of_a_proportion_where_every_family_is_one_model():
+    for holds, models in [(0, 4), (3, 9), (9, 9)]:
+        verdicts = [HOLDS] * holds + [FAILS] * (models - holds)
+        expected = binomtest(holds, models).proportion_ci(method="exact")
+        np.testing.assert_allclose(share_interval(verdicts, map(str, range(models))), expected)
+
+
+def test_models_of_one_family_count_as_one():
+    families = ["a", "b", "c"]
+    assert share_interval([HOLDS] * 3, families) == share_interval([HOLDS] * 90, families * 30)
+
+
+def test_an_open_verdict_counts_as_either():
+    families = list("abcdefgh")
+    low, high = share_interval([HOLDS] * 4 + [OPEN] * 2 + [FAILS] * 2, families)
+    assert low == share_interval([HOLDS] * 4 + [FAILS] * 4, families)[0]
+    assert high == share_interval([HOLDS] * 6 + [FAILS] * 2, families)[1]
+
+
+def test_the_fewest_families_are_those_whose_agreement_says_something_of_most_models():
+    families = list(map(str, range(FEWEST_FAMILIES)))
+    assert share_interval([HOLDS] * FEWEST_FAMILIES, families)[0] > 0.5
+    assert share_interval([HOLDS] * (FEWEST_FAMILIES - 1), families[1:])[0] < 0.5
+
+
+def simulated(rng, families: int, largest: int, alike: float, undecided: float) -> tuple[list[str], list[str]]:
+    """Models of which a claim is true with TRUTH; alike: how many of a family's models are as its first one."""
+    verdicts, of = [], []
+    for family in range(families):
+        root = rng.random() < TRUTH
+        for _ in range(rng.integers(1, largest + 1)):
+            true = root if rng.random() < alike else rng.random() < TRUTH
+            verdicts.append(OPEN if rng.random() < undecided else HOLDS if true else FAILS)
+            of.append(str(family))
+    return verdicts, of
+
+
+@pytest.mark.parametrize(
+    ("families", "largest", "alike", "undecided"),
+    [(6, 1, 0, 0), (25, 1, 0, 0), (12, 8, 1, 0), (12, 8, 0.5, 0), (40, 4, 0.8, 0), (25, 3, 0.9, 0.3)],
+)
+def test_a_claim_that_is_true_of_seventy_percent_of_models_lies_in_95_percent_of_intervals(
+    families, largest, alike, undecided
+):
+    rng = np.random.default_rng(37)
+    ends = np.array([share_interval(*simulated(rng, families, largest, alike, undecided)) for _ in range(SIMULATIONS)])
+    assert ((ends[:, 0] <= TRUTH) & (ends[:, 1] >= TRUTH)).mean() >= 0.95
+    if not undecided and families >= 25:
+        # Which is not because it says nothing.
+        assert (ends[:, 1] - ends[:, 0]).mean() < 0.4
+
+
+def test_models_that_were_taken_for_independent_would_be_told_too_narrowly():
+    rng = np.random.default_rng(37)
+    covered = 0
+    for _ in range(SIMULATIONS):
+        verdicts, _ = simulated(rng, 12, 8, 1, 0)
+        low, high = share_interval(verdicts, map(str, range(len(verdicts))))
+        covered += low <= TRUTH <= high
+    assert covered / SIMULATIONS < 0.85

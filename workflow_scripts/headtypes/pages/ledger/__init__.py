@@ -1,0 +1,1 @@
+"""The ledger as a page: how often each claim holds, and where."""

@@ -1,0 +1,122 @@
+"""What the page of a ledger shows: each claim over all cells and over models, and the cells."""
+
+import math
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from headtypes.core.tables import Column, Table
+from headtypes.pages.rendering import embedded
+from headtypes.papers.claims import BASES
+from headtypes.papers.ledger.models import FEWEST_FAMILIES
+from headtypes.papers.ledger.table import CLAIM
+from headtypes.papers.quantities import NO_VERDICT, VERDICTS
+from headtypes.papers.registry import PAPERS
+
+# Of more cells than this, the page leaves to the file what decides each.
+_MOST_REASONS = 20_000
+_OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "corrected", "reason", "decided_in"]
+
+
+def page_of(ledger: pd.DataFrame, claims: pd.DataFrame) -> dict[str, Any]:
+    """The values of the template.
+
+    ledger: as `papers.ledger.table.ledger_table` makes it; claims: as `papers.ledger.models.over_models` does.
+    """
+    cells = _cells(ledger)
+    strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
+    families = ledger["family"].nunique()
+    return {
+        "papers": {name: PAPERS[name].authors for name in dict.fromkeys(claims["paper"])},
+        "claims": [
+            row | {"strip": strips[row["paper"], row["id"]], "basis": BASES[row["basis"]], **_said(row)}
+            for row in claims.to_dict("records")
+        ],
+        "cells": len(cells),
+        "models": ledger["model"].nunique(),
+        "families": families,
+        "alone": alone(families),
+        "verdicts": VERDICTS,
+        "data": Markup(embedded(_packed(cells))),
+    }
+
+
+def alone(families: int) -> str:
+    """That nothing follows for other models, where there are too few families; else empty."""
+    if families >= FEWEST_FAMILIES:
+        return ""
+    few = "one family of models is" if families == 1 else f"{families} families of models are"
+    return (
+        f"Only {few} among them, so that what holds speaks of these checkpoints alone: even a claim that holds in all "
+        f"of fewer than {FEWEST_FAMILIES} families may be false of most models."
+    )
+
+
+def shown(claims: pd.DataFrame) -> Table:
+    """How often each claim holds, as a table; claims: as `papers.ledger.models.over_models` makes them."""
+    said = claims.assign(
+        authors=claims["paper"].map({name: paper.authors for name, paper in PAPERS.items()}),
+        where=claims["id"] + " · " + claims["place"],
+        share=(claims["models_hold"] / claims["models"].where(claims["models"] > 0)).fillna(-1),
+        **pd.DataFrame([_said(row) for row in claims.to_dict("records")]),
+    )
+    columns = [
+        Column("claim", "claim", is_number=False, below="where"),
+        Column("authors", "of", is_number=False),
+        Column("in_cells", "holds in cells", is_number=False),
+        Column("in_models", "holds in models", is_number=False, below="of_models"),
+    ]
+    return Table("How often each claim holds", said, columns)
+
+
+def _said(claim: dict[str, Any]) -> dict[str, str]:
+    """How often a claim holds, in words, and the interval over models, where there are enough families for one."""
+    judged = claim["cells"] - claim["cells_no_verdict"]
+    few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
+    of_models = (
+        f"{claim['low']:.0f} to {claim['high']:.0f} % of models, by {few}"
+        if claim["families"] >= FEWEST_FAMILIES
+        else f"these checkpoints alone ({few})"
+    )
+    return {
+        "in_cells": f"{claim['cells_holds']} of {judged}" if judged else "",
+        "in_models": f"{claim['models_hold']} of {claim['models']}" if judged else "",
+        "of_models": of_models if judged else "",
+    }
+
+
+def _cells(ledger: pd.DataFrame) -> pd.DataFrame:
+    """The ledger with empty texts instead of missing ones, and what the page says in words."""
+    texts = ledger[["partition", "task", "reading", "verdict_holm", "reason", "decided_in"]].fillna("")
+    return ledger.assign(**texts).assign(
+        subject=texts["partition"].where(texts["partition"] != "", texts["task"]),
+        corrected=texts["verdict_holm"].where(ledger["verdict"] != NO_VERDICT, ""),
+    )
+
+
+def _runs(verdicts: Iterable[str]) -> Iterable[tuple[str, int, int]]:
+    """Each verdict, where it begins and how many cells on end have it."""
+    start = 0
+    for verdict, run in groupby(verdicts):
+        length = len(list(run))
+        yield verdict, start, length
+        start += length
+
+
+def _packed(cells: pd.DataFrame) -> dict[str, Any]:
+    """The cells as JSON: of each column of texts the different ones and the number of each cell's, and the values."""
+    texts = {name: cells[name] for name in _OF_CELL if name != "reason" or len(cells) <= _MOST_REASONS}
+    coded = {name: pd.factorize(column.astype(str)) for name, column in texts.items()}
+    return {
+        "texts": {name: list(known) for name, (_, known) in coded.items()},
+        "codes": {name: codes.tolist() for name, (codes, _) in coded.items()},
+        "values": {name: [_short(value) for value in cells[name]] for name in ("value", "low", "high")},
+    }
+
+
+def _short(value: float) -> float | None:
+    """A number to four digits; JSON has none that is missing."""
+    return float(f"{value:.4g}") if math.isfinite(value) else None

@@ -1,0 +1,79 @@
+"""What is said of a claim across models: in how many of them it holds, with an interval over families of models."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from scipy.stats import beta
+
+from headtypes.core.statistics import ALPHA
+from headtypes.core.table_files import read_csv
+from headtypes.papers.ledger.table import CLAIM
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS
+
+# Were a claim to hold in all of fewer families, its interval would still reach below one half.
+FEWEST_FAMILIES = 6
+COLUMNS = [
+    *(*CLAIM, "basis", "place", "claim", "cells", *(f"cells_{it.replace(' ', '_')}" for it in VERDICTS)),
+    *("models", "models_hold", "models_fail", "models_open", "families", "low", "high"),
+]
+
+
+def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
+    """Each claim over all cells, and over models.
+
+    ledger: as `table.ledger_table` makes it.
+    returns the columns `COLUMNS`, a row for each claim in the ledger's order. cells: their number, and by verdict.
+      models: those with a verdict in some cell. A claim holds in a model (models_hold) if it does in each of these
+      cells, fails if it does in each, and is open otherwise. families: of these models; low, high: the interval of the
+      share of models in which it holds (`share_interval`), in percent; NaN without such models.
+    """
+    rows = []
+    for _, cells in ledger.groupby(CLAIM, sort=False):
+        counts = cells["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
+        judged = cells[cells["verdict"] != NO_VERDICT]
+        of_models = judged.groupby("model", sort=False).agg(
+            verdict=("verdict", _of_model),
+            family=("family", "first"),
+        )
+        number = [int((of_models["verdict"] == verdict).sum()) for verdict in (HOLDS, FAILS, OPEN)]
+        low, high = share_interval(of_models["verdict"], of_models["family"])
+        said = cells.iloc[0][[*CLAIM, "basis", "place", "claim"]].tolist()
+        families = of_models["family"].nunique()
+        rows.append([*said, len(cells), *counts, len(of_models), *number, families, 100 * low, 100 * high])
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _of_model(verdicts: pd.Series) -> str:
+    first = verdicts.iloc[0]
+    return first if (verdicts == first).all() else OPEN
+
+
+def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
+    """A 95 % interval of the share of models of which a claim is true, from some of their families.
+
+    verdicts: of each model; families: of each model. Families are what is drawn, so that models of one count once: each
+    gives the share of its models in which the claim holds, and the mean of these shares has the exact interval of a
+    proportion of so many draws (Clopper and Pearson 1934). No shares between 0 and 1 scatter more than draws that are
+    either, so that nothing need be known of how alike the models of a family are. An open verdict may be true or not:
+    the lower end takes it for false, the upper end for true.
+    returns NaN, NaN without models.
+    """
+    of_families: dict[str, list[str]] = defaultdict(list)
+    for verdict, family in zip(verdicts, families, strict=True):
+        of_families[family].append(verdict)
+    if not of_families:
+        return math.nan, math.nan
+    drawn = len(of_families)
+    least = sum(own.count(HOLDS) / len(own) for own in of_families.values())
+    most = drawn - sum(own.count(FAILS) / len(own) for own in of_families.values())
+    low = beta.ppf(ALPHA / 2, least, drawn - least + 1) if least > 0 else 0.0
+    high = beta.ppf(1 - ALPHA / 2, most + 1, drawn - most) if most < drawn else 1.0
+    return float(low), float(high)
+
+
+def read_over_models(path: str | Path) -> pd.DataFrame:
+    """Read what `over_models` makes. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "is no table of claims over models", COLUMNS, rows=0, dtype={"id": str})
