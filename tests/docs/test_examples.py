@@ -32,10 +32,11 @@ def test_editors_check_every_experiment_by_the_schema():
 
 
 def test_the_examples_of_all_keys_are_a_configuration():
-    *examples, _ = blocks("docs/lookup/configuration.md")
-    parts = {key: part for example in examples for key, part in example.items()}
+    tasks, models, many, *others, _ = blocks("docs/lookup/configuration.md")
+    parts = {key: part for example in (tasks, models, *others) for key, part in example.items()}
     assert list(parts) == ["tasks", "models", "conditions", "partitions", "select"]
     read_config(parts)
+    assert len(read_config({**tasks, **many}).models) == 25 + 25 + 145
 
 
 def test_the_example_of_null_takes_away_what_it_says():

@@ -30,6 +30,7 @@ TESTED = {
     "Features in a notebook",
     "Heads that a detector finds",
     "Compare two models",
+    "Many models",
     "Labels with other names",
     "Time, memory and disk beforehand",
     "What takes room, and cleaning up",
@@ -49,7 +50,8 @@ def place(tmp_path_factory) -> Place:
     for part in ("experiments", "commands"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(ROOT / "config.yaml", folder / "config.yaml")
-    for name, (model, tokenizer) in {"model": tiny_bert(), "judge": classifier(tiny_bert, labels=3)}.items():
+    several = {f"models/seed-{seed}": tiny_bert() for seed in range(5)}
+    for name, (model, tokenizer) in {"model": tiny_bert(), "judge": classifier(tiny_bert, labels=3), **several}.items():
         model.save_pretrained(folder / "inputs" / name)
         tokenizer.save_pretrained(folder / "inputs" / name)
     squad = folder / "inputs/squad.json"
@@ -64,6 +66,7 @@ def place(tmp_path_factory) -> Place:
         "SQUAD": str(squad),
         "JUDGE": str(folder / "inputs/judge"),
         "PAIRS": str(folder / "inputs/pairs.tsv"),
+        "MODELS": str(folder / "inputs/models"),
     }
     made = Place(folder, variables)
     made.write()
@@ -75,6 +78,13 @@ def test_the_experiment_below_the_recipes_is_all_there_is(place):
     jobs, printed = place.planned(command)
     assert (jobs["fetch_model"], jobs["cluster_heads"], jobs["evaluate_condition"]) == (1, 1, 19)
     assert "as in config.yaml" not in printed
+
+
+def test_an_entry_stands_for_many_models(place):
+    (command,) = commands("Many models")
+    jobs, _ = place.planned(command)
+    assert [jobs[rule] for rule in ("fetch_model", "extract_features", "cluster_heads", "write_ledger")] == [5, 5, 5, 1]
+    assert "evaluate_condition" not in jobs
 
 
 def test_replacing_the_demos_config_is_rejected_with_what_to_do_instead(place):

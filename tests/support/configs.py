@@ -123,6 +123,8 @@ def full_config(folder: Path) -> dict:
                 },
                 "tasks": ["made"],
             },
+            # Not selected, and idle with all of its keys.
+            "kin-{seed}": {"source": {"hub": "some/kin-{seed}"}, "tasks": ["squad"], "over": {"seed": "1-2"}},
             # Each source of training data has a model that learns from it.
             "schooled": {"source": {"finetuned": {"base": "taught", "task": "asked"}}, "tasks": ["made"]},
             "trained": {

@@ -152,7 +152,9 @@ MISTAKES = [
         (f"{registry}/new", name, [f"{registry}: the name {name!r} cannot be used", "letters, digits"])
         for registry in ("models", "tasks", "partitions", "conditions", "readings")
         for name in ("..", ".", ".hidden", "a\\b", "a b", "", "a\n", "{a}", "ä", "-n")
+        if (registry, name) != ("models", "{a}")
     ],
+    ("models/new", "{a}", ["models.{a}: a name with braces needs `over`"]),
     ("models/new", "a" * 300, ["models: the name 'aaa", "at most 80 characters"]),
     ("tasks/squad.best", {"source": {"hub": "x"}}, ["tasks.squad.best", "a file about squad may have this name"]),
     # Entries that are not there.

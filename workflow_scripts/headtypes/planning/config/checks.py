@@ -49,11 +49,13 @@ def check_names(config: Config) -> None:
                 )
     for registry in ("models", "tasks", "partitions", "conditions"):
         names = getattr(config, registry)
+        by_lower = {name.lower(): name for name in names}
         for name in names:
             if name.lower() == "results":
                 raise InputError(f"config: {registry}.{name}: the folder of results has this name; rename the entry.")
-            for other in names:
-                if name.lower().startswith(f"{other.lower()}."):
+            parts = name.lower().split(".")
+            for number in range(1, len(parts)):
+                if other := by_lower.get(".".join(parts[:number])):
                     raise InputError(
                         f"config: {registry}.{name}: a file about {other} may have this name; rename one of the two."
                     )

@@ -21,6 +21,7 @@ from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS, kinds_with
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.config.messages import sentence
+from headtypes.planning.config.patterns import Value, expanded
 from headtypes.planning.config.sources import (
     Columns,
     LocalPath,
@@ -50,6 +51,15 @@ _WRITTEN = [
 ]
 Operation = Annotated[str, BeforeValidator(_operation), Field(json_schema_extra={"anyOf": _WRITTEN})]
 Method = Literal[*METHODS]
+
+
+def _with_patterns(schema: dict[str, Any]) -> None:
+    """Models whose name has a {name}, which stand for several and are replaced before the configuration is checked."""
+    schema["patternProperties"][r"\{\w+\}"] = next(iter(schema["patternProperties"].values()))
+
+
+# In a list of models, a pattern names all that it stands for.
+ModelName = Annotated[Name, Field(json_schema_extra={"pattern": r"^[A-Za-z0-9{][A-Za-z0-9_.+{}-]*$"})]
 
 
 class Task(Strict):
@@ -97,6 +107,9 @@ class Model(Strict):
     tasks: Annotated[list[Name], Field(min_length=1)]
     """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
     documents with mentions."""
+    over: Annotated[dict[Text, Value | list[Value]], Field(min_length=1)] | None = None
+    """What each {name} in the model's name stands for: values, ranges such as 0-24 or 0-1000/100, or lists of these.
+    The entry stands for a model for each, in whose other values the same {name} is replaced as well."""
     evaluate: Name | None = None
     """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
     there."""
@@ -301,7 +314,7 @@ class Gradients(Strict):
 class Detectors(Strict):
     """Which heads attend by position, or to tokens that have stood before (Olsson et al. 2022)."""
 
-    models: list[Name] = []
+    models: list[ModelName] = []
     """Models whose heads are tested on random tokens."""
     sequences: Annotated[int, Field(ge=2)] = 32
     """Sequences that are drawn; with too few, no head can be told from chance."""
@@ -314,7 +327,7 @@ class Detectors(Strict):
 class Export(Strict):
     """What is written for programs that shorten the cache of some heads (Xiao et al. 2024, DuoAttention)."""
 
-    full_attention: list[Name] = []
+    full_attention: list[ModelName] = []
     """Decoders whose key-value heads are scored by how much they attend beyond sinks and recent tokens."""
     sink_size: Annotated[int, Field(ge=0)] = 4
     """First tokens of a text that every head keeps."""
@@ -344,7 +357,7 @@ class Select(Strict):
     The baseline is added to any conditions; an empty list of these leaves evaluation out.
     """
 
-    models: Annotated[list[Name], Field(min_length=1)] | None = None
+    models: Annotated[list[ModelName], Field(min_length=1)] | None = None
     tasks: Annotated[list[Name], Field(min_length=1)] | None = None
     partitions: Annotated[list[Name], Field(min_length=1)] | None = None
     conditions: list[Name] | None = None
@@ -356,7 +369,7 @@ class Config(Strict):
     seed: Annotated[int, Field(ge=0)] = 2020
     """The seed of every random choice is derived from this, the stage, and what the choice is for."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
-    models: Annotated[dict[Name, Model], Field(min_length=1)]
+    models: Annotated[dict[Name, Model], Field(min_length=1, json_schema_extra=_with_patterns)]
     clustering: Clustering = Clustering()
     stability: Stability = Stability()
     partitions: dict[Name, Partition] = {}
@@ -401,7 +414,7 @@ def read_config(raw: dict[str, Any], removed: dict[str, dict[str, str]] | None =
         if Config.model_fields[registry].is_required() and registry not in raw:
             raise InputError(f"config: {registry}: null takes away every entry that lies below, and no file adds one.")
     try:
-        config = Config.model_validate(raw)
+        config = Config.model_validate(expanded(raw) if isinstance(raw, dict) else raw)
     except ValidationError as error:
         raise InputError(f"config: {sentence(error, Config)}") from None
     config._removed = removed or {}

@@ -1,0 +1,122 @@
+"""A pattern among the models stands for many: which ones, what is in them, and one line where it cannot be read."""
+
+import json
+import re
+
+import pytest
+import yaml
+
+from headtypes.core.errors import InputError
+from headtypes.planning.config.patterns import expanded
+from headtypes.planning.config.schema import json_schema, read_config
+from headtypes.planning.plan import Plan
+
+TASKS = {"news": {"kind": "text", "source": {"hub": "some/news"}}}
+ENTRY = {"source": {"hub": "some/bert-{seed}"}, "tasks": ["news"]}
+
+
+def models(text: str) -> dict:
+    """The models of a configuration whose registry of models is written so, expanded."""
+    return expanded({"tasks": TASKS, "models": yaml.safe_load(text)})["models"]
+
+
+def test_an_entry_stands_for_each_value_in_its_place_and_is_filled_in_everywhere():
+    made = models(
+        "first: {}\n"
+        "bert-{seed}: {source: {hub: 'some/bert_{seed}', revision: 'v{seed}'}, tasks: [news], over: {seed: 0-2}}\n"
+        "last: {}\n"
+    )
+    assert list(made) == ["first", "bert-0", "bert-1", "bert-2", "last"]
+    assert made["bert-1"] == {"source": {"hub": "some/bert_1", "revision": "v1"}, "tasks": ["news"]}
+
+
+@pytest.mark.parametrize(
+    ("over", "names"),
+    [
+        ("0-3", "0 1 2 3"),
+        ("08-11", "08 09 10 11"),
+        ("1000-3000/1000", "1000 2000 3000"),
+        ("0-10/4", "0 4 8"),
+        ("[0, 1, 2-3, last]", "0 1 2 3 last"),
+        ("7", "7"),
+        ("a", "a"),
+        ("2.5", "2.5"),
+    ],
+)
+def test_values_are_single_ones_ranges_and_lists_of_both(over, names):
+    assert list(models(f"m{{x}}: {{over: {{x: {over}}}}}")) == [f"m{name}" for name in names.split()]
+
+
+def test_several_variables_are_combined_the_last_one_fastest():
+    assert list(models("{a}-{b}: {over: {a: [x, y], b: 1-2}}".replace("{a}-{b}", "'{a}-{b}'"))) == [
+        *("x-1", "x-2", "y-1", "y-2")
+    ]
+
+
+def test_a_value_that_is_one_variable_stays_a_number_and_variables_of_the_environment_stay():
+    made = models("m{rate}: {a: '{rate}', b: 'r{rate}', c: '${HOME}/{rate}', over: {rate: [0.5, 2]}}")
+    assert made["m0.5"] == {"a": 0.5, "b": "r0.5", "c": "${HOME}/0.5"}
+    assert made["m2"]["a"] == 2
+
+
+def test_a_configuration_is_read_and_planned_with_all_of_them():
+    raw = {
+        "tasks": TASKS,
+        "models": {
+            "bert-{seed}": {**ENTRY, "over": {"seed": "0-2"}},
+            "child-{seed}": {**ENTRY, "parent": "bert-{seed}", "over": {"seed": "0-2"}},
+            "step-{step}": {**ENTRY, "source": {"hub": "some/x", "revision": "step{step}"}, "family": "x"},
+        },
+        "detectors": {"models": ["child-{seed}"]},
+        "select": {"models": ["child-{seed}", "step-{step}"]},
+    }
+    raw["models"]["step-{step}"]["over"] = {"step": [0, "1000-2000/1000"]}
+    plan = Plan(read_config(raw))
+    assert plan.models == ["child-0", "child-1", "child-2", "step-0", "step-1000", "step-2000"]
+    assert plan.config.detectors.models == ["child-0", "child-1", "child-2"]
+    assert {model: plan.family(model) for model in plan.models} == {
+        **{f"child-{seed}": f"bert-{seed}" for seed in range(3)},
+        **{f"step-{step}": "x" for step in (0, 1000, 2000)},
+    }
+    # As if each had been written by itself.
+    apart = {**raw, **expanded(raw)}
+    assert read_config(apart) == read_config(raw)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("b-{x}: {tasks: [news]}", "models.b-{x}: a name with braces needs `over`, such as over: {seed: 0-24}."),
+        ("b: {over: {x: 0-2}}", "models.b.over.x: all of these models would have one name; write {x} into the name."),
+        ("b-{x}: {over: {x: 1-2, y: 1-2}}", "models.b-{x}.over.y: all of these models would have one name"),
+        ("b-{x}: {a: '{seeds}', over: {x: 1-2}}", "models.b-{x}.a: over does not say what {seeds} is."),
+        ("b-{sed}: {over: {seed: 1-2}}", "models.b-{sed}.over.seed: all of these models would have one name"),
+        ("b-{x}: {over: {x: 4-2}}", "models.b-{x}.over.x: the range 4-2 ends before it begins; write 2-4."),
+        ("b-{x}: {over: {x: []}}", "models.b-{x}.over.x: the list is empty; name at least one value."),
+        ("b-{x}: {over: {x: [1, 0-2]}}", "models.b-{x}.over.x: 1 is there twice; leave one out."),
+        ("b-{x}: {over: {x: true}}", "models.b-{x}.over.x: True is neither a number nor text, such as 3 or 0-24."),
+        ("b-{x}: {over: {x: {a: 1}}}", "models.b-{x}.over.x: {'a': 1} is neither a number nor text"),
+        ("b-{x}: {over: 0-24}", "models.b-{x}: a name with braces needs `over`"),
+        ("b-{x}: {over: {x: 0-10000}}", "models.b-{x}.over.x: the range 0-10000 has more than 10,000 numbers."),
+        ("'{x}-{y}': {over: {x: 0-999, y: 0-99}}", "it stands for 100,000 models, and at most 10,000 are allowed."),
+        ("b-1: {}\nb-{x}: {over: {x: 0-2}}", "models.b-{x}: b-1 gives a model the name b-1, too; rename one of them."),
+        ("b-{x}: {over: {x: 0-2}}\nb-2: {}", "models.b-2: b-{x} gives a model the name b-2, too; rename one of them."),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_with_its_key(text, said):
+    with pytest.raises(InputError) as refused:
+        models(text)
+    assert str(refused.value).startswith("config: ")
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_unknown_variable_is_told_in_the_name_of_a_pattern():
+    with pytest.raises(InputError, match=r"models\.b-\{x\}-\{y\}: over does not say what \{y\} is"):
+        models("b-{x}-{y}: {over: {x: 0-2}}")
+
+
+def test_editors_check_patterns_as_they_check_models():
+    schema = json.loads(json_schema())["properties"]["models"]["patternProperties"]
+    (pattern,) = (key for key in schema if re.search(key, "bert-{seed}"))
+    assert schema[pattern]["$ref"] == "#/$defs/Model"
