@@ -54,7 +54,8 @@ def test_it_is_planned_and_the_page_of_results_waits_for_it(place):
     jobs = {(job.rule, *job.wildcards): job for job in planned_jobs(place.folder)}
     own = jobs["compare_with_paper", "nobody2030"]
     assert own.inputs == ("results/partitions/one/squad-kmeans-k4.csv", "reference/nobody2030.yaml")
-    assert "results/nobody2030/comparison.csv" in jobs["write_summary",].inputs
+    for page in ("write_summary", "write_ledger"):
+        assert "results/nobody2030/comparison.csv" in jobs[page,].inputs
 
 
 def test_its_claim_is_judged_beside_its_own_number(place):

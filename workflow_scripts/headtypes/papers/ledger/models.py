@@ -34,21 +34,16 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     for _, cells in ledger.groupby(CLAIM, sort=False):
         counts = cells["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
         judged = cells[cells["verdict"] != NO_VERDICT]
-        of_models = judged.groupby("model", sort=False).agg(
-            verdict=("verdict", _of_model),
-            family=("family", "first"),
-        )
+        grouped = judged.groupby("model", sort=False)
+        several = grouped["verdict"].nunique().gt(1)
+        of_models = grouped[["verdict", "family"]].first()
+        of_models["verdict"] = of_models["verdict"].mask(several, OPEN)
         number = [int((of_models["verdict"] == verdict).sum()) for verdict in (HOLDS, FAILS, OPEN)]
         low, high = share_interval(of_models["verdict"], of_models["family"])
         said = cells.iloc[0][[*CLAIM, "basis", "place", "claim"]].tolist()
         families = of_models["family"].nunique()
         rows.append([*said, len(cells), *counts, len(of_models), *number, families, 100 * low, 100 * high])
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _of_model(verdicts: pd.Series) -> str:
-    first = verdicts.iloc[0]
-    return first if (verdicts == first).all() else OPEN
 
 
 def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
