@@ -76,6 +76,6 @@ def _said(row: dict, side: str) -> str:
     verdict, corrected, value, low, high = (
         row[f"{name}_{side}"] for name in ("verdict", "verdict_holm", "value", "low", "high")
     )
-    said = f"{verdict} (corrected: {corrected})" if corrected not in ("", verdict) else verdict
+    said = f"{verdict} (corrected: {corrected or 'none'})" if corrected != verdict else verdict
     number = "" if pd.isna(value) else f" {value:.4g}"
     return said + number + ("" if pd.isna(low) else f" [{low:.4g}, {high:.4g}]")

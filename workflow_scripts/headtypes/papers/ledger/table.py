@@ -54,9 +54,9 @@ def ledger_table(
         beside = _page(path, folder)
         parts.append(claims.assign(paper=paper, reading="", decided_in=[f"{beside}#{anchor(it)}" for it in titles]))
         if paper in readings:
-            parts.append(
-                _changed(_read(readings[paper])).assign(paper=paper, decided_in=_page(readings[paper], folder))
-            )
+            # Partitions by norms have answers under readings, too, and are judged by no claim.
+            changed = _changed(_read(readings[paper])).merge(claims[["model", "partition"]].drop_duplicates())
+            parts.append(changed.assign(paper=paper, decided_in=_page(readings[paper], folder)))
     table = pd.concat(parts, ignore_index=True).reindex(columns=[it for it in COLUMNS if it not in _OF_PARTITION])
     known = pd.DataFrame(partitions, columns=["model", "partition", "task", *_OF_PARTITION])
     table = table.merge(known, on=["model", "partition"], how="left", suffixes=("", "_divided"))
