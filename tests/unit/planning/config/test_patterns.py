@@ -1,10 +1,10 @@
 """A pattern among the models stands for many: which ones, what is in them, and one line where it cannot be read."""
 
 import json
-import re
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from headtypes.core.errors import InputError
 from headtypes.planning.config.patterns import expanded
@@ -117,6 +117,9 @@ def test_an_unknown_variable_is_told_in_the_name_of_a_pattern():
 
 
 def test_editors_check_patterns_as_they_check_models():
-    schema = json.loads(json_schema())["properties"]["models"]["patternProperties"]
-    (pattern,) = (key for key in schema if re.search(key, "bert-{seed}"))
-    assert schema[pattern]["$ref"] == "#/$defs/Model"
+    check = Draft202012Validator(json.loads(json_schema())).is_valid
+    assert check(
+        {"models": {"bert-{seed}": {**ENTRY, "over": {"seed": ["0-24", 30]}}}, "select": {"models": ["b-{x}"]}}
+    )
+    assert not check({"models": {"bert-{seed}": {**ENTRY, "sauce": 1}}})
+    assert not check({"models": {"bert-{seed}": {"over": {"seed": True}}}})
