@@ -75,7 +75,8 @@ def measure(shape: str, tokens: int, segments: int) -> dict:
     encoded = Encoded(ids, None, [np.zeros(tokens, np.int8)] * segments, np.zeros(segments, bool))
 
     def forward(number: int) -> None:
-        run_model(model, ids[:number], None, hook=KeptLayers, finish=lambda *_: None, batch_tokens=BATCH_TOKENS)
+        hooks = {"hook": lambda _: KeptLayers(), "finish": lambda *_: None}
+        run_model(model, ids[:number], None, **hooks, batch_tokens=BATCH_TOKENS)
 
     forward(BATCH_TOKENS // tokens)
     plain = _seconds(lambda: forward(segments))

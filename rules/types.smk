@@ -125,8 +125,28 @@ use rule job as plot_choice with:
         **identity("plot_choice"),
 
 
+use rule job as compare_norms with:
+    input:
+        **keyed(
+            "compare_norms",
+            partitions=each(paths.PARTITION, plan.clustered_on, "name"),
+            effects=each(paths.EFFECTS, lambda model, task: plan.files_of(EFFECTS, model), "task"),
+        ),
+        features=paths.FEATURES,
+    output:
+        heads=paths.NORMS,
+        types=paths.NORMS_TYPES,
+    log:
+        "logs/compare_norms/{model}/{task}.log",
+    benchmark:
+        "results/norms/{model}/{task}.benchmark.tsv"
+    params:
+        **identity("compare_norms"),
+
+
 rule types:
     input:
+        of_each(paths.NORMS, plan.with_norms),
         of_each(paths.PARTITION, plan.partitions.values()),
         of_each(rules.plot_confidence.output.png, plan.clustered),
         of_each(rules.plot_choice.output.png, plan.features),

@@ -25,6 +25,7 @@ def head_values() -> dict[str, np.ndarray]:
     values["entropy_cls"][:-1] = values["entropy"][:-1] + 0.05
     # A few broad heads in the first layer, and as many that look at little.
     values["entropy"][0] += np.repeat([0.7, -0.7], HEADS // 2)
+    values["norms.sep"] = 0.1 * values["sep"]
     values["special"] = values["cls"] + values["sep"] + values["punctuation"]
     values["first"] = values["cls"].copy()
     values["peak"] = np.where(values["entropy"] > 3.9, 0.05, 0.4)
@@ -40,7 +41,9 @@ def surface_of(values: dict[str, np.ndarray], segments: int = SEGMENTS, noise: f
         patterns[..., COLUMNS.index("first")] = patterns[..., COLUMNS.index("cls")]
     uniform = np.full((segments, len(means)), UNIFORM)
     lengths, ids = np.full(segments, 128, np.int32), [f"s{number}" for number in range(segments)]
-    return Surface(patterns.astype(np.float32), uniform.astype(np.float32), lengths, ids)
+    norms = patterns.copy()
+    norms[..., COLUMNS.index("sep")] += values["norms.sep"] - values["sep"]
+    return Surface(*(each.astype(np.float32) for each in (patterns, uniform)), lengths, ids, norms.astype(np.float32))
 
 
 def gradients_of(

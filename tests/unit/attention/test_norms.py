@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from transformers import AttentionInterface, AttentionMaskInterface
-from transformers.masking_utils import eager_mask
 
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.api.reading import head_types, read_heads
@@ -13,65 +11,11 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
-from headtypes.models.interface import through_interface
-from tests.support.models import FAMILIES, QUESTIONS, in_float64, tiny_bert, tiny_family
+from tests.support.dense_norms import defined_norms
+from tests.support.models import FAMILIES, QUESTIONS, tiny_bert, tiny_family
 from tests.unit.analyses.distances.test_reducer import defined_features
 
 SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
-# What each family calls the output projection of an attention layer; `o_proj` where nothing is said.
-PROJECTIONS = {
-    **dict.fromkeys(["bert", "electra", "ernie", "mobilebert"], "attention.output.dense"),
-    **dict.fromkeys(["roberta", "xlm-roberta", "camembert", "data2vec-text"], "attention.output.dense"),
-    "albert": "attention.dense",
-    "distilbert": "attention.out_lin",
-    "modernbert": "attn.Wo",
-    "mpnet": "attn.o",
-    **dict.fromkeys(["bloom", "falcon"], "self_attention.dense"),
-    "gptj": "attn.out_proj",
-    "gpt2": "attn.c_proj",
-    "opt": "self_attn.out_proj",
-    "gpt_neox": "attention.dense",
-    "nomic_bert": "self_attn.o_proj",
-}
-
-
-def defined_norms(model, family, ids, types):
-    """The shares of norms of one sample by their definition: [layer, head, query, key] float64."""
-    found = []
-
-    def attend(module, query, key, value, attention_mask=None, scaling=None, dropout=0.0, **kwargs):
-        sharing = query.shape[1] // key.shape[1]
-        key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
-        scores = query @ key.transpose(-1, -2) * (scaling or query.shape[-1] ** -0.5)
-        if kwargs.get("softcap"):
-            scores = torch.tanh(scores / kwargs["softcap"]) * kwargs["softcap"]
-        if kwargs.get("position_bias") is not None:
-            scores = scores + kwargs["position_bias"]
-        if attention_mask is not None:
-            scores = scores + attention_mask
-        # No token is one more key, of which nothing is handed over.
-        sink = kwargs["s_aux"] if kwargs.get("s_aux") is not None else torch.tensor([-torch.inf])
-        scores = torch.cat([scores, sink.view(1, -1, 1, 1).expand(*scores.shape[:2], scores.shape[2], 1)], -1)
-        found.append((scores.softmax(-1)[0, ..., :-1], value[0]))
-        return (found[-1][0] @ value).transpose(1, 2).contiguous(), None
-
-    AttentionInterface.register("norms_reference", attend)
-    AttentionMaskInterface.register("norms_reference", eager_mask)
-    model = in_float64(model).requires_grad_(False)
-    through_interface(model, "norms_reference")
-    inputs = {"input_ids": torch.tensor([ids])} | ({} if types is None else {"token_type_ids": torch.tensor([types])})
-    with torch.inference_mode():
-        model(**inputs)
-    name = PROJECTIONS.get(family, "o_proj")
-    weights = [module.weight for path, module in model.named_modules() if path.endswith(name)]
-    weights = weights if len(weights) == len(found) else weights * len(found)
-    norms = np.zeros((len(found), *found[0][0].shape))
-    for layer, ((attention, value), weight) in enumerate(zip(found, weights, strict=True)):
-        into = weight if family == "gpt2" else weight.T
-        for head, of_head in enumerate(into.reshape(len(value), value.shape[-1], -1)):
-            for s, t in np.ndindex(*attention.shape[1:]):
-                norms[layer, head, s, t] = (attention[head, s, t] * value[head, t] @ of_head).norm()
-    return norms / norms.sum(-1, keepdims=True)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -8,6 +8,7 @@ from headtypes.analyses.distances.analysis import DISTANCES
 from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.effects.analysis import EFFECTS
 from headtypes.analyses.gradients.analysis import GRADIENTS
+from headtypes.analyses.norms.analysis import NORMS
 from headtypes.analyses.probes.analysis import PROBES
 from headtypes.analyses.reach.analysis import REACH
 from headtypes.analyses.relations.analysis import RELATIONS
@@ -16,6 +17,7 @@ from headtypes.analyses.types.analysis import TYPES
 
 ANALYSES: tuple[Analysis, ...] = (
     DISTANCES,
+    NORMS,
     SURFACE,
     GRADIENTS,
     DIVERGENCE,

@@ -87,6 +87,11 @@ def samples_of(plan: Plan, task: str) -> dict:
     return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
 
 
+def norms_of(plan: Plan) -> dict:
+    """Whether norms are read beside weights; nothing where they are not."""
+    return {"norms": True} if "norms" in plan.config.clustering.of else {}
+
+
 def words_of(plan: Plan, task: str) -> dict:
     """How a task's words are read by a model, and the arithmetic."""
     lengths = {"max_seq_length": plan.config.tasks[task].max_seq_length, "subwords": plan.config.words.subwords}

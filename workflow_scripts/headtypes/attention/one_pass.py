@@ -81,6 +81,11 @@ class Block:
     to_none: Float[Tensor, "sample head row"] | None = None
 
     @property
+    def shares(self) -> Float[Tensor, "sample head row key"]:
+        """What sums to one in each row: the attention; for a reducer of norms its product with the lengths, a copy."""
+        return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
+
+    @property
     def is_first(self) -> bool:
         """Whether the first row of the group and of these heads of this layer is here."""
         return self.rows.start == 0

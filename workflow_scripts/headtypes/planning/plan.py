@@ -183,6 +183,11 @@ class Plan:
         return list(entries) if self.config.effects.subsets else []
 
     @cached_property
+    def with_norms(self) -> list[FeaturePlan]:
+        """Every extraction that reads norms beside weights."""
+        return self.features if "norms" in self.config.clustering.of else []
+
+    @cached_property
     def gradients(self) -> list[FeaturePlan]:
         """Every measurement of gradients: of a language model's loss on texts, and of a fine-tuned model's on its task.
 
@@ -312,6 +317,10 @@ class Plan:
     def clustered_by(self, clustering: str) -> list[PartitionPlan]:
         """The partitions of all models that one way of clustering makes."""
         return [partition for partition in self.clustered if partition.clustering == clustering]
+
+    def clustered_on(self, model: str, task: str) -> list[PartitionPlan]:
+        """The partitions of one model on one task that clustering makes."""
+        return [partition for partition in self.clustered if (partition.model, partition.task) == (model, task)]
 
     def finetuned(self, model: str) -> Finetuned | None:
         """How the workflow makes a model; None where it does not."""

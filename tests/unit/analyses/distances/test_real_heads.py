@@ -64,7 +64,7 @@ def test_patterns_equal_the_definition_on_real_weights(minilm, surface):
 
 def test_divergences_equal_the_definition_on_real_weights(minilm):
     model, _, encoded = minilm
-    total, rows = divergences(model, some_of(encoded, [0]), smoothing=0.001, batch_tokens=4096, what="test")
+    (total,), rows = divergences(model, some_of(encoded, [0]), smoothing=0.001, batch_tokens=4096, what="test")
     attention = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])
     heads = attention.reshape(-1, *attention.shape[2:])
     assert total.shape == (72, 72)

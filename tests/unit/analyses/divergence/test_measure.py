@@ -20,7 +20,9 @@ from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.clark import defined_divergence
+from tests.support.dense_norms import defined_norms
 from tests.support.layers import attention_of, layer_of
+from tests.support.models import FAMILIES as ALL
 from tests.support.models import QUESTIONS, in_float64, plain_attentions, tiny_bert, tiny_family
 from tests.support.records import recorded
 
@@ -43,7 +45,8 @@ def expected_divergence(samples, smoothing):
 
 
 def measured(model, encoded, batch_tokens=10_000, smoothing=0.001, part=WHOLE):
-    return divergences(model, encoded, smoothing=smoothing, batch_tokens=batch_tokens, what="test", part=part)
+    (total,), rows = divergences(model, encoded, smoothing=smoothing, batch_tokens=batch_tokens, what="test", part=part)
+    return total, rows
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -59,6 +62,19 @@ def test_divergences_in_padded_batches_equal_the_definition(name, smoothing):
     np.testing.assert_allclose(total, expected, rtol=1e-5, atol=1e-9)
     assert rows == sum(encoded.lengths)
     np.testing.assert_allclose(measured(model, encoded, 1, smoothing)[0], total, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_divergences_by_norms_equal_the_definition(name):
+    model, tokenizer = tiny_family(name)
+    model, encoded = copy.deepcopy(model).double(), encode_samples(SAMPLES[:2], tokenizer, "question_answering", 20)
+    settings = {"smoothing": 0, "batch_tokens": 10_000, "what": "test"}
+    (weights, norms), _ = divergences(model, encoded, norms=True, **settings)
+    types = encoded.token_types or [None] * 2
+    maps = [defined_norms(model, name, *sample) for sample in zip(encoded.input_ids, types, strict=True)]
+    expected = expected_divergence([heads.reshape(-1, *heads.shape[2:]) for heads in maps], 0)
+    np.testing.assert_allclose(norms, expected, rtol=1e-5, atol=1e-7)
+    np.testing.assert_array_equal(divergences(model, encoded, **settings)[0][0], weights)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -8,11 +8,14 @@ from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.surface.measure import SurfacePatterns
 from headtypes.analyses.surface.results import COLUMNS
 from headtypes.attention.hook import Layer
+from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.clark import defined_surface, named
+from tests.support.dense_norms import defined_norms
 from tests.support.layers import attention_of, layer_of
+from tests.support.models import FAMILIES as ALL
 from tests.support.models import QUESTIONS, in_float64, plain_attentions, tiny_family
 from tests.support.reading import distance_features, read_with, reader_of
 
@@ -53,6 +56,20 @@ def test_patterns_equal_the_definition(name, batch_tokens):
             np.testing.assert_allclose(surface[index, layer], expected, atol=1e-6, rtol=0)
     impossible = {NAMES[column] for column in np.flatnonzero(np.isnan(surface).any((0, 1, 2)))}
     assert impossible == IMPOSSIBLE.get(name, set())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_patterns_of_norms_equal_the_definition(name):
+    model, tokenizer, encoded = family(name)
+    reducers = [SurfacePatterns(encoded.kinds), SurfacePatterns(encoded.kinds, "norms")]
+    weights, norms = read_attention(model, encoded, reducers, batch_tokens=10_000, what="test")
+    for index, ids in enumerate(encoded.input_ids):
+        defined = defined_norms(model, name, ids, encoded.token_types and encoded.token_types[index])
+        for layer, heads in enumerate(defined):
+            # Whether a pattern is possible depends on what may be looked at, which zeros of weights show.
+            expected = np.where(np.isnan(weights[index, layer]), np.nan, expected_surface(heads, named(tokenizer, ids)))
+            np.testing.assert_allclose(norms[index, layer, :, :-1], expected[:, :-1], atol=1e-6, rtol=0)
+    np.testing.assert_array_equal(norms[..., -1], weights[..., -1])
 
 
 @pytest.mark.parametrize("name", FAMILIES)

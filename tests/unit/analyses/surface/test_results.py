@@ -26,6 +26,7 @@ def surface() -> Surface:
         uniform=rng.random((SAMPLES, 2), dtype=np.float32),
         length=rng.integers(5, 60, SAMPLES).astype(np.int32),
         sample_ids=[f"segment-{index}" + "é" * (index % 3) for index in range(SAMPLES)],
+        norms=rng.random(patterns.shape, dtype=np.float32),
     )
 
 
@@ -38,7 +39,7 @@ def path(tmp_path):
 
 def test_patterns_come_back_as_they_were(path):
     read, written = read_surface(path), surface()
-    for name in ("patterns", "uniform", "length"):
+    for name in ("patterns", "uniform", "length", "norms"):
         np.testing.assert_array_equal(getattr(read, name), getattr(written, name))
         assert getattr(read, name).dtype == getattr(written, name).dtype
     assert read.sample_ids == written.sample_ids
@@ -55,7 +56,7 @@ def test_a_mean_is_over_the_segments_that_have_the_pattern():
     assert np.isnan(read.mean("next")).all()
 
 
-@pytest.mark.parametrize("damage", ["column", "length", "uniform"])
+@pytest.mark.parametrize("damage", ["column", "length", "uniform", "norms"])
 def test_a_file_of_another_form_is_refused(path, damage):
     with h5py.File(path, "a") as file:
         shorter = file[damage][1:]
@@ -85,5 +86,6 @@ def test_what_is_measured_can_be_written(tmp_path):
     assert read.length.tolist() == [12, 8]
     np.testing.assert_allclose(read.uniform, np.log([[12] * 3, [8] * 3]), rtol=1e-6)
     np.testing.assert_array_equal(read.patterns, measured.patterns)
+    assert read.norms is None
     zeros = measure_surface(samples, record, segment_ids="zeros", max_seq_length=12, **settings)
     assert np.abs(zeros.patterns - measured.patterns).max() > 1e-3

@@ -6,14 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.types.matching import compare_partitions, match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.descent import (
     COLUMNS,
-    compare_partitions,
     comparison_table,
     layers_table,
-    match_clusters,
-    matched_clusters,
     read_comparison,
 )
 from headtypes.core.errors import InputError

@@ -23,7 +23,7 @@ TEXTS = {claim.id: claim for claim in TEXT_CLAIMS}
 # What the paper says without a value, and the released figures do not show.
 IN_WORDS = {
     *("little-self", "special-over-half", "sep-no-op", "sep-gradients-fall", "broad-spread", "layers-alike"),
-    "broad-lower-layers",
+    *("broad-lower-layers", "sep-hands-over-little"),
 }
 # What the released figures contradict, as the notes on the published values say.
 CONTRADICTED = {"cls-entropy-near"}
@@ -106,6 +106,7 @@ BROKEN = {
     "special-over-half": [heads(special=(EVERYWHERE, 0.4))],
     "sep-looks-at-sep": [heads(sep_to_sep=(slice(4, 8), 0.8)), looked_at_by_all()],
     "sep-no-op": [Evidence(gradients=gradients_of({"sep": 0.7}))],
+    "sep-hands-over-little": [heads(**{"norms.sep": (EVERYWHERE, 0.5)})],
     "sep-gradients-fall": [Evidence(gradients=gradients_of(early=0.15))],
     "broad-lower-layers": [narrow_at_first()],
     "broad-spread": [peaked()],

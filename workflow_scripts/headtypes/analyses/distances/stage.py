@@ -1,13 +1,12 @@
 """Distance features of every head."""
 
-from headtypes.analyses.stage import Plan, samples_of, stage
+from headtypes.analyses.stage import Plan, norms_of, samples_of, stage
 
 
 @stage("forward", reads="samples")
 def extract_features(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, the arithmetic, and whether norms are read beside weights."""
-    norms = {"norms": True} if "norms" in plan.config.clustering.of else {}
-    return {**samples_of(plan, task), **norms}
+    return {**samples_of(plan, task), **norms_of(plan)}
 
 
 @stage("forward", reads="samples", of="extract_features")

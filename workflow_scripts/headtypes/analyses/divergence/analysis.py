@@ -19,21 +19,22 @@ def per_set(task: str, path: str | Path, types: Mapping[str, Any], seed: int) ->
     """Mean divergence of two heads of the set, and of a head of the set and another one of a type."""
     import numpy as np
 
+    from headtypes.analyses.divergence.results import read_divergence
     from headtypes.analyses.per_set import Measure, ratio
 
-    of_row = per_pair(path)
+    def inside(of_row: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda sets: ratio((sets @ of_row * sets).sum(1), sets.sum(1) * (sets.sum(1) - 1))
 
-    def inside(sets: np.ndarray) -> np.ndarray:
-        counts = sets.sum(1)
-        return ratio((sets @ of_row * sets).sum(1), counts * (counts - 1))
-
-    def to(other: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    def to(other: np.ndarray, of_row: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         # A head's divergence from itself is 0, and no pair.
         return lambda sets: ratio(sets @ (of_row @ other), sets.sum(1) * other.sum() - (sets & other).sum(1))
 
-    yield Measure("divergence", task, "divergence", "inside", inside)
-    for name, heads in types.items():
-        yield Measure("divergence", task, "divergence", f"to {name}", to(heads), about=name)
+    by_weights = read_divergence(path)
+    for quantity, found in (("divergence", by_weights), ("divergence_by_norms", by_weights.by_norms)):
+        if found is not None:
+            yield Measure("divergence", task, quantity, "inside", inside(found.of_a_row))
+            for name, heads in types.items():
+                yield Measure("divergence", task, quantity, f"to {name}", to(heads, found.of_a_row), about=name)
 
 
 PAIRS = Result(
@@ -44,8 +45,9 @@ PAIRS = Result(
     name="divergence",
     section="Heads and types",
     content="for tasks of text: `divergence` float64 [head, head], the Jensen-Shannon divergence of all pairs "
-    "of heads, layer by layer, summed over the rows of all segments, in nats; `rows`, `layers`, and "
-    "`sample_id` of each segment",
+    "of heads, layer by layer, summed over the rows of all segments, in nats; `norms`, with "
+    "`clustering.of: norms`: the same of [norms](../understand/method.md#norms); `rows`, `layers`, and `sample_id` of "
+    "each segment",
 )
 SHARD = Result(
     "results/shards/divergence/{model}/{task}/{shard}-of-{shards}.h5",
@@ -81,5 +83,5 @@ DIVERGENCE = Analysis(
     results=(PAIRS, SHARD, PROJECTION, PROJECTION_FIT),
     per_pair=per_pair,
     per_set=per_set,
-    line=lambda quantity, statistic: statistic,
+    line=lambda quantity, statistic: statistic + ", by norms" * quantity.endswith("norms"),
 )

@@ -20,6 +20,7 @@ from headtypes.analyses.divergence.results import Divergence, merge_divergences,
 from headtypes.attention.batches import WHOLE, Batch, Part, batched, check_heads, run_model
 from headtypes.attention.blocks import EntropySums, Group
 from headtypes.attention.hook import Layer
+from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
@@ -36,45 +37,61 @@ _UNIT = 2.0**-30
 
 
 class KeptLayers:
-    """A hook that keeps the queries and keys of all layers of a batch, and leaves the model as it is."""
+    """A hook that keeps the queries and keys of all layers of a batch, and leaves the model as it is.
 
-    def __init__(self, batch: Batch):
+    lengths: what each token hands over, if norms are compared; then they are kept in the place of values.
+    """
+
+    def __init__(self, lengths: KeyLengths | None = None):
         self.layers: list[Layer] = []
+        self._lengths = lengths
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
         """The head outputs of the plain model."""
         # The values are not needed: the keys in their place take no memory.
-        self.layers.append(replace(layer, value=layer.key))
+        kept = layer.key if self._lengths is None else self._lengths(number, layer)[..., None]
+        self.layers.append(replace(layer, value=kept))
         return layer.head_outputs()
 
 
 def divergences(
-    model: PreTrainedModel, encoded: Encoded, *, smoothing: float, batch_tokens: int, what: str, part: Part = WHOLE
-) -> tuple[Float[np.ndarray, "head head"], int]:
+    model: PreTrainedModel,
+    encoded: Encoded,
+    *,
+    smoothing: float,
+    batch_tokens: int,
+    what: str,
+    part: Part = WHOLE,
+    norms: bool = False,
+) -> tuple[Float[np.ndarray, "of head head"], int]:
     """Run a model over encoded samples, and compare the attention of all pairs of its heads.
 
     smoothing: share of each row that is spread evenly over the tokens that it may look at.
     batch_tokens: padded tokens of a batch; the queries and keys of all its layers are kept.
     what:      name of the work, for the progress and for messages.
     part:      of the batches.
-    returns    the divergence of all pairs, summed over all rows, in nats; and the number of rows.
+    norms:     whether the shares of norms are compared as well (`attention.norms`).
+    returns    the divergence of all pairs, summed over all rows, in nats, by weights and, if wanted, by norms; and the
+        number of rows.
     Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
     """
     config = model.config
     shape = config.num_hidden_layers, config.num_attention_heads
-    total, entropy_sums = np.zeros(2 * (math.prod(shape),)), EntropySums()
+    total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
+    lengths = KeyLengths(model) if norms else None
 
     def finish(batch: Batch, kept: KeptLayers, _) -> None:
-        of_batch = compare_heads(kept.layers, batch.lengths, smoothing, entropy_sums)
-        own = torch.tensor(of_batch.diagonal()).reshape(1, *shape)
-        check_heads(own.isfinite(), what, "the attention of head {} is not finite")
-        total[:] += np.round(of_batch / _UNIT) * _UNIT
+        for by_norms, of_all in enumerate(total):
+            of_batch = compare_heads(kept.layers, batch.lengths, smoothing, entropy_sums, norms=bool(by_norms))
+            own = torch.tensor(of_batch.diagonal()).reshape(1, *shape)
+            check_heads(own.isfinite(), what, "the attention of head {} is not finite")
+            of_all += np.round(of_batch / _UNIT) * _UNIT
 
     run_model(
         model,
         encoded.input_ids,
         encoded.token_types,
-        hook=KeptLayers,
+        hook=lambda batch: KeptLayers(lengths),
         finish=finish,
         batch_tokens=batch_tokens,
         what=what,
@@ -85,17 +102,22 @@ def divergences(
 
 
 def compare_heads(
-    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, entropy_sums: EntropySums
+    layers: Sequence[Layer],
+    lengths: Sequence[int],
+    smoothing: float,
+    entropy_sums: EntropySums,
+    norms: bool = False,
 ) -> Float[np.ndarray, "head head"]:
     """Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats; float64.
 
     layers:  all those of a model, on one batch of samples.
     lengths: tokens of each sample.
+    norms:   whether shares of norms are compared instead of weights; the layers' values then are the tokens' lengths.
     The diagonal is zero, where float32 would leave an error, or NaN for a head whose attention is not finite.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
-    for rows in _rows_of_heads(layers, lengths, smoothing):
+    for rows in _rows_of_heads(layers, lengths, smoothing, norms):
         _add_pairs(total, rows, entropy_sums)
     total = total.cpu().numpy()
     above = np.triu(total, 1)
@@ -103,7 +125,7 @@ def compare_heads(
 
 
 def _rows_of_heads(
-    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float
+    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, norms: bool
 ) -> Iterator[Float[Tensor, "head row key"]]:
     """The smoothed attention of all heads in blocks of rows, sample by sample; float32."""
     for sample, length in enumerate(lengths):
@@ -112,15 +134,21 @@ def _rows_of_heads(
         with_none = any(layer.sink is not None for layer in layers)
         for start in range(0, length, step):
             rows = slice(start, min(start + step, length))
-            yield torch.cat([_smoothed(layer, rows, smoothing, with_none) for layer in of_sample])
+            yield torch.cat([_smoothed(layer, rows, smoothing, norms, with_none) for layer in of_sample])
 
 
-def _smoothed(layer: Layer, rows: slice, smoothing: float, with_none: bool) -> Float[Tensor, "head row key"]:
+def _smoothed(
+    layer: Layer, rows: slice, smoothing: float, norms: bool, with_none: bool
+) -> Float[Tensor, "head row key"]:
     """The attention of one sample, mixed with that spread evenly over the tokens that each row may look at.
 
     with_none: whether what goes to no token follows as one more key, so that the rows of all layers sum to one.
     """
-    attention = layer.attention(rows)[0].float()
+    attention = layer.attention(rows).float()
+    if norms:
+        lengths = layer.value[..., 0]
+        attention = scale_rows(attention, lengths) * lengths[:, :, None]
+    attention = attention[0]
     seen = attention.new_ones(1, 1, attention.shape[-1]) if layer.mask is None else layer.mask[0, :, rows].float()
     smoothed = (1 - smoothing) * attention + smoothing * seen / seen.sum(-1, keepdim=True)
     if not with_none:
@@ -173,16 +201,18 @@ def measure_divergence(
     segment_ids: Literal["pair", "zeros"],
     smoothing: float,
     batch_tokens: int,
+    norms: bool = False,
     **settings,
 ) -> Divergence:
     """Run a model over samples and compare the attention of all pairs of its heads.
 
     kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`.
-    smoothing: as in `divergences`.
+    smoothing, norms: as in `divergences`.
     batch_tokens, settings: of `ModelOnTask`; a batch has no more than 1,024 padded tokens.
     """
     run = ModelOnTask(record, batch_tokens=min(batch_tokens, _BATCH_TOKENS), **settings)
     encoded = run.encode(samples, kind, segment_ids)
     how = {"batch_tokens": run.batch_tokens, "what": run.what, "part": run.part}
-    total, rows = divergences(run.model, encoded, smoothing=smoothing, **how)
-    return Divergence(total, rows, record.layers, [samples[index].id for index in run.samples_read(encoded)])
+    (total, *by_norms), rows = divergences(run.model, encoded, smoothing=smoothing, norms=norms, **how)
+    ids = [samples[index].id for index in run.samples_read(encoded)]
+    return Divergence(total, rows, record.layers, ids, *by_norms)

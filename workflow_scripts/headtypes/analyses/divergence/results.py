@@ -1,7 +1,7 @@
 """Divergences between heads on disk, one HDF5 file per model and task, or per shard; and their projection."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import h5py
@@ -26,12 +26,19 @@ class Divergence:
     rows:  number of rows summed over: one of each token, special ones included.
     layers: of the model.
     sample_ids: of the samples that the rows belong to, in order.
+    norms: the same total of norms instead of weights (`attention.norms`), if they were read, else None.
     """
 
     total: Float64[np.ndarray, "head head"]
     rows: int
     layers: int
     sample_ids: list[str]
+    norms: Float64[np.ndarray, "head head"] | None = None
+
+    @property
+    def by_norms(self) -> "Divergence | None":
+        """The divergence by norms, as one of its own; None where they were not read."""
+        return None if self.norms is None else replace(self, total=self.norms, norms=None)
 
     @property
     def of_a_row(self) -> Float64[np.ndarray, "head head"]:
@@ -53,7 +60,7 @@ def write_divergence(path: str | Path, divergence: Divergence, provenance: dict)
         "rows": np.array([divergence.rows], np.int64),
         "layers": np.array([divergence.layers], np.int64),
         "sample_id": ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1))),
-    }
+    } | ({} if divergence.norms is None else {"norms": divergence.norms})
     # Without times of creation, equal divergences give equal bytes. A shard may have no samples, and then no chunks.
     with new_hdf5(path, track_order=True) as file:
         for name, values in data.items():
@@ -70,9 +77,11 @@ def read_divergence(path: str | Path) -> Divergence:
             rows=int(file["rows"][0]),
             layers=int(file["layers"][0]),
             sample_ids=file["sample_id"].asstr()[:].tolist(),
+            norms=file["norms"][:] if "norms" in file else None,
         )
         heads = len(divergence.total)
-        if divergence.total.shape != (heads, heads) or heads % divergence.layers:
+        shapes = {of.shape for of in (divergence.total, divergence.norms) if of is not None}
+        if shapes != {(heads, heads)} or heads % divergence.layers:
             raise ValueError("its divergences are not of all pairs of heads")
         return divergence
 
@@ -90,7 +99,8 @@ def merge_divergences(
     if sorted(id_ for part in read for id_ in part.sample_ids) != sorted(sample_ids):
         raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
     total, rows = sum(part.total for part in read), sum(part.rows for part in read)
-    write_divergence(path, Divergence(total, rows, read[0].layers, list(sample_ids)), provenance)
+    norms = None if read[0].norms is None else sum(part.norms for part in read)
+    write_divergence(path, Divergence(total, rows, read[0].layers, list(sample_ids), norms), provenance)
 
 
 def write_projection(path: str | Path, places: pd.DataFrame) -> None:

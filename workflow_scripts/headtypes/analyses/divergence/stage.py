@@ -7,7 +7,7 @@ from headtypes.core.seeds import derive_seed
 
 @stage("divergence", reads="samples")
 def measure_divergence(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut and encoded, the arithmetic, and how much attention is smoothed."""
+    """As surface patterns are read, and how much attention is smoothed."""
     return {**measure_surface(plan, model, task), "smoothing": plan.config.divergence.smoothing}
 
 

@@ -1,6 +1,7 @@
 """Surface patterns, as an analysis: its result, and what of it is shown where."""
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ LABELS = {
     "peak": ("largest weight of a row", "%"),
     "first": ("to the first token", "%"),
 }
+BY_NORMS = " Of each row's norms, what tokens hand over (Kobayashi et al. 2020)."
 
 
 def per_head(task: str, path: str | Path) -> list:
@@ -34,22 +36,26 @@ def per_head(task: str, path: str | Path) -> list:
 
     surface, columns = read_surface(path), []
     note = "Mean over segments (Clark et al. 2019, section 3)."
-    for name, (label, unit) in LABELS.items():
-        values = surface.mean(name).ravel()
+    for of, (name, (label, unit)) in product(surface.read, LABELS.items()):
+        values = surface.mean(name, of).ravel()
         if np.isnan(values).all():
             continue
-        share = unit == "%"
+        share, by_norms = unit == "%", of == "norms"
         columns.append(
             Column(
-                f"surface.{task}.{name}",
-                label,
+                f"surface.{task}.{_quantity(name, of)}",
+                f"{label}, by norms" if by_norms else label,
                 f"Surface patterns on {task}",
                 values * (100 if share else 1),
                 unit,
-                note=note if share else f"{note} 0: a single token.",
+                note=(note if share else f"{note} 0: a single token.") + (BY_NORMS if by_norms else ""),
             )
         )
     return columns
+
+
+def _quantity(name: str, of: str) -> str:
+    return name if of == "weights" else f"{name}_by_norms"
 
 
 def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
@@ -61,8 +67,8 @@ def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
     from headtypes.core.statistics import mean_intervals
 
     surface = read_surface(path)
-    for name in COLUMNS:
-        by_sample = surface.column(name).reshape(len(surface.length), -1).astype(float)
+    for of, name in product(surface.read, COLUMNS):
+        by_sample = surface.column(name, of).reshape(len(surface.length), -1).astype(float)
 
         def interval(chosen: np.ndarray, by_sample: np.ndarray = by_sample) -> tuple[float, float]:
             possible = by_sample[:, chosen]
@@ -72,7 +78,7 @@ def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
             low, high = mean_intervals(possible.mean(1), seed=seed)
             return float(low), float(high)
 
-        yield from summaries("surface", task, name, surface.mean(name), interval)
+        yield from summaries("surface", task, _quantity(name, of), surface.mean(name, of), interval)
 
 
 PATTERNS = Result(
@@ -85,7 +91,8 @@ PATTERNS = Result(
     content="for tasks of text: `surface` float32 [segment, layer, head, 13] with the columns in `column`, the "
     "shares of attention to positions and kinds of tokens, and entropies in nats: self, previous, next, "
     "cls, sep, punctuation, special, sep_to_sep, other_to_sep, entropy, entropy_cls, peak, first; NaN "
-    "where the model cannot have them; `uniform` [segment, layer], the entropy of uniform attention; "
+    "where the model cannot have them; `norms`, with `clustering.of: norms`: the same of "
+    "[norms](../understand/method.md#norms); `uniform` [segment, layer], the entropy of uniform attention; "
     "`length` and `sample_id` of each segment",
 )
 SURFACE = Analysis(
@@ -95,5 +102,5 @@ SURFACE = Analysis(
     results=(PATTERNS,),
     per_head=per_head,
     per_set=per_set,
-    repeats=("first", "special"),
+    repeats=("first", "special", "first_by_norms", "special_by_norms"),
 )

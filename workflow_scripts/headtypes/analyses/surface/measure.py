@@ -13,6 +13,7 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import EntropySums
 from headtypes.attention.one_pass import Block, PerSample
 from headtypes.attention.run import ModelOnTask
+from headtypes.attention.settings import Of
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS
 from headtypes.models.records import ModelRecord
@@ -43,15 +44,17 @@ class SurfacePatterns(PerSample):
     peak:                 mean over the rows of the largest attention.
     first:                mean over the rows of the attention to the first token.
 
+    of: what is read, the weights A or, in their place, each token's share of the norms.
+
     What is impossible is NaN: columns of a token that the sample does not have (but for punctuation, which it may
     lack by chance), next where no token may look ahead, entropy_cls where `[CLS]` may look at itself alone.
     """
 
     by_head = True
 
-    def __init__(self, kinds: Sequence[np.ndarray]):
+    def __init__(self, kinds: Sequence[np.ndarray], of: Of = "weights"):
         super().__init__(len(COLUMNS) + 1)
-        self._kinds = kinds
+        self._kinds, self.of = kinds, of
         self._entropy_sums = EntropySums()
 
     def start(self, batch: Batch) -> None:
@@ -113,7 +116,7 @@ class _Tokens:
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
         """The sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1]."""
-        attention, rows, is_cls = block.attention, block.rows, self._is_cls[..., block.rows]
+        attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]
         # [sample, head, all rows or those of `[SEP]`, looked at]
         received = torch.matmul(self._weights[..., rows], attention) @ self._looked_at
         entropy, peak = -entropy_sums(attention).double(), attention.amax(-1).double()
@@ -139,18 +142,27 @@ class _Tokens:
 
 
 def measure_surface(
-    samples: list[Sample], record: ModelRecord, *, kind: str, segment_ids: Literal["pair", "zeros"], **settings
+    samples: list[Sample],
+    record: ModelRecord,
+    *,
+    kind: str,
+    segment_ids: Literal["pair", "zeros"],
+    norms: bool = False,
+    **settings,
 ) -> Surface:
     """Run a model over samples and read the surface patterns of all its heads.
 
-    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`; settings: of `ModelOnTask`.
+    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`; norms: whether the patterns of norms
+    are read as well; settings: of `ModelOnTask`.
     """
     run = ModelOnTask(record, **settings)
     encoded = run.encode(samples, kind, segment_ids)
-    (values,) = run.read(encoded, SurfacePatterns(encoded.kinds))
+    reducers = [SurfacePatterns(encoded.kinds, of) for of in (("weights", "norms") if norms else ("weights",))]
+    values, *by_norms = run.read(encoded, *reducers)
     return Surface(
         patterns=values[..., :-1],
         uniform=values[:, :, 0, -1],
         length=np.array(encoded.lengths, dtype=np.int32),
         sample_ids=[sample.id for sample in samples],
+        norms=by_norms[0][..., :-1] if by_norms else None,
     )

@@ -8,6 +8,7 @@ import h5py
 import numpy as np
 from jaxtyping import Float, Float32
 
+from headtypes.attention.settings import Of
 from headtypes.core.files import canonical_json, undamaged
 from headtypes.core.hdf5_files import new_hdf5
 
@@ -41,23 +42,30 @@ class Surface:
         at, in nats.
     length:     [sample] int32, tokens.
     sample_ids: of the samples, in the same order.
+    norms:      the same patterns of norms instead of weights (`attention.norms`), if they were read, else None.
     """
 
     patterns: Float32[np.ndarray, "sample layer head 13"]
     uniform: Float32[np.ndarray, "sample layer"]
     length: np.ndarray
     sample_ids: list[str]
+    norms: Float32[np.ndarray, "sample layer head 13"] | None = None
 
-    def column(self, name: str) -> Float32[np.ndarray, "sample layer head"]:
+    @property
+    def read(self) -> tuple[Of, ...]:
+        """What patterns were read of."""
+        return ("weights",) if self.norms is None else ("weights", "norms")
+
+    def column(self, name: str, of: Of = "weights") -> Float32[np.ndarray, "sample layer head"]:
         """One column on every sample."""
-        return self.patterns[..., COLUMNS.index(name)]
+        return (self.patterns if of == "weights" else self.norms)[..., COLUMNS.index(name)]
 
-    def mean(self, name: str) -> Float[np.ndarray, "layer head"]:
+    def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
         """One column of each head: the mean over samples, each of which counts once; float64.
 
         Samples on which the pattern is impossible (NaN) do not count; NaN where it is impossible on all of them.
         """
-        column = self.column(name)
+        column = self.column(name, of)
         possible = ~np.isnan(column)
         counted = possible.sum(0)
         return np.where(counted, np.nansum(column, 0, dtype=float) / np.maximum(counted, 1), np.nan)
@@ -71,12 +79,13 @@ def write_surface(path: str | Path, surface: Surface, provenance: dict) -> None:
         "length": surface.length,
         "sample_id": _of_one_width(surface.sample_ids),
         "column": _of_one_width(COLUMNS),
-    }
+    } | ({} if surface.norms is None else {"norms": surface.norms})
     # Without times of creation, equal patterns give equal bytes.
     with new_hdf5(path, track_order=True) as file:
         for name, values in data.items():
-            packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if name == "surface" else {}
-            chunks = (min(len(values), _CHUNK_SAMPLES), *values.shape[1:]) if name == "surface" else values.shape
+            large = name in ("surface", "norms")
+            packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if large else {}
+            chunks = (min(len(values), _CHUNK_SAMPLES), *values.shape[1:]) if large else values.shape
             file.create_dataset(name, data=values, chunks=chunks, fletcher32=True, track_times=False, **packed)
         file.attrs["provenance"] = canonical_json(provenance)
 
@@ -97,11 +106,13 @@ def read_surface(path: str | Path) -> Surface:
             uniform=file["uniform"][:],
             length=file["length"][:],
             sample_ids=file["sample_id"].asstr()[:].tolist(),
+            norms=file["norms"][:] if "norms" in file else None,
         )
         samples, layers, _, columns = surface.patterns.shape
         if (
             columns != len(COLUMNS)
             or surface.uniform.shape != (samples, layers)
+            or (surface.norms is not None and surface.norms.shape != surface.patterns.shape)
             or not samples == len(surface.length) == len(surface.sample_ids)
         ):
             raise ValueError("its data sets are not of the same samples")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.types.matching import compare_partitions, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types
-from headtypes.comparisons.models.descent import compare_partitions, matched_clusters
 from headtypes.core.table_files import read_csv
 
 PAIRS = {
@@ -63,7 +63,7 @@ def pairs_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
       same_layers: heads that could keep it if that were so at every depth as well, a layer's depth being its place
         between the first and the last, so that models of different numbers of layers compare;
       same_type, same_cluster, adjusted_rand: heads that have the type or the cluster that they have in the other, as
-        `descent.compare_partitions` says; NaN without a relation;
+        `matching.compare_partitions` says; NaN without a relation;
       doubtful, other_doubtful: the types whose name is doubtful in the model and in the other.
     Every step asks for more: same_shares >= same_layers >= same_type.
     Raises `InputError` where related models differ in layers or heads.

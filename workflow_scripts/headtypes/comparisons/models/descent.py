@@ -6,43 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score
 
+from headtypes.analyses.types.matching import check_shapes, compare_partitions, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types
-from headtypes.core.errors import InputError
 from headtypes.core.table_files import read_csv
 
 COLUMNS = ["model", "parent", "same_type", "same_cluster", "adjusted_rand"]
-
-
-def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
-    """The cluster of a model's parent that each cluster of the model is matched with, by the names of their types.
-
-    Clusters are matched one-to-one so that as many heads as possible keep theirs (Kuhn 1955, the Hungarian method),
-    whatever the clusters are called: where two clusters exchanged their names between the models, they are still the
-    same clusters. Of several such matchings, the one that pairs the most clusters of equal name is taken. A cluster of
-    the model that shares no head with the one that is left for it is left out.
-
-    Raises `InputError` where the models differ in layers or heads.
-    """
-    _check_shapes(partition, parent_partition)
-    names = order_types([*partition.types, *parent_partition.types])
-    together = pd.crosstab(partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1))
-    together = together.reindex(index=names, columns=names, fill_value=0).to_numpy()
-    # Equal names break ties alone: together they count less than one head.
-    ours, theirs = linear_sum_assignment((len(names) + 1) * together + np.eye(len(names)), maximize=True)
-    return {names[one]: names[other] for one, other in zip(ours, theirs, strict=True) if together[one, other]}
-
-
-def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Which heads of a model are in the cluster that they are in in its parent: [layer, head] bool.
-
-    Clusters are matched as `match_clusters` says. Unrelated partitions agree on some heads as well, by chance; the
-    adjusted Rand index is corrected for that. Raises `InputError` where the models differ in layers or heads.
-    """
-    match = match_clusters(partition, parent_partition)
-    partner = [match.get(name) for name in partition.type_of.reshape(-1)]
-    return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
@@ -50,7 +19,7 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 
     Clusters are matched anew for each. Raises `InputError` where the models differ in layers or heads.
     """
-    _check_shapes(partition, parent_partition)
+    check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = (
         np.array([names.index(name) for name in it.type_of.reshape(-1)]) for it in (partition, parent_partition)
@@ -61,23 +30,6 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
         together = together.reshape(len(names), -1)
         kept[index] = together[linear_sum_assignment(together, maximize=True)].sum()
     return 100 * kept / len(ours)
-
-
-def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
-    """How similarly a model and its parent divide the same heads.
-
-    returns same_type, the percent of the heads whose type has the name that it has in the parent; same_cluster, the
-        percent of the heads that keep their cluster, as `matched_clusters` says; adjusted_rand, the adjusted Rand
-        index (Hubert and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
-    Raises `InputError` where the models differ in layers or heads.
-    """
-    kept = matched_clusters(partition, parent_partition)
-    ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)
-    return {
-        "same_type": 100 * float((ours == theirs).mean()),
-        "same_cluster": 100 * float(kept.mean()),
-        "adjusted_rand": float(adjusted_rand_score(theirs, ours)),
-    }
 
 
 def comparison_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
@@ -118,11 +70,3 @@ def read_comparison(path: str | Path) -> pd.DataFrame:
     kinds = {**dict.fromkeys(COLUMNS, float), "model": str, "parent": str}
     otherwise = "is not a comparison of models with their parents"
     return read_csv(path, otherwise, COLUMNS, rows=0, dtype=kinds, keep_default_na=False)
-
-
-def _check_shapes(partition: Partition, parent_partition: Partition) -> None:
-    if partition.shape != parent_partition.shape:
-        raise InputError(
-            "A model and its parent differ in shape ({} x {} and {} x {} layers x heads), so that their heads cannot "
-            "be compared; correct the model's parent.".format(*partition.shape, *parent_partition.shape)
-        )

@@ -2,9 +2,9 @@
 
 Thirds are the first, middle and last third of the layers, so that models of another depth can be judged.
 
-Sentences that no claim decides: that attention to [SEP] is a no-op ("we speculate"; that the loss does not depend on it
-is a claim); that heads with a function look at [SEP] where it is not called for ("qualitative analysis"; attention to
-[SEP] is not measured by part of speech); that there are clear clusters of heads that behave similarly (a picture).
+Sentences that no claim decides: that heads with a function look at [SEP] where it is not called for ("qualitative
+analysis"; attention to [SEP] is not measured by part of speech); that there are clear clusters of heads that behave
+similarly (a picture). That attention to [SEP] is a no-op is what the authors "speculate", and asked by norms.
 """
 
 import numpy as np
@@ -174,6 +174,29 @@ def _(heads: Heads):
 
 
 @of_surface(
+    "sep-hands-over-little",
+    basis="inferred",
+    place="section 3.2",
+    text="Where attention to [SEP] is high, it hands over little: a no-op.",
+    wording=(
+        "we speculate that attention over these special tokens might be used as a sort of \u201cno-op\u201d when the "
+        "attention head\u2019s function is not applicable"
+    ),
+    limit=(
+        "high as for the last claim; little is a share of norms, of what tokens hand over (Kobayashi et al. 2020), "
+        "that is less than half of that of weights, as the mean over these layers; any model can be asked"
+    ),
+)
+def _(heads: Heads):
+    def measure(statistics: Statistics):
+        ratios = statistics.of_layers("norms.sep") / statistics.of_layers("sep")
+        return ratios[..., _is_high(statistics)].mean(axis=-1)
+
+    label = f"{LABELS['norms.sep']} divided by that by weights, mean over layers with {LABELS['sep']} above {HIGH:g}"
+    return heads.quantity("ratio.norms.sep.to.sep", label, measure).below(0.5)
+
+
+@of_surface(
     "sep-gradients-fall",
     place="section 3.2, Figure 3",
     text="Before attention to [SEP] becomes high, the loss depends on it more than from that layer on.",
@@ -182,7 +205,7 @@ def _(heads: Heads):
         "attention to [SEP] become very small"
     ),
     limit=(
-        "high as for the last claim; the mean over the layers before the first such layer is above that over the "
+        "high as for sep-no-op; the mean over the layers before the first such layer is above that over the "
         "layers where attention to [SEP] is high"
     ),
 )

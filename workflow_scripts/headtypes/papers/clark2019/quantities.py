@@ -23,13 +23,14 @@ from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.divergence.results import read_projection_fit
 from headtypes.analyses.gradients.results import Gradients, read_gradients
-from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface
+from headtypes.analyses.surface.results import Surface, read_surface
 from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import wanted_by
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
 from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.statistics import (
+    COLUMN_OF,
     Statistics,
     by_layer,
     published_statistics,
@@ -172,7 +173,7 @@ def _resampled(surface: Surface, whole: Statistics, published: Clark2019, seed: 
     if segments < 2:
         return
     names = list(whole.heads)
-    values = surface.patterns[..., [COLUMNS.index(name) for name in names]].astype(float)
+    values = np.stack([surface.column(*COLUMN_OF[name]) for name in names], -1).astype(float)
     _, layers, heads, _ = values.shape
     possible = ~np.isnan(values)
     flat = np.nan_to_num(values, nan=0.0).reshape(segments, -1)

@@ -7,6 +7,7 @@ import numpy as np
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.attention.settings import Of
 from headtypes.papers.clark2019.published import Behaviour, Clark2019
 from headtypes.papers.quantities import NoVerdictError, Third, third_of
 
@@ -25,6 +26,7 @@ LABELS = {
     "entropy": "entropy (nats)",
     "entropy_cls": "entropy from [CLS] (nats)",
     "peak": "largest weight of a row",
+    "norms.sep": "attention to [SEP] by norms",
     "offset_heads": "heads that look at the next or previous token",
     "gradient.cls": "gradient for attention to [CLS]",
     "gradient.sep": "gradient for attention to [SEP]",
@@ -36,6 +38,8 @@ LABELS = {
     "gradient_ratio.punctuation": "gradient for attention to periods and commas / to all tokens",
     "gradient_ratio.other": "gradient for attention to other tokens / to all tokens",
 }
+# What of surface patterns each statistic of heads is: the column, and whether of weights or norms.
+COLUMN_OF: dict[str, tuple[str, Of]] = {name: (name, "weights") for name in COLUMNS} | {"norms.sep": ("sep", "norms")}
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
 SINKS = ("cls", "sep", "punctuation", "first")
 _NEIGHBOURS = ("previous", "next")
@@ -134,8 +138,9 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
     """The statistics of a model on all segments; what cannot be asked of it is missing, with the reason."""
-    heads = {name: surface.mean(name) for name in COLUMNS}
-    missing = _missing(heads)
+    heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
+    missing = {"norms.sep": "norms were not read (clustering.of)"} if surface.norms is None else {}
+    missing |= _missing(heads)
     heads = {name: values for name, values in heads.items() if name not in missing}
     layers = by_layer(heads, published)
     for index, kind in enumerate(ATTENDED):
@@ -190,7 +195,7 @@ def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
     reasons = {
         "next": "the model lets no token look at the next one",
         "cls": no_cls,
-        **dict.fromkeys(("sep", "sep_to_sep", "other_to_sep"), no_sep),
+        **dict.fromkeys(("sep", "sep_to_sep", "other_to_sep", "norms.sep"), no_sep),
         "special": no_cls if "cls" in empty else no_sep,
         "entropy_cls": no_cls if "cls" in empty else "the model lets [CLS] look at itself alone",
     }

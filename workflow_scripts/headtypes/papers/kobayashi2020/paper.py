@@ -30,7 +30,7 @@ class _Kobayashi2020(Paper):
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
         """The features, if they hold norms."""
-        return files("features", paths.FEATURES, plan.features if "norms" in plan.config.clustering.of else [])
+        return files("features", paths.FEATURES, plan.with_norms)
 
     def spec(self, plan: Plan) -> dict:
         """The seed of its intervals."""

@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from headtypes.analyses.types.matching import match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.analyses.types.style import TypeStyle, type_patches, type_styles
-from headtypes.comparisons.models.descent import match_clusters, matched_clusters
 from headtypes.core.style import PAGE, SMALL, legend_height, styled
 
 # Inches of a panel: the numbers of its layers, the gap to the strip of kept clusters, the strip, the gap to the next.

@@ -1,0 +1,87 @@
+"""Weights and norms side by side, as an analysis: its results, and what of them is shown where."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.stage import Plan, stage
+from headtypes.core.results import Result
+from headtypes.core.seeds import derive_seed
+
+
+@stage()
+def compare_norms(plan: Plan, model: str, task: str) -> dict:
+    """How features are read, which partitions by weights and norms were made in one way, and the seed of intervals."""
+    ways: dict[str, dict[str, str]] = defaultdict(dict)
+    for it in plan.clustered_on(model, task):
+        ways[f"{it.method}-k{it.k}"][it.of] = it.name
+    return {
+        "features": {of: plan.config.clustering.features(of) for of in ("weights", "norms")},
+        "divisions": {name: of for name, of in ways.items() if len(of) == 2},
+        "seed": derive_seed(plan.config.seed, "compare_norms", model, task),
+    }
+
+
+def read_shares(path: str | Path) -> Any:
+    """Read the table of `compare.shares_table`, layer by layer. Raises `InputError` that names a damaged file."""
+    from headtypes.analyses.norms.compare import BY_NORMS, SHARES
+    from headtypes.core.table_files import read_csv
+
+    columns = ("layer", "head", *SHARES, *BY_NORMS.values())
+    table = read_csv(path, "holds no shares of weights and norms", columns)
+    return table.sort_values(["layer", "head"], ignore_index=True)
+
+
+def per_head(task: str, path: str | Path) -> list:
+    """Near, special and far of each head, by weights and by norms."""
+    from headtypes.analyses.norms.compare import BY_NORMS
+    from headtypes.analyses.per_head import Column
+
+    table, group = read_shares(path), f"Weights and norms on {task}"
+    note = "Share of attention, by {} (near: the token itself and the nearest bin of distances)."
+    return [
+        Column(f"norms.{task}.{column}", f"{name}, by {of}", group, 100 * table[column], "%", note=note.format(of))
+        for name, by_norms in BY_NORMS.items()
+        for of, column in (("weights", name), ("norms", by_norms))
+    ]
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Mean, smallest and largest share by norms of a set's heads; by weights they are what types are made of."""
+    from headtypes.analyses.norms.compare import BY_NORMS
+    from headtypes.analyses.per_set import summaries
+
+    table = read_shares(path)
+    for column in BY_NORMS.values():
+        yield from summaries("norms", task, column, table[column].to_numpy())
+
+
+def _result(name: str, ending: str, about: str, content: str) -> Result:
+    path = f"results/norms/{{model}}/{{task}}{ending}"
+    shown = {"name": name, "section": "Heads and types", "content": content}
+    return Result(path, "compare_norms", about, of=lambda plan: plan.with_norms, **shown)
+
+
+HEADS = _result(
+    *("norms", ".csv", "what heads look at by weights and by norms"),
+    "with `clustering.of: norms`, for each head: `near`, `special`, `far` by weights and, as `near_by_norms` and so "
+    "on, by [norms](../understand/method.md#norms)",
+)
+DIVISIONS = _result(
+    *("norms_types", ".types.csv", "types of heads by weights beside those by norms"),
+    "with `clustering.of: [weights, norms]`, for each method and number of types: how far both divisions agree "
+    "(`adjusted_rand`, `same_type`, `same_cluster` in percent), the heads `changed`; and, where effects of heads are "
+    "measured, how much of them either's types explain (`r2_weights`, `r2_norms`), and the difference with its "
+    "interval (`r2_gain`)",
+)
+NORMS = Analysis(
+    "norms",
+    "share of norms (mean of the heads)",
+    files=(HEADS,),
+    results=(HEADS, DIVISIONS),
+    stages=(compare_norms,),
+    per_head=per_head,
+    per_set=per_set,
+)
