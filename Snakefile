@@ -22,6 +22,7 @@ include: "rules/training.smk"  # models fine-tuned from others, where the config
 include: "rules/attention.smk"  # maps of attention, and mean head outputs
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
 include: "rules/surface.smk"  # what single heads look at: positions and kinds of tokens
+include: "rules/outputs.smk"  # how much each head writes into the residual stream
 include: "rules/divergence.smk"  # how differently heads attend, and the heads in two dimensions
 include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
@@ -66,6 +67,7 @@ rule all:
     input:
         rules.features.input,
         rules.surface.input,
+        rules.outputs.input,
         rules.divergence.input,
         rules.gradients.input,
         rules.detectors.input,

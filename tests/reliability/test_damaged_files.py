@@ -48,6 +48,12 @@ from headtypes.analyses.effects.results import read_effects, read_subsets
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.analyses.maps.measure import AttentionMaps
 from headtypes.analyses.maps.results import read_maps, read_sample_maps, write_maps, write_sample_maps
+from headtypes.analyses.norms.analysis import read_shares
+from headtypes.analyses.norms.compare import BY_NORMS, SHARES
+from headtypes.analyses.outputs.results import COLUMNS as OUTPUT_COLUMNS
+from headtypes.analyses.outputs.results import HEADS as OUTPUT_HEADS
+from headtypes.analyses.outputs.results import LAYERS as OUTPUT_LAYERS
+from headtypes.analyses.outputs.results import Outputs, read_heads, read_layers, read_outputs, write_outputs
 from headtypes.analyses.reach.results import Reach, read_reach, write_reach
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
 from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
@@ -104,6 +110,12 @@ def features(path: Path) -> None:
 def surface(path: Path) -> None:
     patterns = np.random.default_rng(0).random((5, 2, 4, len(COLUMNS)), dtype=np.float32)
     write_surface(path, Surface(patterns, np.ones((5, 2), np.float32), np.full(5, 9, np.int32), IDS), {"rule": "x"})
+
+
+def outputs(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    written = rng.random((5, 2, 4, len(OUTPUT_COLUMNS)), dtype=np.float32)
+    write_outputs(path, Outputs(written, rng.random((5, 2, 3)), np.full(5, 9, np.int32), IDS), {"rule": "x"})
 
 
 def divergence(path: Path) -> None:
@@ -291,6 +303,10 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "distance.h5": (features, lambda path: read_distance(path, 16)),
     "shard.h5": (features, lambda path: merge_features(path.with_name("merged.h5"), IDS, [path], {})),
     "surface.h5": (surface, read_surface),
+    "outputs.h5": (outputs, read_outputs),
+    "outputs.csv": (table(*OUTPUT_HEADS), read_heads),
+    "outputs.layers.csv": (table(*OUTPUT_LAYERS), read_layers),
+    "norms.csv": (table("layer", "head", *SHARES, *BY_NORMS.values()), read_shares),
     "divergence.h5": (divergence, read_divergence),
     "divergence_shard.h5": (
         divergence,

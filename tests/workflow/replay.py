@@ -30,6 +30,7 @@ from tests.workflow.executed import executing, uncovered
 FIGURES = {
     *("plot_maps", "plot_curves", "plot_heads", "plot_layers", "plot_projection"),
     *("plot_examples", "plot_surface", "plot_gradients", "plot_divergence", "plot_compared_types", "plot_sentences"),
+    "plot_outputs",
     # It shows figures, and how long jobs took.
     "write_summary",
 }

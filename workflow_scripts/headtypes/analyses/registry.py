@@ -9,6 +9,7 @@ from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.effects.analysis import EFFECTS
 from headtypes.analyses.gradients.analysis import GRADIENTS
 from headtypes.analyses.norms.analysis import NORMS
+from headtypes.analyses.outputs.analysis import WRITING
 from headtypes.analyses.probes.analysis import PROBES
 from headtypes.analyses.reach.analysis import REACH
 from headtypes.analyses.relations.analysis import RELATIONS
@@ -19,6 +20,7 @@ ANALYSES: tuple[Analysis, ...] = (
     DISTANCES,
     NORMS,
     SURFACE,
+    WRITING,
     GRADIENTS,
     DIVERGENCE,
     RELATIONS,

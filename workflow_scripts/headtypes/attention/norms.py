@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from headtypes.attention.hook import Layer, open_attention, run
+from headtypes.attention.hook import Layer
+from headtypes.attention.probe import probe_layers
 from headtypes.core.errors import InputError
 
 
@@ -27,7 +28,13 @@ class KeyLengths:
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head key"]:
         """Those of a layer in float32; number: the layer's, from 0."""
-        return (layer.value.float() @ self._roots[number]).norm(dim=-1)
+        return self.of(number, slice(None), layer.value)
+
+    def of(
+        self, number: int, heads: slice, vectors: Float[Tensor, "batch some row channel"]
+    ) -> Float[Tensor, "batch some row"]:
+        """The lengths of values, or head outputs, of some heads after the projection, float32."""
+        return (vectors.float() @ self._roots[number][heads]).norm(dim=-1)
 
 
 def scale_rows(
@@ -43,34 +50,10 @@ def scale_rows(
 
 
 def _output_projections(model: PreTrainedModel) -> list[Float[Tensor, "head channel width"]]:
-    """The output projection of each layer: the only module that reads the head outputs, in a run on a few tokens.
-
-    The head outputs are random in this run, so that nothing else equals them by chance.
-    """
-    of_layers: list[tuple[Tensor, list[nn.Module]]] = []
-
-    def attend(number: int, layer: Layer) -> Tensor:
-        outputs = torch.randn_like(layer.zero_outputs())
-        of_layers.append((outputs.transpose(1, 2).flatten(2), []))
-        return outputs
-
-    def look(module: nn.Module, arguments: tuple) -> None:
-        if of_layers and arguments and isinstance(arguments[0], Tensor):
-            outputs, readers = of_layers[-1]
-            read = arguments[0]
-            if read.shape[-1] == outputs.shape[-1] and torch.equal(read.reshape(-1), outputs.reshape(-1)):
-                readers.append(module)
-
-    ids = torch.zeros((1, 3), dtype=torch.int64, device=model.device)
-    looks = [module.register_forward_pre_hook(look) for module in model.modules() if not list(module.children())]
-    try:
-        with open_attention(model), torch.inference_mode(), torch.random.fork_rng():
-            run(model, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, attend)
-    finally:
-        for handle in looks:
-            handle.remove()
+    """The output projection of each layer: the only module that reads the head outputs."""
     heads = model.config.num_attention_heads
-    return [_weight(model, number, readers).unflatten(0, (heads, -1)) for number, (_, readers) in enumerate(of_layers)]
+    layers = enumerate(probe_layers(model))
+    return [_weight(model, number, layer.readers).unflatten(0, (heads, -1)) for number, layer in layers]
 
 
 def _weight(model: PreTrainedModel, number: int, readers: list[nn.Module]) -> Float[Tensor, "channels width"]:

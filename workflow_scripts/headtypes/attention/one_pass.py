@@ -15,6 +15,7 @@ of each head's attention, for example, is
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -30,6 +31,7 @@ from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
 from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.settings import Of
+from headtypes.attention.streams import ResidualStream
 from headtypes.data.encoding import Encoded
 from headtypes.models.products import product
 
@@ -68,6 +70,9 @@ class Block:
         where no reducer of the pass reads attention.
     lengths:   for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
     to_none:   what each row gives to no token, in a layer with a sink (`hook.Layer`); None where rows sum to one.
+    stream:    for a reducer of the stream, all rows of the residual stream that the layer's output is added to, in the
+        model's precision.
+    written:   with it, the length of what each head adds to each token, float32.
     """
 
     layer: int
@@ -79,6 +84,8 @@ class Block:
     mask: Bool[Tensor, "#sample 1 row key"] | None
     lengths: Float[Tensor, "sample head key"] | None = None
     to_none: Float[Tensor, "sample head row"] | None = None
+    stream: Float[Tensor, "sample token width"] | None = None
+    written: Float[Tensor, "sample head row"] | None = None
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
@@ -109,12 +116,14 @@ class Reducer(Protocol):
     of: whether it reads the weights of attention, or each token's share of the norms (`attention.norms`).
     by_head: true for a reducer that can read one head after another (`Block.heads`). Where all reducers of a pass can,
         attention of long samples is computed so on a CPU, which is faster.
+    reads_stream: whether it needs the residual stream, and what heads write into it (`Block.stream`, `Block.written`).
     fault: what is wrong with a head `{}` of which a number is not `right`, for the message.
     """
 
     reads_attention: bool = True
     by_head: bool = False
     of: Of = "weights"
+    reads_stream: bool = False
     fault: str = "the attention of head {} is not finite"
 
     def begin(self, about: Pass) -> None:
@@ -231,27 +240,37 @@ def read_attention(
     about = Pass(what, samples, config.num_hidden_layers, heads, kv_heads, model.dtype)
     for reducer in reducers:
         reducer.begin(about)
-    lengths = KeyLengths(model) if any(reducer.of == "norms" for reducer in reducers) else None
+    reads_stream = any(reducer.reads_stream for reducer in reducers)
+    lengths = KeyLengths(model) if reads_stream or any(reducer.of == "norms" for reducer in reducers) else None
+    stream = ResidualStream(model) if reads_stream else None
 
-    run_model(
-        model,
-        encoded.input_ids,
-        encoded.token_types,
-        hook=lambda batch: AttentionReader(reducers, batch, lengths),
-        finish=lambda batch, reader, output: reader.finish(what),
-        batch_tokens=batch_tokens,
-        what=what,
-        part=part,
-        bar=bar,
-    )
+    with stream.open() if stream else nullcontext():
+        run_model(
+            model,
+            encoded.input_ids,
+            encoded.token_types,
+            hook=lambda batch: AttentionReader(reducers, batch, lengths, stream),
+            finish=lambda batch, reader, output: reader.finish(what),
+            batch_tokens=batch_tokens,
+            what=what,
+            part=part,
+            bar=bar,
+        )
     return [reducer.result() for reducer in reducers]
 
 
 class AttentionReader:
     """The hook of one batch: hands the attention of its layers to reducers, and leaves it as it is."""
 
-    def __init__(self, reducers: Sequence[Reducer], batch: Batch, lengths: KeyLengths | None = None):
-        self._lengths = lengths
+    def __init__(
+        self,
+        reducers: Sequence[Reducer],
+        batch: Batch,
+        lengths: KeyLengths | None = None,
+        stream: ResidualStream | None = None,
+    ):
+        self._lengths, self._stream = lengths, stream
+        self._norms = any(reducer.of == "norms" for reducer in reducers)
         self._reducers, self._in_blocks = reducers, any(reducer.reads_attention for reducer in reducers)
         self._by_head = all(reducer.by_head for reducer in reducers)
         self._groups = equal_lengths(batch.lengths)
@@ -288,14 +307,17 @@ class AttentionReader:
 
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor) -> None:
         """Hand over the attention of a group, and fill in its head outputs."""
-        lengths = None if self._lengths is None else self._lengths(number, layer)
+        lengths = self._lengths(number, layer) if self._norms else None
+        stream = self._stream and self._stream.latest[group.samples, : group.length]
         for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
             attention = part.attention(rows, self._scratch.of(part, rows))
             outputs[:, heads, rows] = product(attention, part.value)
             mask = None if part.mask is None else part.mask[:, :, rows]
-            attention = attention.float()
+            attention, of_heads = attention.float(), outputs[:, heads, rows]
             to_none = None if part.sink is None else (1 - attention.sum(-1)).clamp_min(0)
-            block = Block(number, group, heads, rows, attention, outputs[:, heads, rows], mask, to_none=to_none)
+            written = None if stream is None else self._lengths.of(number, heads, of_heads)
+            more = {"to_none": to_none, "stream": stream, "written": written}
+            block = Block(number, group, heads, rows, attention, of_heads, mask, **more)
             self._add(block)
             if lengths is not None:
                 scaled = scale_rows(attention, lengths[:, heads])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from headtypes.papers.figures import PARTITION, TASK, Entries, Figure, Tables, if_any, shown_partitions
+from headtypes.papers.figures import PARTITION, TASK, Entries, Figure, Tables, if_any, shown_partitions, shown_texts
 
 if TYPE_CHECKING:
     from headtypes.core.tables import Table
@@ -70,6 +70,7 @@ FIGURES = (
     _further("controls", "What types cost, beside random heads", _controlled),
     _further("curves", "Heads left out in growing sets", _curved),
     _further("effects", "What leaving out each head costs", lambda plan: plan.effects[:1], TASK),
+    _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
     _further("choice", "How many types there are", shown_partitions, TASK),
 )
 TABLES = (

@@ -1,0 +1,145 @@
+"""What heads write equals its definition, computed densely; a head that writes nothing is told from one that writes."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from headtypes.analyses.outputs.analysis import LABELS, per_head, per_set
+from headtypes.analyses.outputs.measure import WrittenByHeads, measure_outputs
+from headtypes.analyses.outputs.results import COLUMNS, STREAM, read_outputs, write_outputs
+from headtypes.analyses.outputs.tables import heads_table, layers_table
+from headtypes.attention.one_pass import read_attention
+from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
+from headtypes.data.encoding import encode_samples
+from headtypes.data.records import Sample
+from tests.support.dense_norms import defined_writes
+from tests.support.models import FAMILIES, QUESTIONS, tiny_bert, tiny_family
+from tests.support.records import recorded
+
+SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
+SETTINGS = {"task": "text", "kind": "text", "segment_ids": "pair", "precision": "float32", "batch_tokens": 512}
+# These normalise what an attention layer has made before they add it.
+NORMALISED = ("gemma3_text", "olmo2")
+
+
+def defined_outputs(model, family, ids, types, kinds):
+    """[layer, head, column] and [layer, 3], of one sample, token by token."""
+    layers = defined_writes(model, family, ids, types)
+    inputs = {"input_ids": torch.tensor([ids])} | ({} if types is None else {"token_type_ids": torch.tensor([types])})
+    model = copy.deepcopy(model).double()
+    narrowed = []
+    for layer in model.encoder.layer if family == "mobilebert" else ():
+        # What it adds to is narrower than its hidden states.
+        layer.bottleneck.input.register_forward_hook(lambda *called: narrowed.append(called[-1]))
+    with torch.inference_mode():
+        hidden = model(**inputs, output_hidden_states=True).hidden_states
+    hidden = narrowed or hidden
+    length = len(ids)
+    groups = {
+        "written": range(length),
+        "written_first": [0],
+        "written_special": [t for t in range(1, length) if kinds[t] in (1, 2)],
+        "written_punctuation": [t for t in range(1, length) if kinds[t] in (3, 4)],
+        "written_other": [t for t in range(1, length) if kinds[t] == 0],
+        **{f"written_quarter_{q + 1}": [t for t in range(1, length) if 4 * t // length == q] for q in range(4)},
+    }
+    columns = np.full((len(layers), len(layers[0][0]), len(COLUMNS)), np.nan)
+    streams = np.empty((len(layers), len(STREAM)))
+    for layer, (attention, value, into) in enumerate(layers):
+        stream = hidden[layer][0].numpy()
+        sizes = np.abs(stream)
+        largest = int(sizes.max(axis=1).argmax())
+        streams[layer] = sizes.max(), np.sort(sizes.ravel())[(sizes.size - 1) // 2], largest
+        for head in range(len(attention)):
+            lengths = [
+                np.linalg.norm(sum(attention[head, s, t] * value[head, t] @ into[head] for t in range(length)).numpy())
+                for s in range(length)
+            ]
+            beside = [size / np.linalg.norm(stream[s]) for s, size in enumerate(lengths)]
+            found = {name: np.mean([beside[t] for t in tokens]) for name, tokens in groups.items() if len(tokens)}
+            found["length"] = np.mean(lengths)
+            found["first"], found["to_largest"] = (attention[head, :, t].mean().item() for t in (0, largest))
+            for name, number in found.items():
+                columns[layer, head, COLUMNS.index(name)] = number
+    return columns, streams
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_heads_write_in_padded_batches_equals_the_definition(family):
+    model, tokenizer = tiny_family(family)
+    model = copy.deepcopy(getattr(model, "base_model", model)).double()
+    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 30)
+    if family in NORMALISED:
+        with pytest.raises(InputError, match="changes the output of attention layer 1 before it adds it"):
+            read_attention(model, encoded, [WrittenByHeads(encoded.kinds)], batch_tokens=10_000, what="test")
+        return
+    ((written, streams),) = read_attention(
+        model, encoded, [WrittenByHeads(encoded.kinds)], batch_tokens=10_000, what="test"
+    )
+    for index, ids in enumerate(encoded.input_ids):
+        types = encoded.token_types and encoded.token_types[index]
+        columns, stream = defined_outputs(model, family, ids, types, encoded.kinds[index])
+        np.testing.assert_allclose(written[index], columns, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(streams[index], stream, rtol=1e-5)
+
+
+def planted(tmp_path):
+    """A BERT in whose second layer head 3 writes nothing, whatever it looks at, and head 1 much."""
+    model, tokenizer = tiny_bert(layers=2)
+    projection = model.bert.encoder.layer[1].attention.output.dense.weight.data
+    projection[:, 2 * 7 : 3 * 7] = 0
+    projection[:, :7] *= 3
+    return recorded(model, tokenizer, tmp_path / "model")
+
+
+def test_a_head_that_looks_and_writes_nothing_is_told_from_one_that_writes(tmp_path):
+    outputs = measure_outputs(SAMPLES, planted(tmp_path), **SETTINGS)
+    write_outputs(tmp_path / "outputs.h5", outputs, {})
+    read = read_outputs(tmp_path / "outputs.h5")
+    np.testing.assert_array_equal(read.written, outputs.written)
+    heads = heads_table(read, seed=0).set_index(["layer", "head"])
+    assert heads.loc[(1, 2), "written"] == 0
+    assert heads.loc[(1, 2), "off"] == 100
+    # It looks at tokens as others do, so that no sink shows it.
+    assert heads.loc[(1, 2), "off_no_sink"] == 100
+    assert 0 < heads.loc[(1, 2), "first"] < 0.5
+    assert heads.loc[(1, 0), "off"] == 0
+    assert heads.loc[(1, 0), "relative"] > 1.5
+    assert (heads["off"] > 0).sum() == 1
+    assert ((heads["low"] <= heads["written"]) & (heads["written"] <= heads["high"])).all()
+    layers = layers_table(read)
+    np.testing.assert_allclose(layers["off"], [0, 100 / 5])
+    assert layers["varies"].eq(0).all()
+    write_csv(tmp_path / "heads.csv", heads.reset_index())
+    columns = {column.key: column for column in per_head("text", tmp_path / "heads.csv")}
+    assert columns["outputs.text.written"].values[7] == 0
+    assert columns["outputs.text.off"].values[7] == 100
+    measures = {(it.quantity, it.statistic): it for it in per_set("text", tmp_path / "heads.csv", {}, seed=0)}
+    assert {quantity for quantity, _ in measures} <= LABELS.keys()
+    assert measures["relative", "smallest"].of(np.ones((1, 10), bool)) == 0
+
+
+def test_heads_that_are_off_for_some_samples_and_massive_activations_are_found(tmp_path):
+    outputs = measure_outputs([Sample(str(n), *QUESTIONS[n % 3]) for n in range(8)], planted(tmp_path), **SETTINGS)
+    outputs.written[:4, 0, 1, COLUMNS.index("length")] = 0
+    outputs.stream[2:4, 1] = 2500, 2, 3
+    outputs.stream[4:6, 1] = 2500, 3, 3
+    layers = layers_table(outputs)
+    assert layers["varies"].tolist() == [1, 0]
+    assert heads_table(outputs, seed=0)["off"][1] == 50
+    assert layers["massive"].tolist() == [0, 25]
+
+
+def test_a_model_whose_heads_write_what_is_changed_first_has_a_reason_and_no_values(tmp_path):
+    record = recorded(*tiny_family("olmo2"), tmp_path / "model")
+    outputs = measure_outputs(SAMPLES, record, **SETTINGS)
+    write_outputs(tmp_path / "outputs.h5", outputs, {})
+    read = read_outputs(tmp_path / "outputs.h5")
+    assert "before it adds it to the residual stream" in read.reason
+    write_csv(tmp_path / "heads.csv", heads_table(read, seed=0))
+    assert layers_table(read)["largest"].isna().all()
+    assert per_head("text", tmp_path / "heads.csv") == []
+    assert list(per_set("text", tmp_path / "heads.csv", {}, seed=0)) == []

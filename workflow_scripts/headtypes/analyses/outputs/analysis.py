@@ -1,0 +1,115 @@
+"""What comes out of heads, as an analysis: its results, and what of them is shown where."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.stage import Plan, given, samples_of, stage
+from headtypes.core.results import Result
+from headtypes.core.seeds import derive_seed
+
+# Of each column that is shown: what it is called, and the factor that makes its unit.
+LABELS = {
+    "written": ("writes, of the residual stream", 100, "%"),
+    "written_first": ("writes into the first token", 100, "%"),
+    "written_special": ("writes into other special tokens", 100, "%"),
+    "written_punctuation": ("writes into comma and period", 100, "%"),
+    "written_other": ("writes into other tokens", 100, "%"),
+    "relative": ("writes, of the layer's mean", 1, ""),
+    "off": ("off, of samples", 1, "%"),
+    "off_no_sink": ("off without a sink, of samples", 1, "%"),
+}
+NOTE = {
+    "written": "Mean length of what the head adds to a token, of that of the residual stream that it is added to.",
+    "relative": "Mean length of what the head adds to a token, divided by the mean of the layer's heads.",
+    "off": "Samples on which it writes less than a quarter of the mean of its layer's heads.",
+    "off_no_sink": "Samples on which it is off, but gives the first token at most half of its attention.",
+}
+
+
+@stage("forward", reads="samples")
+def measure_outputs(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut and encoded, and the arithmetic."""
+    return {**samples_of(plan, task), **given(plan.config.surface)}
+
+
+@stage()
+def tabulate_outputs(plan: Plan, model: str, task: str) -> dict:
+    """The draws of the bootstrap."""
+    return {"seed": derive_seed(plan.config.seed, "tabulate_outputs", model, task)}
+
+
+@stage()
+def plot_outputs(plan: Plan, model: str, task: str) -> dict:
+    """Nothing: the figure depends on its inputs alone."""
+    return {}
+
+
+def per_head(task: str, path: str | Path) -> list:
+    """How much each head writes, and on how many samples it is off."""
+    from headtypes.analyses.outputs.results import read_heads
+    from headtypes.analyses.per_head import Column
+
+    table, group = read_heads(path), f"What comes out on {task}"
+    return [
+        Column(
+            *(f"outputs.{task}.{name}", label, group, factor * table[name], unit),
+            *((factor * table["low"], factor * table["high"]) if name == "written" else ()),
+            note=NOTE.get(name, NOTE["written"]),
+        )
+        for name, (label, factor, unit) in LABELS.items()
+        if table[name].notna().any()
+    ]
+
+
+def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+    """Mean, smallest and largest of what the heads of a set write, and of how often they are off."""
+    from headtypes.analyses.outputs.results import read_heads
+    from headtypes.analyses.per_set import summaries
+
+    table = read_heads(path)
+    for name in LABELS:
+        if table[name].notna().any():
+            yield from summaries("outputs", task, name, LABELS[name][1] * table[name].to_numpy(float))
+
+
+def _result(name: str, ending: str, rule: str, about: str, content: str) -> Result:
+    path, section = f"results/outputs/{{model}}/{{task}}{ending}", "What single heads look at"
+    return Result(path, rule, about, of=lambda plan: plan.texts, name=name, section=section, content=content)
+
+
+OUTPUTS = _result(
+    *("outputs", ".h5", "measure_outputs", "what heads write into the residual stream, on each sample"),
+    "for tasks of text: `written` float32 [segment, layer, head, 12], means over tokens of the length of what a head "
+    "adds, divided by that of the residual stream (all tokens, the first, other special ones, comma and period, the "
+    "rest, each quarter), the mean length, and the shares of attention to the first token and to that with the "
+    "largest number of the stream; `stream` [segment, layer, 3]: that number, the median magnitude, and the token; "
+    "`length` and `sample_id` of each segment; where there are no values, the `reason`",
+)
+HEADS = _result(
+    *("outputs_heads", ".csv", "tabulate_outputs", "how much heads write, and on how many samples they are off"),
+    "for each head, means over segments of the above, with the interval of `written` (`low`, `high`); `relative`: what "
+    "it writes, divided by the mean of the layer's heads; percent of segments on which that is below a quarter "
+    "(`off`), and on which it is although the first token gets at most half of the attention (`off_no_sink`)",
+)
+LAYERS = _result(
+    *("outputs_layers", ".layers.csv", "tabulate_outputs", "massive activations beside sinks of attention"),
+    "for each layer, the `largest` number and the `median` magnitude of the residual stream, their `ratio`, percent of "
+    "segments with a `massive` activation; the `token` where the largest stands most often (from 1), the share of "
+    "attention `to_largest` and what `even` attention would give; percent of heads and segments that are `off`, and "
+    "that are so without a sink (`off_no_sink`); number of heads of which that `varies`",
+)
+FIGURE = _result(
+    *("", ".{pdf,png}", "plot_outputs", "how much heads write, and massive activations"), "these tables as a figure"
+)
+WRITING = Analysis(
+    "outputs",
+    "what heads write (mean of the heads)",
+    files=(HEADS,),
+    results=(OUTPUTS, HEADS, LAYERS, FIGURE),
+    stages=(measure_outputs, tabulate_outputs, plot_outputs),
+    per_head=per_head,
+    per_set=per_set,
+    repeats=("written_first", "written_special", "written_punctuation", "written_other"),
+)

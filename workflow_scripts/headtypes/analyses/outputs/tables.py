@@ -1,0 +1,96 @@
+"""How much each head writes, on how many samples it is off, and massive activations beside sinks of attention."""
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from headtypes.analyses.outputs.results import HEADS, LAYERS, QUARTERS, STREAM, TOKENS, Outputs
+from headtypes.core.statistics import mean_intervals
+
+# A head is off on a sample if it writes less than this share of the mean of its layer's heads; a sink is a first token
+# that gets more than half of a head's attention. Both limits are ours.
+OFF, SINK = 0.25, 0.5
+# A head is off for some samples and on for others if the share on which it is off lies between these.
+VARIES = 0.05, 0.95
+# What Sun et al. (2024) call massive: above 100, and 1,000 times the median magnitude.
+MASSIVE, TIMES = 100, 1000
+
+
+def relative(outputs: Outputs) -> Float[np.ndarray, "sample layer head"]:
+    """What each head writes on a sample, divided by the mean of the layer's heads."""
+    length = outputs.column("length")
+    mean = length.mean(axis=-1, keepdims=True)
+    return np.divide(length, mean, out=np.zeros_like(length), where=mean > 0)
+
+
+def is_off(outputs: Outputs) -> Bool[np.ndarray, "sample layer head"]:
+    """Whether each head writes hardly anything on a sample."""
+    return relative(outputs) < OFF
+
+
+def heads_table(outputs: Outputs, *, seed: int) -> pd.DataFrame:
+    """One row per head, means over samples, of which each counts once.
+
+    layer, head (from 0); the columns of `Outputs.written` that begin with `written`, as shares of the stream's length,
+    and the 95 % interval of the first over samples (low, high; seed: of its draws); relative: what it writes, divided
+    by the mean of the layer's heads; off: percent of samples on which that is below `OFF`; off_no_sink: percent of
+    samples on which it is off although it looks at the first token for at most half; first, to_largest: shares of
+    attention. NaN where nothing could be measured.
+    """
+    shape = outputs.written.shape[1:3]
+    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    off, sink = is_off(outputs), outputs.column("first") > SINK
+    low, high = mean_intervals(outputs.column("written").reshape(len(outputs.length), -1).T, seed=seed)
+    columns = {
+        **{name: _mean(outputs.column(name)) for name in (*TOKENS, *QUARTERS)},
+        "relative": relative(outputs).mean(axis=0),
+        "off": 100 * off.mean(axis=0),
+        "off_no_sink": 100 * (off & ~sink).mean(axis=0),
+        **{name: outputs.column(name).mean(axis=0) for name in ("first", "to_largest")},
+    }
+    flat = {name: values.ravel() for name, values in columns.items()}
+    table = pd.DataFrame({"layer": layer, "head": head, **flat, "low": low, "high": high})[list(HEADS)]
+    if outputs.reason is not None:
+        table.loc[:, list(HEADS[2:])] = np.nan
+    return table
+
+
+def layers_table(outputs: Outputs) -> pd.DataFrame:
+    """One row per layer: the stream that it reads, and its heads.
+
+    layer (from 0); largest, median: as in `Outputs.stream`, means over samples; ratio: their quotient's median over
+    samples; massive: percent of samples with a massive activation (`MASSIVE`, `TIMES`); token: where the largest number
+    stands most often, from 1; to_largest: share of the heads' attention to that token of each sample, and even: what
+    even attention would give it; off, off_no_sink: percent of heads and samples, as in `heads_table`; varies: number of
+    heads that are off for some samples and on for others.
+    """
+    stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))
+    ratio = np.divide(
+        stream["largest"], stream["median"], out=np.full_like(stream["median"], np.inf), where=stream["median"] > 0
+    )
+    massive = (stream["largest"] > MASSIVE) & (ratio > TIMES)
+    off, sink = is_off(outputs), outputs.column("first") > SINK
+    share = off.mean(axis=0)
+    often = [0 if outputs.reason else np.bincount(tokens.astype(int)).argmax() for tokens in stream["token"].T]
+    table = pd.DataFrame(
+        {
+            "layer": np.arange(len(share)),
+            **{name: stream[name].mean(axis=0) for name in ("largest", "median")},
+            "ratio": np.median(ratio, axis=0),
+            "massive": 100 * massive.mean(axis=0),
+            "token": 1 + np.array(often),
+            "to_largest": outputs.column("to_largest").mean(axis=(0, 2)),
+            "even": (1 / outputs.length).mean(),
+            "off": 100 * off.mean(axis=(0, 2)),
+            "off_no_sink": 100 * (off & ~sink).mean(axis=(0, 2)),
+            "varies": ((share > VARIES[0]) & (share < VARIES[1])).sum(axis=1),
+        }
+    )[list(LAYERS)]
+    return table.assign(**dict.fromkeys(LAYERS[1:], np.nan)) if outputs.reason else table
+
+
+def _mean(column: Float[np.ndarray, "sample layer head"]) -> Float[np.ndarray, "layer head"]:
+    """The mean over samples that have such a token; NaN where none has."""
+    known = ~np.isnan(column)
+    counted = known.sum(axis=0)
+    return np.divide(np.nansum(column, axis=0), counted, out=np.full(counted.shape, np.nan), where=counted > 0)

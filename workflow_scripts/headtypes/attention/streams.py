@@ -1,0 +1,63 @@
+"""The residual stream that each attention layer adds its output to, while a model runs."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from headtypes.attention.probe import Probed, probe_layers
+from headtypes.core.errors import InputError
+
+# Share of a sum by which it may be off in half precision.
+_CLOSE = 0.02
+
+
+class ResidualStream:
+    """Keeps what the next attention layer will be added to.
+
+    It is what some module reads before the layer, and what a module reads after it with the layer's output added; or,
+    where a model adds attention and feed-forward layers to the stream together, what a module reads on both sides.
+    Raises `InputError` where a layer's output is changed before it is added, by a norm for example.
+    """
+
+    def __init__(self, model: PreTrainedModel):
+        self._readers = {_reader(model, number, layer) for number, layer in enumerate(probe_layers(model))}
+        self._latest: Tensor | None = None
+
+    @property
+    def latest(self) -> Float[Tensor, "batch token width"]:
+        """That of the layer whose attention is computed now, padding included."""
+        return self._latest
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Watch the model."""
+        hooks = [module.register_forward_pre_hook(self._keep, with_kwargs=True) for module in self._readers]
+        try:
+            yield
+        finally:
+            self._latest = None
+            for hook in hooks:
+                hook.remove()
+
+    def _keep(self, module: nn.Module, arguments: tuple, named: Mapping) -> None:
+        self._latest = next(each for each in (*arguments, *named.values()) if isinstance(each, Tensor))
+
+
+def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
+    """The last module that reads the stream before a layer."""
+    written = layer.written
+    for module, stream in reversed(layer.before):
+        if written is not None and stream.shape == written.shape:
+            sums = stream + written
+            near = _CLOSE * sums.abs().max().item()
+            for read in (each.reshape(sums.shape) for each in layer.after if each.numel() == sums.numel()):
+                if torch.equal(read, stream) or torch.allclose(read, sums, rtol=_CLOSE, atol=near):
+                    return module
+    raise InputError(
+        f"{type(model).__name__} changes the output of attention layer {number + 1} before it adds it to the residual "
+        "stream, or adds it to something else, so that what its heads write has no size beside the stream."
+    )
