@@ -48,9 +48,9 @@ class ResidualStream:
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
-    """The last module that reads the stream before a layer."""
+    """The first module that reads the stream before a layer: later ones may read it normalised."""
     written = layer.written
-    for module, stream in reversed(layer.before):
+    for module, stream in layer.before:
         if written is not None and stream.shape == written.shape:
             sums = stream + written
             near = _CLOSE * sums.abs().max().item()

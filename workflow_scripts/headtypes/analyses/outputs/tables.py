@@ -40,7 +40,8 @@ def heads_table(outputs: Outputs, *, seed: int) -> pd.DataFrame:
     shape = outputs.written.shape[1:3]
     layer, head = (index.reshape(-1) for index in np.indices(shape))
     off, sink = is_off(outputs), outputs.column("first") > SINK
-    low, high = mean_intervals(outputs.column("written").reshape(len(outputs.length), -1).T, seed=seed)
+    of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
+    low, high = (np.nan, np.nan) if outputs.reason else mean_intervals(of_heads, seed=seed)
     columns = {
         **{name: _mean(outputs.column(name)) for name in (*TOKENS, *QUARTERS)},
         "relative": relative(outputs).mean(axis=0),
