@@ -59,9 +59,8 @@ def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
         rows = heads[chosen]
         axes.plot(100 * rows["first"], rows["relative"], "o", color=colour, ms=_MARKER, mew=0, gid=f"sink-{name}")
     for _, row in heads.nsmallest(_NAMED, "relative").iterrows():
-        place = (100 * row["first"], row["relative"])
         name = head_name(int(row["layer"]), int(row["head"]))
-        axes.annotate(name, place, (3, 2), textcoords="offset points")
+        axes.annotate(name, (100 * row["first"], row["relative"]), (3, 2), textcoords="offset points")
     axes.set(xlabel="attention to the first token, %", ylabel="written, of the layer's mean")
     axes.set(xlim=(0, 100), ylim=(0, None))
 
