@@ -31,6 +31,7 @@ include: "rules/export.smk"  # lists of heads for other programs
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/effects.smk"  # what leaving out each head, and any set of heads, costs
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
+include: "rules/use.smk"  # whether heads that find a relation are used for it
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
 include: "rules/papers.smk"  # what each paper published beside what was found, and its claims
 include: "rules/guan2020.smk"  # the paper's tables and figures
@@ -76,6 +77,7 @@ rule all:
         rules.ablation.input,
         rules.effects.input,
         rules.syntax.input,
+        rules.use.input,
         rules.coreference.input,
         rules.papers.input,
         rules.guan2020.input,

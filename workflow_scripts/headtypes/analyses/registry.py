@@ -15,6 +15,7 @@ from headtypes.analyses.reach.analysis import REACH
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.analyses.surface.analysis import SURFACE
 from headtypes.analyses.types.analysis import TYPES
+from headtypes.analyses.use.analysis import USE
 
 ANALYSES: tuple[Analysis, ...] = (
     DISTANCES,
@@ -24,6 +25,7 @@ ANALYSES: tuple[Analysis, ...] = (
     GRADIENTS,
     DIVERGENCE,
     RELATIONS,
+    USE,
     COREFERENCE,
     IMPORTANCE,
     EFFECTS,

@@ -215,6 +215,11 @@ class Plan:
         """Every model whose heads are tested on random tokens, which stand for a task."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
+    @cached_property
+    def used(self) -> list[FeaturePlan]:
+        """Every language model with each of its treebanks on which it is asked for what its heads are used."""
+        return [entry for entry in self.inputs_of("treebank") if entry.model in self.config.use.models]
+
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
         partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]

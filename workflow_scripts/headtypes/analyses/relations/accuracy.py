@@ -55,8 +55,11 @@ class Choice(NamedTuple):
         return sums, sizes
 
 
-class _Part:
-    """A part of a treebank, and what is guessed of it."""
+class Part:
+    """A part of a treebank, and what is guessed of it, by heads and by offsets.
+
+    sentence: [word] of each word its sentence, from 0, among the `sentences` that were read; is_odd: [word].
+    """
 
     def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: Sequence[int]):
         kept = [sentences[index] for index in arcs.sentence]
@@ -71,9 +74,9 @@ class _Part:
 class _Fold(NamedTuple):
     """Pairs on which heads are chosen, and pairs on which the choice is scored."""
 
-    chosen_on: _Part
+    chosen_on: Part
     choosing: Pairs
-    scored_on: _Part
+    scored_on: Part
     scoring: Pairs
 
 
@@ -124,20 +127,21 @@ def best_heads(
 
 def _read(
     parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], least: int, offsets: int
-) -> tuple[dict[str, _Part], list[tuple[str, str]], list[int]]:
+) -> tuple[dict[str, Part], list[tuple[str, str]], list[int]]:
     tried = [offset for offset in range(-offsets, offsets + 1) if offset]
-    read = {name: _Part(parts[name], arcs[name], tried) for name in arcs}
-    return read, list(_listed(read[FILE], least)), tried
+    read = {name: Part(parts[name], arcs[name], tried) for name in arcs}
+    return read, list(listed_relations(read[FILE], least)), tried
 
 
-def _choices(read: Mapping[str, _Part], listed: list[tuple[str, str]], tried: list[int]) -> list[Choice]:
+def _choices(read: Mapping[str, Part], listed: list[tuple[str, str]], tried: list[int]) -> list[Choice]:
     paper = _choice(FILE, FILE, _whole(read[FILE], read[FILE]), listed, tried)
     if TEST in read:
         return [paper, _choice(FILE, TEST, _whole(read[FILE], read[TEST]), listed, tried)]
     return [paper, _choice(HALVES, HALVES, _halves(read[FILE]), listed, tried)]
 
 
-def _listed(part: _Part, least: int) -> Iterator[tuple[str, str]]:
+def listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
+    """Annotation and name of each row of the tables; least: words that it needs unless it is a total."""
     for annotation, rows in part.pairs.items():
         for relation, pairs in rows.items():
             listed = len(pairs.words) >= least and relation.partition(":")[0] not in _LEFT_OUT
@@ -145,7 +149,7 @@ def _listed(part: _Part, least: int) -> Iterator[tuple[str, str]]:
                 yield annotation, relation
 
 
-def _head_rows(name: str, part: _Part, annotation: str, relation: str) -> pd.DataFrame:
+def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.DataFrame:
     pairs = part.pairs[annotation].get(relation, _NONE)
     right, can_be = _right(part, pairs), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
     visible = np.broadcast_to(can_be.sum(0), right.shape[1:])
@@ -165,7 +169,7 @@ def _head_rows(name: str, part: _Part, annotation: str, relation: str) -> pd.Dat
     return pd.DataFrame(columns)
 
 
-def _whole(chosen_on: _Part, scored_on: _Part):
+def _whole(chosen_on: Part, scored_on: Part):
     def folds(annotation: str, relation: str) -> list[_Fold]:
         scoring = scored_on.pairs[annotation].get(relation, _NONE)
         return [_Fold(chosen_on, chosen_on.pairs[annotation][relation], scored_on, scoring)]
@@ -173,7 +177,7 @@ def _whole(chosen_on: _Part, scored_on: _Part):
     return folds
 
 
-def _halves(part: _Part):
+def _halves(part: Part):
     def folds(annotation: str, relation: str) -> list[_Fold]:
         pairs = part.pairs[annotation][relation]
         even, odd = pairs.within(~part.is_odd), pairs.within(part.is_odd)
@@ -252,7 +256,7 @@ def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:
 _NONE = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 
 
-def _right(part: _Part, pairs: Pairs) -> np.ndarray:
+def _right(part: Part, pairs: Pairs) -> np.ndarray:
     """Whether each guess is right, [pair, layer, head, direction] bool."""
     return pairs.right(part.arcs.guess)
 

@@ -32,6 +32,8 @@ def check_selection(config: Config) -> None:
         check_entry(config, "models", "export.full_attention", name)
     for name in config.detectors.models:
         check_entry(config, "models", "detectors.models", name)
+    for name in config.use.models:
+        check_entry(config, "models", "use.models", name)
     # The demo's list is laid under experiments that take its conditions away.
     for name in config.controls.conditions or ():
         check_known("controls.conditions", name, {*config.conditions, *config.removed("conditions")})

@@ -324,6 +324,17 @@ class Detectors(Strict):
     """Share of its attention by which a head that is detected exceeds the null."""
 
 
+class Use(Strict):
+    """Whether heads that find a relation are used for it: what a language model's loss is without this attention."""
+
+    models: list[Name] = []
+    """Language models whose heads are asked, on each of their treebanks."""
+    words: Annotated[int, Field(ge=2)] = 200
+    """Pairs of words of each relation, at most, without which the loss is measured."""
+    least: Annotated[float, Field(ge=0)] = 0.02
+    """Rise of the loss from which a head is used, in nats per token."""
+
+
 class Export(Strict):
     """What is written for programs that shorten the cache of some heads (Xiao et al. 2024, DuoAttention)."""
 
@@ -391,6 +402,7 @@ class Config(Strict):
     divergence: Divergence = Divergence()
     gradients: Gradients = Gradients()
     detectors: Detectors = Detectors()
+    use: Use = Use()
     export: Export = Export()
     compute: Compute = Compute()
     jobs: Jobs = Jobs()

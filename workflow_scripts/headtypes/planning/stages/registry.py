@@ -14,6 +14,7 @@ from headtypes.analyses.relations import stage as relations
 from headtypes.analyses.stage import Stage
 from headtypes.analyses.surface import stage as surface
 from headtypes.analyses.types import stage as types
+from headtypes.analyses.use import stage as use
 from headtypes.papers import stage as papers
 from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
@@ -35,6 +36,7 @@ _MODULES = (
     ablation,
     effects,
     relations,
+    use,
     probes,
     coreference,
     papers,

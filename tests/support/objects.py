@@ -1,0 +1,64 @@
+"""A decoder that says behind an object what its verb asks for: one head finds verbs, and is used for it or not."""
+
+import numpy as np
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from headtypes.data.kinds.treebank import Sentence
+from tests.support.tiny import gpt2_tokenizer
+
+VERBS = ("took", "gave", "put", "got")
+# What follows the object of each verb.
+PARTICLES = ("away", "back", "down", "out")
+SUBJECTS, OBJECTS, ADJECTIVES = ("cat", "dog"), ("house", "river"), ("old", "young")
+_KINDS = {"subject": SUBJECTS, "verb": VERBS, "object": OBJECTS, "adjective": ADJECTIVES, "particle": PARTICLES}
+_WORDS = {word: kind for kind, words in _KINDS.items() for word in words}
+# Channels of the residual stream: kinds, verbs, what is to follow; behind them each once more, with a minus, so that
+# their mean is zero.
+_VERB, _NEXT = len(_KINDS), len(_KINDS) + len(VERBS)
+_HALF = 14
+HEADS, FINDER = 4, 2
+
+
+def sentences(number: int, seed: int = 0) -> list[Sentence]:
+    """Sentences such as `dog took old river away`, of which the verb stands one to three words before the object."""
+    rng, made = np.random.default_rng(seed), []
+    for index in range(number):
+        verb, adjectives = rng.integers(len(VERBS)), list(rng.choice(ADJECTIVES, rng.integers(3)))
+        words = (rng.choice(SUBJECTS), VERBS[verb], *adjectives, rng.choice(OBJECTS), PARTICLES[verb])
+        count = len(words)
+        heads = (2, 0, *[count - 1] * len(adjectives), 2, 2)
+        relations = ("nsubj", "root", *["amod"] * len(adjectives), "obj", "compound:prt")
+        blank = ("",) * count
+        made.append(Sentence(str(index), tuple(map(str, words)), heads, relations, blank, blank, blank))
+    return made
+
+
+def planted_decoder(used: bool):
+    """A GPT-2 of one layer, by hand: head `FINDER` looks at verbs from objects alone, all others at all words alike.
+
+    used: whether what it finds decides what follows; otherwise it hands over nothing. Returns model and tokenizer.
+    """
+    tokenizer, width = gpt2_tokenizer(list(_WORDS)), 2 * _HALF
+    sizes = {"n_embd": width, "n_layer": 1, "n_head": HEADS, "n_positions": 32, "tie_word_embeddings": False}
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), bos_token_id=0, eos_token_id=0, **sizes)).eval()
+    state = {name: torch.zeros_like(weights) for name, weights in model.state_dict().items()}
+    state |= {name: torch.ones_like(weights) for name, weights in state.items() if ".ln_" in name and "weight" in name}
+    for word, kind in _WORDS.items():
+        channels = [list(_KINDS).index(kind), *([_VERB + VERBS.index(word)] if kind == "verb" else [])]
+        (token,) = tokenizer(f" {word}")["input_ids"]
+        state["transformer.wte.weight"][token, channels] = 1.0
+        state["transformer.wte.weight"][token, [channel + _HALF for channel in channels]] = -1.0
+        if kind == "particle":
+            state["lm_head.weight"][token, _NEXT + PARTICLES.index(word)] = 10.0
+    size = width // HEADS
+    query, key, value = (slice(start * width + FINDER * size, None) for start in range(3))
+    attend = state["transformer.h.0.attn.c_attn.weight"]
+    for index, kind in enumerate(_KINDS):
+        attend[index, query.start] = 10.0 if kind == "object" else -10.0
+    attend[list(_KINDS).index("verb"), key.start] = 10.0
+    for verb in range(len(VERBS)):
+        attend[_VERB + verb, value.start + verb] = 1.0
+        state["transformer.h.0.attn.c_proj.weight"][FINDER * size + verb, _NEXT + verb] = float(used)
+    model.load_state_dict(state)
+    return model, tokenizer

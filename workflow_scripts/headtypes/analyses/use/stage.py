@@ -1,0 +1,37 @@
+"""Whether heads that find relations are used for them."""
+
+from typing import Any
+
+from headtypes.analyses.stage import Plan, given, share_of, stage, words_of
+from headtypes.core.seeds import derive_seed
+
+# What is roughly read of each relation: so often the sentences that are drawn of it, of about so many relations.
+_READ, _RELATIONS = 10, 30
+
+
+def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
+    return _READ * _RELATIONS * share_of(plan.config.use.words, rows)
+
+
+@stage("forward", reads="rows", passes=_passes)
+def measure_use(plan: Plan, model: str, task: str) -> dict:
+    """Which relations are listed, on how many words the loss is measured, and the arithmetic."""
+    drawn = {"words": plan.config.use.words, "seed": derive_seed(plan.config.seed, "measure_use", model, task)}
+    return {**_listed(plan), **drawn, **words_of(plan, task)}
+
+
+@stage(reads="rows")
+def tabulate_use(plan: Plan, model: str, task: str) -> dict:
+    """Which relations are listed, the rise that counts, and the draws of the bootstrap, by which heads were chosen."""
+    seed = derive_seed(plan.config.seed, "measure_use", model, task)
+    return {"listed": _listed(plan), "least": plan.config.use.least, "seed": seed}
+
+
+@stage()
+def plot_use(plan: Plan, model: str, task: str) -> dict:
+    """Nothing: the figure depends on its inputs alone."""
+    return {}
+
+
+def _listed(plan: Plan) -> dict:
+    return given(plan.config.relations)
