@@ -112,7 +112,7 @@ def small_config(folder: Path) -> dict:
                 "evaluate": "animals",
             },
             "made": {"source": {"finetuned": made}, "tasks": ["animals"]},
-            "tiny-decoder": {"source": {"folder": str(folder / "decoder")}, "tasks": ["animals"]},
+            "tiny-decoder": {"source": {"folder": str(folder / "decoder")}, "tasks": ["animals", "trees"]},
         },
         "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},
         "clustering": {"restarts": 2},
@@ -125,6 +125,7 @@ def small_config(folder: Path) -> dict:
         "controls": {"draws": 1, "questions": 3},
         "curves": {"orders": 1, "questions": 3},
         "effects": {"subsets": 20, "questions": 4},
+        "use": {"models": ["tiny-decoder"], "words": 3},
         "detectors": {"models": ["tiny"], "sequences": 4, "length": 8},
         "export": {"full_attention": ["tiny-decoder"], "sink_size": 1, "recent_size": 4},
         # More than one batch, so that there is something to share.

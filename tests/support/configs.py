@@ -178,6 +178,7 @@ def full_config(folder: Path) -> dict:
         "surface": {"segment_ids": "pair"},
         "divergence": {"smoothing": 0.001, "scale": "plain"},
         "gradients": {"samples": 7},
+        "use": {"models": ["trained"], "words": 30, "least": 0.02},
         "detectors": {"models": ["tuned+1.0"], "sequences": 20, "length": 16, "least": 0.1},
         "export": {"full_attention": ["tuned+1.0"], "sink_size": 4, "recent_size": 32},
         "compute": {"precision": "float32", "batch_tokens": 1024},

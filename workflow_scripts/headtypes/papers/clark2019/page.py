@@ -62,6 +62,11 @@ FIGURES = tuple(
         *(f"results/clark2019/{{model}}/{{task}}/figure{number}.png", TASK, entries),
     )
     for name, title, number, entries in _FIGURES
+) + (
+    Figure(
+        *("use", "What heads find, and what they are used for", "use", "results/use/{model}/{task}.png", TASK),
+        lambda plan: plan.used[:1],
+    ),
 )
 TABLES = (
     Tables("relations", "results/clark2019/table1.csv", (), if_any(_treebanks), _relations),
