@@ -7,7 +7,7 @@ import pandas as pd
 from headtypes.core.table_files import read_csv
 
 # A treebank may call a relation by a number, or by what pandas takes for a missing value.
-_NAMED = {"dtype": {"annotation": str, "relation": str}, "keep_default_na": False, "na_values": [""]}
+NAMED = {"dtype": {"annotation": str, "relation": str}, "keep_default_na": False, "na_values": [""]}
 _HEADS = ("annotation", "relation", "part", "layer", "head", "accuracy")
 _BEST = (
     *("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset"),
@@ -17,12 +17,12 @@ _BEST = (
 
 def read_relations(path: str | Path) -> pd.DataFrame:
     """Read the table of all heads of `relations.measure_relations`. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no accuracies of relations", _HEADS, **_NAMED)
+    return read_csv(path, "holds no accuracies of relations", _HEADS, **NAMED)
 
 
 def read_best_heads(path: str | Path) -> pd.DataFrame:
     """Read the table of the best heads of `relations.measure_relations`; errors name a damaged file."""
-    return read_csv(path, "holds no best heads", _BEST, **_NAMED)
+    return read_csv(path, "holds no best heads", _BEST, **NAMED)
 
 
 def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:

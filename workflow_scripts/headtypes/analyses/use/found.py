@@ -15,6 +15,8 @@ from headtypes.data.kinds.treebank import Sentence
 # What a word looks at besides: the word before it, the last one that is the same, and the one behind that.
 PREVIOUS = "previous word"
 SURFACE = (PREVIOUS, "repeated word", "behind a repeated word")
+# More of them would say more of each layer, and take longer.
+_OTHERS = 2
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Found:
 
     relation:  a label of the treebank, or one of `SURFACE`, whose words count as dependents of what they look at.
     direction: one of `guesses.DIRECTIONS`, from the word that looks.
-    layer, head: from 0; others: the heads of its layer that are not better than the offset, where it was chosen.
+    layer, head: from 0; others: the heads of its layer that find the relation least, `_OTHERS` of them or as many as
+        find it less than half as often as the head does, where it was chosen.
     offset:    the best one where it was chosen (the syntactic head stands so many words behind the dependent); for
         the previous word, the one at which the head itself looks most often otherwise.
     words:     how many pairs of the relation the other sentences have; below are those that the head can see.
@@ -60,7 +63,7 @@ def find_heads(
     tried = [offset for offset in range(-offsets, offsets + 1) if offset]
     read = {name: Part(parts[name], arcs[name], tried) for name in arcs}
     file, scored = read[FILE], read.get(TEST, read[FILE])
-    pairs = {name: _pairs(parts[name], part, least) for name, part in read.items()}
+    pairs = {name: _pairs(parts[name], part, least if name == FILE else 1) for name, part in read.items()}
     for relation, whole in pairs[FILE].items():
         if TEST in read:
             choosing, scoring = whole, pairs[TEST].get(relation)
@@ -72,7 +75,7 @@ def find_heads(
 
 
 def _pairs(sentences: Sequence[Sentence], part: Part, least: int) -> dict[str, Pairs]:
-    """The relations of a part by name; those of the treebank if they are listed, or all of them in the part `test`."""
+    """The relations of a part by name; least: words that one of the treebank needs."""
     labels = {
         relation
         for annotation, relation in listed_relations(part, least)
@@ -110,7 +113,8 @@ def _best(
         return
     accuracy = choosing.right(guess).mean(0)
     layer, head = map(int, np.unravel_index(accuracy.argmax(), accuracy.shape))
-    # Of each offset and head of the layer.
+    least = np.argsort(accuracy[layer], kind="stable")[:_OTHERS]
+    # Of each offset, and each head of the layer where these differ.
     if relation == PREVIOUS:
         by_offset = file.by_offset[choosing.words, :, None] == guess[choosing.words, None, layer]
         by_offset[:, tried.index(-1)] = False
@@ -129,7 +133,7 @@ def _best(
     query, key = ends if direction == 0 else ends[::-1]
     yield Found(
         *(relation, DIRECTIONS[direction], layer, head),
-        others=tuple(np.flatnonzero(accuracy[layer] <= rates.max(0)).tolist()),
+        others=tuple(int(other) for other in least if accuracy[layer, other] < accuracy[layer, head] / 2),
         offset=tried[best],
         words=len(all_pairs.words),
         sentence=sentence,

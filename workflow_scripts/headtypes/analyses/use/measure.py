@@ -20,9 +20,6 @@ from headtypes.data.kinds.treebank import Sentence
 from headtypes.models.model_config import language_head
 from headtypes.models.records import ModelRecord
 
-# More of them would say more of each layer, and take longer.
-_OTHER_HEADS = 2
-
 
 def measure_use(
     parts: Mapping[str, Sequence[Sentence]],
@@ -47,8 +44,7 @@ def measure_use(
     returns one row for each relation, direction, reading, `of` and input (a sentence, or one with a word masked):
     relation, direction, layer, head (from 0): as in `found.Found`;
     of: `relation`, its arcs; `other_arcs`, as many others in the same head from one word to another at the same
-        distances, in the same sentences; `other_heads`, the arcs of the relation in heads of the layer that do not
-        find it, `_OTHER_HEADS` of them at most, drawn at random;
+        distances, in the same sentences; `other_heads`, the arcs of the relation in the others of `found.Found`;
     reading: `zero`, A[s, t] = 0, or `renormalised`, as if the arcs were masked before the softmax;
     sentence: from 0, among those read; tokens: how many are predicted; loss and without: the sums of their cross
         entropies in nats in the plain model, and without the arcs; of other heads, the mean over these.
@@ -68,8 +64,7 @@ def measure_use(
         drawn = np.sort(rng.permutation(len(each.right))[:words])
         pairs = pd.DataFrame({"sentence": each.sentence, "query": each.query, "key": each.key}).iloc[drawn]
         inputs = inputs_of(pairs, encoded)
-        others = sorted(rng.permutation(each.others)[:_OTHER_HEADS].tolist())
-        asked.append((each, OF[0], inputs, [each.head, *others]))
+        asked.append((each, OF[0], inputs, [each.head, *each.others]))
         asked.append((each, OF[1], inputs_of(other_arcs(each, pairs, arcs[part], rng), encoded), [each.head]))
     passes = sum((1 + len(READINGS) * len(of_heads)) * len(inputs.windows) for *_, inputs, of_heads in asked)
     tables = []

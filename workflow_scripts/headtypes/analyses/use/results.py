@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
+from headtypes.analyses.relations.results import NAMED
 from headtypes.analyses.use.found import Found
 from headtypes.core.statistics import ALPHA, RESAMPLES, bounds, draw_units, holm, p_values
 from headtypes.core.table_files import read_csv, read_parquet
@@ -18,7 +19,10 @@ LOSSES = ("relation", "direction", "of", "reading", "sentence", "tokens", "loss"
 # What a head has to exceed to be used: nothing, the other arcs, and the other heads.
 EXCESSES = ("rise", "above_arcs", "above_heads")
 USED, NOT_USED, NOT_TOLD, NOT_FOUND = "found and used", "found and not used", "could not be told", "not found"
-COLUMNS = ("relation", "direction", "layer", "head", "accuracy", "baseline", "found", "reading", *EXCESSES, "verdict")
+COLUMNS = (
+    *("relation", "direction", "layer", "head", "accuracy", "baseline", "above", "above_low", "above_high", "found"),
+    *("reading", *EXCESSES, "rise_low", "rise_high", "verdict"),
+)
 
 
 def is_found(found: Sequence[Found], seed: int) -> Bool[np.ndarray, " found"]:
@@ -41,10 +45,11 @@ def use_table(found: Sequence[Found], losses: pd.DataFrame, *, least: float, see
         model on these, in nats per token;
     rise: what it rises by without the arcs of the relation; above_arcs, above_heads: how much more than without the
         other arcs (on the words that own these), and than without the same arcs in the other heads; their intervals;
-    p: that the least of these three is `least`, corrected over rows and readings;
-    verdict: `found and used` if all three are above `least`, `found and not used` if one is below it, in both readings;
-        `could not be told` if neither is, or there are neither other arcs nor other heads; `not found`. Where only
-        one of these is, as beside arcs to the previous word, it alone counts.
+    p: where the rise is above `least`, that one of these three is not; where it is below, that it is not; corrected
+        over rows and readings;
+    verdict: in both readings, `found and used` if all three are above `least`, `found and not used` if the rise is
+        below it; else `could not be told`, also if there are neither other arcs nor other heads; or `not found`. Where
+        only one of these is, as beside arcs to the previous word, it alone counts.
     """
     rows = _found_rows(found, seed)
     table = pd.DataFrame([{**row, "reading": reading} for row in rows for reading in READINGS])
@@ -71,7 +76,7 @@ def read_losses(path: str | Path) -> pd.DataFrame:
 
 def read_use(path: str | Path) -> pd.DataFrame:
     """Read a CSV of `use_table`. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "does not say which heads are used", COLUMNS)
+    return read_csv(path, "does not say which heads are used", COLUMNS, rows=0, **NAMED)
 
 
 def _found_rows(found: Iterable[Found], seed: int) -> list[dict]:
@@ -117,10 +122,10 @@ def _excesses(losses: pd.DataFrame, least: float, seed: int) -> dict:
     known = ~np.isnan(p)
     if not (known[0] and known[1:].any()):
         return row | {"p": np.nan, "is_above": False}
-    # Used if all are above (intersection-union), not used if one of them is below (Bonferroni).
-    used = np.max(np.where(rises > least, p, 1)[known])
-    unused = min(1.0, known.sum() * np.min(np.where(rises < least, p, 1)[known]))
-    return row | {"p": min(used, unused), "is_above": used < unused}
+    if rises[0] < least:
+        return row | {"p": p[0], "is_above": False}
+    # All are to be above: the intersection-union test.
+    return row | {"p": np.max(np.where(rises > least, p, 1)[known]), "is_above": True}
 
 
 def _resampled(sums: np.ndarray, sizes: np.ndarray, seed: int) -> Float[np.ndarray, "resample column"]:
