@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from headtypes.analyses.stage import Plan, given, share_of, stage, words_of
+from headtypes.analyses.stage import Plan, given, share_of, stage
 from headtypes.core.seeds import derive_seed
 
 # What is roughly read of each relation: so often the sentences that are drawn of it, of about so many relations.
-_READ, _RELATIONS = 10, 30
+_READ, _RELATIONS = 10, 10
 
 
 def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -17,7 +17,8 @@ def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
 def measure_use(plan: Plan, model: str, task: str) -> dict:
     """Which relations are listed, on how many words the loss is measured, and the arithmetic."""
     drawn = {"words": plan.config.use.words, "seed": derive_seed(plan.config.seed, "measure_use", model, task)}
-    return {**_listed(plan), **drawn, **words_of(plan, task)}
+    read = {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length}
+    return {**_listed(plan), **drawn, **read, **given(plan.config.compute)}
 
 
 @stage(reads="rows")

@@ -56,13 +56,14 @@ _FIGURES = (
     ("sentences", "5. Heads that find relations or antecedents", 5, _sentences),
     ("divergence", "6. Heads by their distances", 6, shown_texts),
 )
-FIGURES = tuple(
-    Figure(
-        *(name, f"Clark's Figure {title}", f"clark_figure{number}"),
-        *(f"results/clark2019/{{model}}/{{task}}/figure{number}.png", TASK, entries),
-    )
-    for name, title, number, entries in _FIGURES
-) + (
+FIGURES = (
+    *(
+        Figure(
+            *(name, f"Clark's Figure {title}", f"clark_figure{number}"),
+            *(f"results/clark2019/{{model}}/{{task}}/figure{number}.png", TASK, entries),
+        )
+        for name, title, number, entries in _FIGURES
+    ),
     Figure(
         *("use", "What heads find, and what they are used for", "use", "results/use/{model}/{task}.png", TASK),
         lambda plan: plan.used[:1],

@@ -39,7 +39,8 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, FeaturePlan | Par
             return controlled
         return {name: plan.baseline(it.model, it.partition) for name, it in controlled.items()}
     if kind not in ("partitions", "parents", "confidence", "intervals"):
-        (analysis,) = (it for it in ANALYSES if SHOWN[kind] in it.files)
+        # Of several that read the same file, any.
+        analysis = next(it for it in ANALYSES if SHOWN[kind] in it.files)
         return {it.wildcards.get("partition", it.task): it for it in plan.files_of(analysis, model)}
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
     partitions = [entry for entry in plan.partitions.values() if entry.model == model]
