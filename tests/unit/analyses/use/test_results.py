@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.use import results
 from headtypes.analyses.use.analysis import per_head
 from headtypes.analyses.use.figure import use_figure
 from headtypes.analyses.use.found import Found
@@ -11,6 +12,7 @@ from headtypes.analyses.use.results import OF, READINGS, read_use, use_table
 from headtypes.core.table_files import write_csv
 
 SENTENCES = 80
+HOW = {"least": 0.02, "found_seed": 1, "seed": 1}
 # What the loss rises by without the arcs of a relation, other arcs, and in other heads, in nats per token.
 PLANTED = {
     "used": (0.3, 0.0, 0.05),
@@ -50,7 +52,7 @@ def table() -> pd.DataFrame:
     rng = np.random.default_rng(0)
     losses = pd.concat(losses_of(name, rises, rng) for name, rises in PLANTED.items())
     found = [found_of(name, head=number) for number, name in enumerate(PLANTED)]
-    return use_table([*found, found_of("missed", 0.5)], losses, least=0.02, seed=1)
+    return use_table([*found, found_of("missed", 0.5)], losses, **HOW)
 
 
 def test_a_head_is_used_if_its_arcs_matter_more_than_others_and_than_in_other_heads(table):
@@ -70,24 +72,25 @@ def test_what_differs_between_the_readings_or_has_nothing_beside_it_cannot_be_to
     rng = np.random.default_rng(0)
     both = [losses_of("obj", PLANTED[name], rng, readings=[of]) for name, of in zip(VERDICTS, READINGS, strict=False)]
     losses = pd.concat([*both, losses_of("alone", (0.3,), rng)])
-    table = use_table([found_of(name) for name in ("obj", "alone", "not measured")], losses, least=0.02, seed=1)
+    table = use_table([found_of(name) for name in ("obj", "alone", "not measured")], losses, **HOW)
     assert set(table["verdict"]) == {"could not be told"}
     assert table.loc[table["relation"] != "obj", "p"].isna().all()
     # Beside one of them, a verdict is by that alone.
     heads = losses_of("obj", PLANTED["used"], rng)
-    table = use_table([found_of("obj")], heads[heads["of"] != "other_arcs"], least=0.02, seed=1)
+    table = use_table([found_of("obj")], heads[heads["of"] != "other_arcs"], **HOW)
     assert set(table["verdict"]) == {"found and used"}
     assert table["above_arcs"].isna().all()
 
 
 @pytest.mark.parametrize("rises", [(0.02, 0, 0), (0.3, 0.28, 0), (0.3, 0, 0.28)])
-def test_where_a_rise_is_what_counts_at_least_a_verdict_is_rare(rises):
+def test_where_a_rise_is_what_counts_at_least_a_verdict_is_rare(rises, monkeypatch):
+    monkeypatch.setattr(results, "RESAMPLES", 1000)
     rng = np.random.default_rng(3)
     names = [f"r{number}" for number in range(12)]
     told = 0
     for name in names:
         losses = losses_of(name, rises, rng)
-        told += (use_table([found_of(name)], losses, least=0.02, seed=1)["verdict"] != "could not be told").any()
+        told += (use_table([found_of(name)], losses, **HOW)["verdict"] != "could not be told").any()
     # At most 5 %: of 12, more than 3 have a probability of 0.002.
     assert told <= 3
 
@@ -111,7 +114,7 @@ def test_the_atlas_has_the_relation_whose_loss_rises_most_and_the_figure_every_h
 
 
 def test_without_relations_there_is_an_empty_table_and_an_empty_figure(tmp_path):
-    empty = use_table([], losses_of("obj", (0.1, 0, 0), np.random.default_rng(0)).iloc[:0], least=0.02, seed=1)
+    empty = use_table([], losses_of("obj", (0.1, 0, 0), np.random.default_rng(0)).iloc[:0], **HOW)
     write_csv(tmp_path / "use.csv", empty)
     read = read_use(tmp_path / "use.csv")
     assert read.empty

@@ -30,12 +30,15 @@ def is_found(found: Sequence[Found], seed: int) -> Bool[np.ndarray, " found"]:
     return np.array([row["found"] for row in _found_rows(found, seed)], bool)
 
 
-def use_table(found: Sequence[Found], losses: pd.DataFrame, *, least: float, seed: int) -> pd.DataFrame:
+def use_table(
+    found: Sequence[Found], losses: pd.DataFrame, *, least: float, found_seed: int, seed: int
+) -> pd.DataFrame:
     """What each head finds, and whether it is used for it.
 
     found:  as `found.find_heads` gives them; losses: as `measure.measure_use` returns them for these.
     least:  nats per predicted token from which a rise of the loss counts.
-    seed:   of the intervals, which are of 95 % and over sentences.
+    found_seed: by which `measure.measure_use` told what is found; seed: of the other intervals. All are of 95 % and
+        over sentences.
 
     returns one row per relation, direction and reading, intervals as {name}_low and {name}_high:
     relation, direction, layer, head, offset: as in `found.Found`; words: its pairs, visible: those that the head sees;
@@ -51,7 +54,7 @@ def use_table(found: Sequence[Found], losses: pd.DataFrame, *, least: float, see
         below it; else `could not be told`, also if there are neither other arcs nor other heads; or `not found`. Where
         only one of these is, as beside arcs to the previous word, it alone counts.
     """
-    rows = _found_rows(found, seed)
+    rows = _found_rows(found, found_seed)
     table = pd.DataFrame([{**row, "reading": reading} for row in rows for reading in READINGS])
     if table.empty:
         return pd.DataFrame(columns=list(COLUMNS))

@@ -23,9 +23,15 @@ def measure_use(plan: Plan, model: str, task: str) -> dict:
 
 @stage(reads="rows")
 def tabulate_use(plan: Plan, model: str, task: str) -> dict:
-    """Which relations are listed, the rise that counts, and the draws of the bootstrap, by which heads were chosen."""
-    seed = derive_seed(plan.config.seed, "measure_use", model, task)
-    return {"listed": _listed(plan), "least": plan.config.use.least, "seed": seed}
+    """Which relations are listed, the rise that counts, and the draws of the bootstrap, here and where it was measured.
+
+    The same draws decide what is measured and what is said to be found.
+    """
+    seeds = {
+        name: derive_seed(plan.config.seed, rule, model, task)
+        for name, rule in (("found_seed", "measure_use"), ("seed", "tabulate_use"))
+    }
+    return {"listed": _listed(plan), "least": plan.config.use.least, **seeds}
 
 
 @stage()
