@@ -67,7 +67,7 @@ def test_divergences_in_padded_batches_equal_the_definition(name, smoothing):
 @pytest.mark.parametrize("name", ALL)
 def test_divergences_by_norms_equal_the_definition(name):
     model, tokenizer = tiny_family(name)
-    model, encoded = copy.deepcopy(model).double(), encode_samples(SAMPLES[:2], tokenizer, "question_answering", 20)
+    model, encoded = in_float64(model), encode_samples(SAMPLES[:2], tokenizer, "question_answering", 20)
     settings = {"smoothing": 0, "batch_tokens": 10_000, "what": "test"}
     (weights, norms), _ = divergences(model, encoded, norms=True, **settings)
     types = encoded.token_types or [None] * 2
