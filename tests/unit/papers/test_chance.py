@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.types.matching import matched_clusters
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.stability import matched_clusters
 from headtypes.comparisons.models.descent import kept_by_chance
 from headtypes.papers.quantities import FAILS, HOLDS, Measured, Quantity
 

@@ -56,10 +56,13 @@ for number in {passed_on!r}:
     signal.signal(number, pass_on)
 asked = {{"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}
 asked["asking"] = [os.getpid(), os.getppid()]
-socket.send_fds(connection, [b"."], [0, 1, 2])
-connection.sendall(json.dumps(asked).encode() + b"\\n")
-answers = connection.makefile()
-process = int(answers.readline() or plainly())
+try:
+    socket.send_fds(connection, [b"."], [0, 1, 2])
+    connection.sendall(json.dumps(asked).encode() + b"\\n")
+    answers = connection.makefile()
+    process = int(answers.readline() or plainly())
+except OSError:
+    plainly()
 pass_on()
 status = int(answers.readline() or 1)
 if status < 0:

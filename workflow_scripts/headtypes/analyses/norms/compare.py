@@ -7,8 +7,8 @@ import pandas as pd
 from jaxtyping import Float
 
 from headtypes.analyses.distances.columns import Groups
-from headtypes.analyses.types.matching import compare_partitions, matched_clusters
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.stability import compare_partitions, matched_clusters
 from headtypes.attention.settings import Of
 from headtypes.core.statistics import RESAMPLES, bounds, draw_units
 from headtypes.core.style import head_name

@@ -1,13 +1,15 @@
-"""How much the types of heads depend on which heads, samples, or pairs of both were drawn."""
+"""How much the types of heads depend on which heads, samples, or pairs of both were drawn; how alike two divisions are."""
 
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import pairwise_distances_argmin
+from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
 from headtypes.analyses.types.clustering import fit_and_predict, one_thread
+from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 
@@ -152,3 +154,59 @@ def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.n
             sums += weights[:, start : start + _BLOCK] @ block.reshape(len(block), -1)
     means = sums / weights.sum(axis=1, keepdims=True)
     return means.reshape(len(weights), heads, columns)
+
+
+def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
+    """The cluster of a model's parent that each cluster of the model is matched with, by the names of their types.
+
+    Clusters are matched one-to-one so that as many heads as possible keep theirs (Kuhn 1955, the Hungarian method),
+    whatever the clusters are called: where two clusters exchanged their names between the models, they are still the
+    same clusters. Of several such matchings, the one that pairs the most clusters of equal name is taken. A cluster of
+    the model that shares no head with the one that is left for it is left out.
+
+    Raises `InputError` where the models differ in layers or heads.
+    """
+    check_shapes(partition, parent_partition)
+    names = order_types([*partition.types, *parent_partition.types])
+    together = pd.crosstab(partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1))
+    together = together.reindex(index=names, columns=names, fill_value=0).to_numpy()
+    # Equal names break ties alone: together they count less than one head.
+    ours, theirs = linear_sum_assignment((len(names) + 1) * together + np.eye(len(names)), maximize=True)
+    return {names[one]: names[other] for one, other in zip(ours, theirs, strict=True) if together[one, other]}
+
+
+def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
+    """Which heads of a model are in the cluster that they are in in its parent: [layer, head] bool.
+
+    Clusters are matched as `match_clusters` says. Unrelated partitions agree on some heads as well, by chance; the
+    adjusted Rand index is corrected for that. Raises `InputError` where the models differ in layers or heads.
+    """
+    match = match_clusters(partition, parent_partition)
+    partner = [match.get(name) for name in partition.type_of.reshape(-1)]
+    return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of
+
+
+def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
+    """How similarly a model and its parent divide the same heads.
+
+    returns same_type, the percent of the heads whose type has the name that it has in the parent; same_cluster, the
+        percent of the heads that keep their cluster, as `matched_clusters` says; adjusted_rand, the adjusted Rand
+        index (Hubert and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
+    Raises `InputError` where the models differ in layers or heads.
+    """
+    kept = matched_clusters(partition, parent_partition)
+    ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)
+    return {
+        "same_type": 100 * float((ours == theirs).mean()),
+        "same_cluster": 100 * float(kept.mean()),
+        "adjusted_rand": float(adjusted_rand_score(theirs, ours)),
+    }
+
+
+def check_shapes(partition: Partition, parent_partition: Partition) -> None:
+    """Raise `InputError` where a model and its parent differ in layers or heads."""
+    if partition.shape != parent_partition.shape:
+        raise InputError(
+            "A model and its parent differ in shape ({} x {} and {} x {} layers x heads), so that their heads cannot "
+            "be compared; correct the model's parent.".format(*partition.shape, *parent_partition.shape)
+        )

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.types.matching import compare_partitions, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.analyses.types.stability import compare_partitions, matched_clusters
 from headtypes.core.table_files import read_csv
 
 PAIRS = {

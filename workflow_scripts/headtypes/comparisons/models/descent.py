@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from headtypes.analyses.types.matching import check_shapes, compare_partitions, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.analyses.types.stability import check_shapes, compare_partitions, matched_clusters
 from headtypes.core.table_files import read_csv
 
 COLUMNS = ["model", "parent", "same_type", "same_cluster", "adjusted_rand"]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.types.matching import matched_clusters
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.stability import matched_clusters
 from headtypes.comparisons.models.descent import kept_by_chance
 from headtypes.core.seeds import derive_seed
 from headtypes.papers.guan2020.model import Model

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headtypes.analyses.types.matching import match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.analyses.types.stability import match_clusters, matched_clusters
 from headtypes.analyses.types.style import TypeStyle, type_patches, type_styles
 from headtypes.core.style import PAGE, SMALL, legend_height, styled
 
