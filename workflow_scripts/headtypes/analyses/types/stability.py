@@ -1,4 +1,4 @@
-"""How much the types of heads depend on which heads, samples, or pairs of both were drawn; how alike two divisions are."""
+"""How much the types of heads depend on which heads, samples, or pairs were drawn, and how alike two divisions are."""
 
 from itertools import combinations
 from typing import Any
