@@ -81,8 +81,11 @@ from headtypes.papers.clark2019.example_files import Example, Examples, read_exa
 from headtypes.papers.clark2019.language.sentence_files import SentenceMap, read_sentence_maps, write_sentence_maps
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
+from headtypes.papers.ledger.models import over_models, read_over_models
+from headtypes.papers.ledger.table import read_ledger
 from headtypes.planning.config.checks import types_in
 from headtypes.planning.provenance import beside, provenance_of, record, shards_of, verified
+from tests.support.ledgers import made_ledger
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT
 from tests.support.records import PAIRS as OUR_PAIRS
@@ -334,6 +337,8 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "importance.csv": (importance, read_importance),
     "compared_types.csv": (compared_types, read_compared_types),
     "compared.csv": (compared, read_pairs),
+    "ledger.csv": (lambda path: write_csv(path, made_ledger(path.parent)), read_ledger),
+    "ledger.claims.csv": (lambda path: write_csv(path, over_models(made_ledger(path.parent))), read_over_models),
     "curves.csv": (curves, read_curves),
     "subsets.parquet": (subsets, read_subsets),
     "effects.csv": (table(*EFFECTS["heads"]), lambda path: read_effects(path, "heads")),

@@ -15,8 +15,9 @@ from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS
 
 # Were a claim to hold in all of fewer families, its interval would still reach below one half.
 FEWEST_FAMILIES = 6
+_SAID = [*CLAIM, "basis", "place", "claim"]
 COLUMNS = [
-    *(*CLAIM, "basis", "place", "claim", "cells", *(f"cells_{it.replace(' ', '_')}" for it in VERDICTS)),
+    *(*_SAID, "cells", *(f"cells_{it.replace(' ', '_')}" for it in VERDICTS)),
     *("models", "models_hold", "models_fail", "models_open", "families", "low", "high"),
 ]
 
@@ -40,7 +41,7 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
         of_models["verdict"] = of_models["verdict"].mask(several, OPEN)
         number = [int((of_models["verdict"] == verdict).sum()) for verdict in (HOLDS, FAILS, OPEN)]
         low, high = share_interval(of_models["verdict"], of_models["family"])
-        said = cells.iloc[0][[*CLAIM, "basis", "place", "claim"]].tolist()
+        said = cells.iloc[0][_SAID].tolist()
         families = of_models["family"].nunique()
         rows.append([*said, len(cells), *counts, len(of_models), *number, families, 100 * low, 100 * high])
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -71,4 +72,5 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
 
 def read_over_models(path: str | Path) -> pd.DataFrame:
     """Read what `over_models` makes. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "is no table of claims over models", COLUMNS, rows=0, dtype={"id": str})
+    kinds = {name: str if name in _SAID else float if name in ("low", "high") else int for name in COLUMNS}
+    return read_csv(path, "is no table of claims over models", COLUMNS, rows=0, dtype=kinds)

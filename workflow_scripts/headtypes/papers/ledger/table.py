@@ -19,7 +19,7 @@ COLUMNS = [
     *(*CLAIM, "basis", "place", "claim", "model", "family", "partition", "task", *_OF_PARTITION, "reading"),
     *("verdict", "verdict_holm", *NUMBERS, "reason", "decided_in"),
 ]
-_TEXT = {name: str for name in COLUMNS if name not in (*NUMBERS, "k")}
+_TEXT = {name: str for name in COLUMNS if name not in NUMBERS}
 # What a reading leaves as it is, to the last digit, where it changes nothing that a claim rests on.
 _SAME = ["verdict", "value", "low", "high", "p", "reason"]
 
@@ -69,8 +69,8 @@ def ledger_table(
 
 def read_ledger(path: str | Path) -> pd.DataFrame:
     """Read a ledger, with empty texts where there are none. Raises `InputError` that names a damaged file."""
-    table = read_csv(path, "is no ledger", COLUMNS, rows=0, **{**NAMED, "dtype": _TEXT})
-    return table.fillna(dict.fromkeys(_TEXT, "")).astype({"k": "Int64"})
+    kinds = {**_TEXT, **dict.fromkeys(NUMBERS, float)}
+    return read_csv(path, "is no ledger", COLUMNS, rows=0, **{**NAMED, "dtype": kinds}).fillna(dict.fromkeys(_TEXT, ""))
 
 
 def _read(path: str | Path) -> pd.DataFrame:
