@@ -33,6 +33,7 @@ from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.settings import Of
 from headtypes.attention.streams import ResidualStream
 from headtypes.data.encoding import Encoded
+from headtypes.models.model_config import key_value_heads
 from headtypes.models.products import product
 
 
@@ -236,8 +237,7 @@ def read_attention(
     """
     config = model.config
     samples, heads = batched(encoded.lengths, batch_tokens, part), config.num_attention_heads
-    kv_heads = getattr(config, "num_key_value_heads", None) or heads
-    about = Pass(what, samples, config.num_hidden_layers, heads, kv_heads, model.dtype)
+    about = Pass(what, samples, config.num_hidden_layers, heads, key_value_heads(config), model.dtype)
     for reducer in reducers:
         reducer.begin(about)
     reads_stream = any(reducer.reads_stream for reducer in reducers)

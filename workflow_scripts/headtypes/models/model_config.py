@@ -39,6 +39,14 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
     return config
 
 
+def key_value_heads(config: PreTrainedConfig) -> int:
+    """How many heads of a layer have keys and values of their own, which those of queries share in equal runs."""
+    if getattr(config, "multi_query", False) and not getattr(config, "new_decoder_architecture", False):
+        return 1
+    named = (getattr(config, name, None) for name in ("num_key_value_heads", "num_kv_heads"))
+    return next(filter(None, named), config.num_attention_heads)
+
+
 def padding_token(config: PreTrainedConfig) -> int | None:
     """The id of the padding token; None where config.json has none, for which some have -1, or one without a vector."""
     token = config.pad_token_id
