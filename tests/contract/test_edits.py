@@ -198,8 +198,9 @@ def test_edited_code_schedules_the_rules_whose_digest_differs_and_what_follows(p
     with place.edited(texts):
         after = planned_jobs(place.folder)
     before, digests = ({(STAGES[job.rule].script, job.parameter("code")) for job in jobs} for jobs in (finished, after))
-    # Of each script one.
-    assert sorted(script for script, _ in digests) == sorted(script.stem for script in SCRIPTS.glob("*.py"))
+    # Of each script one, but for what compares norms, which no job of this configuration reads.
+    planned = sorted(script.stem for script in SCRIPTS.glob("*.py") if script.stem != "compare_norms")
+    assert sorted(script for script, _ in digests) == planned
     assert {script for script, _ in digests - before} == scripts
     assert {job.key for job in after if job.reason == "code"} == {
         job.key for job in after if STAGES[job.rule].script in scripts
