@@ -23,7 +23,8 @@ from tests.support.places import ROOT
 from tests.support.planning import take_as_made
 from tests.support.rules import READ_TEXTS, RUN_A_MODEL
 
-RULES = sorted(STAGES)
+# Norms are compared where `clustering.of` has them, which would double the jobs here.
+RULES = sorted(STAGES.keys() - {"compare_norms"})
 MERGING = ["evaluate_condition, shared", "extract_features, shared", "measure_divergence, shared"]
 CASES = [*RULES, *MERGING]
 # The record of the model that jobs run, and of the one that those about decoders run.
@@ -150,6 +151,8 @@ def test_a_damaged_source_is_refused(finished: Finished, case: str, tmp_path: Pa
 
 @pytest.mark.parametrize("case", sorted(RUN_A_MODEL))
 def test_weights_that_are_not_finite_give_no_result(finished: Finished, case: str, tmp_path: Path):
+    if case == "measure_use":
+        pytest.skip("no head of the tiny model finds a relation, so that no loss is measured")
     folder = finished.before(case, tmp_path / "here")
     record = DECODER if DECODER in finished.inputs(case) else MODEL
     model = Path(finished.place.config["models"][Path(record).stem]["source"]["folder"]) / "model.safetensors"
