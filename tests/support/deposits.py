@@ -79,7 +79,7 @@ def planted_jobs() -> list[Job]:
         "tasks": [TASK],
         "generated": [],
         "atlases": ["bert"],
-        "partitions": planned(),
+        "partitions": planned(RESULTS),
         "hubs": ["some/bert"],
         "finetuned": [MODEL],
         "seed": 2020,
