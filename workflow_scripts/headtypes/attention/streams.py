@@ -52,10 +52,15 @@ def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
     written = layer.written
     for module, stream in layer.before:
         if written is not None and stream.shape == written.shape:
+            # What attention reads as it is may be a norm of the stream, of which the feed-forward layer makes use too.
+            *_, projected = (each for _, each in layer.before if each.shape == stream.shape)
+            is_projected = torch.equal(projected, stream)
             sums = stream + written
             near = _CLOSE * sums.abs().max().item()
             for read in (each.reshape(sums.shape) for each in layer.after if each.numel() == sums.numel()):
-                if torch.equal(read, stream) or torch.allclose(read, sums, rtol=_CLOSE, atol=near):
+                if (not is_projected and torch.equal(read, stream)) or torch.allclose(
+                    read, sums, rtol=_CLOSE, atol=near
+                ):
                     return module
     raise InputError(
         f"{type(model).__name__} changes the output of attention layer {number + 1} before it adds it to the residual "
