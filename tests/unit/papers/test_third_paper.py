@@ -139,15 +139,10 @@ def test_its_claims_hold_on_its_own_numbers_and_are_judged_on_ours(paper):
     assert {judge(it, theirs).verdict for it in claim} == {"holds"}
 
 
-def section(model: str, task: str, rows: pd.DataFrame):
-    yield f"## {model}, {task}"
-    yield from subject_parts(rows)
-
-
 def test_its_page_and_its_quantities_have_its_own_subjects(paper):
     subjects = {("bert", "ewt"): ours((90.0, 50.0), Measured(5.0, 4.0, 6.0))}
     table = compared(paper, subjects)
-    page = comparison_page("Nobody", ["Words."], table, ["model", "task"], claim, paper, section)
+    page = comparison_page("Nobody", ["Words."], table, ["model", "task"], claim, paper, subject_parts)
     assert "| bert | ewt | stated | 1 | 0 | 0 | 0 | 1 | 0 | 0 |" in page
     assert "| bert | ewt | from the table | 1 | 0 | 0 | 0 | 1 | 0 | 0 |" in page
     decides = "heads with entropy above 3.8: 5.00 (4.00 to 6.00); claimed above 2 (the same for limits below 4.00)"
