@@ -123,11 +123,7 @@ class Heads:
         def without(attention: Tensor, rows: slice, of: SentencePairs, layer: Layer) -> Tensor:
             left = self.ablation.pairs_left(of, pairs, rows.start, rows.stop)
             attention *= left.to(attention.dtype)
-            if self.reading.renormalise:
-                # A row that lost everything stays zero, and what goes to no token cannot be dropped.
-                rest = attention.sum(-1, keepdim=True) + (0 if layer.sink is None else layer.to_none(rows))
-                attention /= rest.clamp_min(torch.finfo(attention.dtype).tiny)
-            return attention
+            return layer.renormalised(attention, rows) if self.reading.renormalise else attention
 
         self._weigh(without)
 

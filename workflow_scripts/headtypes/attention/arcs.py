@@ -37,9 +37,10 @@ class WithoutArcs:
         if number == self._number and len(self._arcs.sample):
             sample, query, key = (torch.as_tensor(index, device=outputs.device) for index in self._arcs)
             of_head = layer.heads(slice(self._head, self._head + 1))
-            attention = of_head.attention(slice(None))[:, 0]
-            attention[sample, query, key] = 0
+            rows = slice(None)
+            attention = of_head.attention(rows)
+            attention[sample, 0, query, key] = 0
             if self._renormalise:
-                attention /= attention.sum(-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
-            outputs[sample, self._head, query] = product(attention, of_head.value[:, 0])[sample, query]
+                attention = of_head.renormalised(attention, rows)
+            outputs[sample, self._head, query] = product(attention, of_head.value)[sample, 0, query]
         return outputs

@@ -99,6 +99,12 @@ class Layer:
         """What some query rows of a layer with a sink give to no token, exact also where it is little."""
         return (-self._above_sink(self._in_softmax(rows))).sigmoid()
 
+    def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
+        """Rows of which some weights were taken away, as if these tokens were masked before the softmax; in place."""
+        # A row that lost everything stays zero, and what goes to no token cannot be taken away.
+        rest = attention.sum(-1, keepdim=True) + (0 if self.sink is None else self.to_none(rows))
+        return attention.div_(rest.clamp_min(torch.finfo(attention.dtype).tiny))
+
     def _above_sink(self, scores: Tensor) -> Float[Tensor, "batch head row 1"]:
         return scores.logsumexp(-1, keepdim=True) - self.sink[:, None, None]
 

@@ -1,6 +1,5 @@
 """The loss without arcs: that of a plain forward pass in which every attention is computed in full, in float64."""
 
-import copy
 from itertools import count
 
 import numpy as np
@@ -13,7 +12,7 @@ from transformers.masking_utils import eager_mask
 from headtypes.analyses.use.losses import causal_inputs, masked_inputs, measure_losses
 from headtypes.analyses.words.encoding import encode_sentences
 from headtypes.core.progress import progress
-from tests.support.models import FAMILIES, tiny_language_model
+from tests.support.models import FAMILIES, in_float64, tiny_language_model
 
 # Of several tokens: horse and hill.
 SENTENCES = [
@@ -36,17 +35,20 @@ def dense_logits(model, ids: list[int], arcs: set[tuple[int, int]], head: int, r
         for number in range(query.shape[1]):
             shared = number * key.shape[1] // query.shape[1]
             scores = query[0, number] @ key[0, shared].T * (scaling or query.shape[-1] ** -0.5)
-            attention = (scores if attention_mask is None else scores + attention_mask[0, 0]).softmax(-1)
+            scores = scores if attention_mask is None else scores + attention_mask[0, 0]
+            sink = torch.tensor(-torch.inf) if kwargs.get("s_aux") is None else kwargs["s_aux"][number]
+            weights = torch.cat([scores, sink.to(scores).expand(len(scores), 1)], -1).softmax(-1)
+            attention, to_none = weights[:, :-1], weights[:, -1:]
             for s, t in arcs if (layer, number) == (LAYER, head) else ():
                 attention[s, t] = 0
             if renormalise:
-                attention = attention / attention.sum(-1, keepdim=True)
+                attention = attention / (attention.sum(-1, keepdim=True) + to_none)
             outputs[0, number] = attention @ value[0, shared]
         return outputs.transpose(1, 2), None
 
     AttentionInterface.register("dense_arcs", attend)
     AttentionMaskInterface.register("dense_arcs", eager_mask)
-    model = copy.deepcopy(model).double()
+    model = in_float64(model)
     model.set_attn_implementation("dense_arcs")
     with torch.inference_mode():
         return model(input_ids=torch.tensor([ids])).logits[0].numpy()
@@ -74,7 +76,7 @@ def loss(logits: np.ndarray, token: int) -> float:
     return float(np.log(np.exp(logits - logits.max()).sum()) + logits.max() - logits[token])
 
 
-@pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2", "llama", "mistral", "qwen3"])
+@pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2", "llama", "mistral", "qwen3", "gpt_oss"])
 def test_the_loss_without_arcs_is_that_of_a_dense_model(name):
     model, tokenizer = tiny_language_model(name)
     causal = FAMILIES[name].make_tokenizer([]).mask_token_id is None
