@@ -118,6 +118,7 @@ def full_config(folder: Path) -> dict:
                         "warmup_share": 0.2,
                         "max_seq_length": 128,
                         "freeze_embeddings": True,
+                        "dropout": False,
                         "bf16": False,
                     }
                 },

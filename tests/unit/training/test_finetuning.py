@@ -86,6 +86,23 @@ def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path)
     assert not (tmp_path / "made").exists()
 
 
+def test_no_unit_is_dropped_where_none_is_to_be(encoder, questions, tmp_path):
+    """The result is that of a base whose rates are zero; with dropout it is another."""
+
+    def train(name, **settings):
+        finetune_model(encoder, questions[:8], tmp_path / name, **{**ASKED, "steps": 3}, **settings)
+
+    train("dropped")
+    train("kept", dropout=False)
+    file = Path(encoder.folder, "config.json")
+    rates = dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), 0.0)
+    file.write_text(json.dumps(json.loads(file.read_text()) | rates))
+    encoder = fetch_model(encoder.name, {"folder": encoder.folder})
+    train("rates")
+    assert same(tmp_path / "kept", tmp_path / "rates")
+    assert not same(tmp_path / "kept", tmp_path / "dropped")
+
+
 @pytest.fixture(scope="module")
 def questions():
     return KINDS["question_answering"].rows_of_world(

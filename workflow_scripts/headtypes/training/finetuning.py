@@ -56,7 +56,7 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: str | Path, 
     windows = prepare_windows(rows, tokenizer, kind=kind, max_length=record.max_length, **shape)
     targets, labels = learned.training_targets(rows, windows)
     with _own_generators():
-        model = _load(head.auto, record, chosen.seed, labels)
+        model = _load(head.auto, record, chosen, labels)
         if head.pooled:
             check_padding(model.config, record.folder)
         _finetune(model, tokenizer, windows, targets, learned.target_names, Path(out_folder), chosen)
@@ -73,13 +73,17 @@ def _own_generators() -> Iterator[None]:
         yield
 
 
-def _load(auto_class: type, record: ModelRecord, seed: int, labels: Sequence[str] | None) -> PreTrainedModel:
-    """Load a model; what its checkpoint lacks (the new head) is drawn from `seed`."""
-    torch.manual_seed(seed)
+def _load(
+    auto_class: type, record: ModelRecord, settings: FinetuningSettings, labels: Sequence[str] | None
+) -> PreTrainedModel:
+    """Load a model; what its checkpoint lacks (the new head) is drawn from the seed."""
+    torch.manual_seed(settings.seed)
     folder = record.folder
     try:
         config = config_of(record)
         quantised = getattr(config, "quantization_config", None) is not None
+        if not settings.dropout:
+            config.update({name: 0.0 for name, rate in config.to_dict().items() if "drop" in name and rate})
         if labels is not None:
             config.id2label = dict(enumerate(labels))
             config.label2id = {name: number for number, name in enumerate(labels)}
