@@ -1,7 +1,8 @@
-"""The page about Python is one program, and it runs: every recipe on small models, as it stands there."""
+"""The pages about Python are one program each, and they run: every recipe on small models, as it stands there."""
 
 import json
 import re
+from collections.abc import Iterable
 from importlib.util import find_spec
 
 import pytest
@@ -12,8 +13,15 @@ from tests.support.models import WORDS, tiny_bert, tiny_language_model
 from tests.support.places import ROOT
 from tests.support.records import classifier
 
-PAGE = (ROOT / "docs/run/python.md").read_text(encoding="utf-8")
-PARTS = {part.partition("\n")[0]: part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)}
+
+
+def parts_of(page: str) -> dict[str, str]:
+    """The parts of a page, by their titles."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return {part.partition("\n")[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)}
+
+
+PARTS = parts_of("docs/run/python.md")
 HARNESS = "The Language Model Evaluation Harness on an ablated model"
 
 
@@ -34,17 +42,39 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(parts: list[str]) -> dict:
-    """The names that the blocks of some parts of the page leave behind, run in order."""
+def run(parts: Iterable[str]) -> dict:
+    """The names that the blocks of some parts of a page leave behind, run in order."""
     names = {}
     for part in parts:
-        for block in blocks("python", PARTS[part]):
-            exec(compile(block, "docs/run/python.md", "exec"), names)
+        for block in blocks("python", part):
+            exec(compile(block, part.partition("\n")[0], "exec"), names)
     return names
 
 
+def test_what_replaces_other_tools_does_what_they_did(folder):
+    names = run(parts_of("docs/run/other-tools.md").values())
+    model, inputs = names["model"], names["inputs"]
+    with torch.inference_mode():
+        logits = [names["without"], names["halved"], model(**inputs).logits]
+        # A head mask scaled attention after the softmax, so that it scaled what the head hands over.
+        values = model.base_model.encoder.layer[0].attention.output.dense
+        size = model.config.hidden_size // model.config.num_attention_heads
+        for scale, found in zip((0.0, 0.5, 1.0), logits, strict=True):
+            scaled = torch.ones(model.config.hidden_size)
+            scaled[2 * size : 3 * size] = scale
+            with_mask = values.register_forward_pre_hook(lambda _, given, scaled=scaled: (given[0] * scaled,))
+            torch.testing.assert_close(found, model(**inputs).logits)
+            with_mask.remove()
+    assert not torch.allclose(logits[0], logits[1]) and not torch.allclose(logits[1], logits[2])
+    tokens = names["prompt"]["input_ids"].shape[1]
+    assert names["pattern"].shape == (1, names["decoder"].config.num_attention_heads, tokens, tokens)
+    assert set(names["found"]["detector"]) >= {"induction"} and set(names["induction"].columns) == set(names["found"])
+    assert sum(names["heads_of_layer"].values(), []) == [head for _, head in names["types"].heads_of("type-1")]
+    assert (folder / "heads.html").stat().st_size > 10_000
+
+
 def test_the_recipes_run_and_do_what_they_say(folder, capsys):
-    names = run([title for title in PARTS if title != HARNESS])
+    names = run(part for title, part in PARTS.items() if title != HARNESS)
     printed = capsys.readouterr().out
     answers = re.findall(r"^\[\{'label'.*$", printed, re.MULTILINE)
     assert len(set(answers)) == len(answers) == 3
@@ -67,7 +97,7 @@ def test_the_harness_evaluates_an_ablated_model(folder, capsys):
     (folder / "tasks/animals.yaml").write_text(task)
     (folder / "tasks/animals.jsonl").write_text(rows)
     assert {word for row in map(json.loads, rows.splitlines()) for word in row["choices"]} <= set(WORDS)
-    names = run([title for title in PARTS if blocks("python", PARTS[title])])
+    names = run(PARTS.values())
     model, tokenizer, likelihoods = names["decoder"], names["decoder_tokenizer"], {}
     for which in ("plain", "without"):
         samples = sorted(names[which]["samples"]["animals"], key=lambda sample: sample["doc_id"])

@@ -127,6 +127,19 @@ def test_a_function_of_ones_own_does_what_the_same_operation_does(name, own, ope
     assert not torch.allclose(logits(own), logits("keep"))
 
 
+@pytest.mark.parametrize("name", ["bert", "llama", "gpt2"])
+def test_a_call_that_keeps_what_gradients_need_has_the_same_numbers_and_no_gradient(name):
+    model, tokenizer = exact(name)
+    inputs = padded(model, windows_for(tokenizer), "right" if name == "bert" else "left")
+    operations = {"1-1": "uniform", "1-2": "zero", "2-1": lambda attention, rows: 0.5 * attention}
+    with ablated(model, operations):
+        found = numbers(model(**inputs))
+        with torch.inference_mode():
+            torch.testing.assert_close(found, numbers(model(**inputs)))
+        with pytest.raises(InputError, match="Gradients do not pass through ablated heads"):
+            found.sum().backward()
+
+
 def test_a_function_that_returns_other_than_attention_is_refused():
     model, tokenizer = exact("bert")
     inputs = padded(model, windows_for(tokenizer), "right")

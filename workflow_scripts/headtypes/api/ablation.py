@@ -4,9 +4,11 @@ import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 
@@ -58,7 +60,7 @@ def ablated(
 
     The ablation belongs to the model, not to a thread: calls from all threads are ablated, each with a state of its
     own. A model can be ablated once at a time; a second `with`, in this thread or another, is refused. It is meant for
-    evaluation: gradients are not supported. On leaving, also through an exception, the model is as it was.
+    evaluation: a gradient through the heads is refused. On leaving, also through an exception, the model is as it was.
 
     Raises `InputError` where an operation or a target does not exist or lacks what it needs, and, in a call, where the
     heads cannot be ablated.
@@ -210,7 +212,22 @@ def _attend(module, *args, forward: Callable[[Layer], Tensor] | None = None, num
             f"{type(module).__name__} belongs to a model whose heads are ablated, and was called without that model, "
             "or is part of a copy that was made of it; call the model itself."
         )
-    return AttentionInterface()[ATTENTION](module, *args, forward=forward, **kwargs)
+    attend = partial(AttentionInterface()[ATTENTION], module, *args, forward=forward, **kwargs)
+    if not torch.is_grad_enabled():
+        return attend()
+    return _WithoutGradient.apply(lambda: attend()[0], *args[:3]), None
+
+
+class _WithoutGradient(torch.autograd.Function):
+    """Attention computed without what a gradient would need, so that one which is asked for is refused, not wrong."""
+
+    @staticmethod
+    def forward(_, attend: Callable[[], Tensor], *inputs: Tensor) -> Tensor:
+        return attend()
+
+    @staticmethod
+    def backward(*_):
+        raise InputError("Gradients do not pass through ablated heads; leave the `with` block of `ablated` first.")
 
 
 AttentionInterface.register(ABLATED, _attend)
