@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pandas as pd
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.files import undamaged
+from headtypes.core.hdf5_files import add_data, new_result, opened_result
 from headtypes.core.table_files import read_csv, read_parquet, write_parquet
 
 
@@ -63,12 +62,8 @@ def read_importance(path: str | Path) -> np.ndarray:
 
 def write_head_outputs(path: str | Path, head_outputs: np.ndarray, provenance: dict) -> None:
     """Write mean head outputs as a whole HDF5 file with a checksum, and what made them."""
-    # Without times of creation, equal outputs give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
-        file.create_dataset(
-            "head_output", data=head_outputs, chunks=head_outputs.shape, fletcher32=True, track_times=False
-        )
-        file.attrs["provenance"] = canonical_json(provenance)
+    with new_result(path, provenance) as file:
+        add_data(file, "head_output", head_outputs)
 
 
 def read_head_outputs(path: str | Path | None) -> np.ndarray | None:
@@ -78,5 +73,5 @@ def read_head_outputs(path: str | Path | None) -> np.ndarray | None:
     """
     if not path:
         return None
-    with undamaged(path, "holds no mean head outputs"), h5py.File(path, "r") as file:
+    with opened_result(path, "holds no mean head outputs") as file:
         return file["head_output"][:]

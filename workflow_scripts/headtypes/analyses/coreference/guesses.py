@@ -3,12 +3,10 @@
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-import h5py
 import numpy as np
 from jaxtyping import Int16
 
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import add_data, new_result, opened_result
 
 # Among which words a head's guess is taken. No number says anything without the name of its candidates: for one and the
 # same head they differ by up to 35 points.
@@ -38,18 +36,14 @@ class AntecedentGuesses:
 
 def write_antecedents(path: str | Path, guesses: AntecedentGuesses, provenance: dict) -> None:
     """Write guesses as a whole HDF5 file with checksums, and what made them."""
-    # Without times of creation, equal guesses give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
+    with new_result(path, provenance) as file:
         for field in fields(AntecedentGuesses):
-            data = getattr(guesses, field.name)
-            packed = {"chunks": data.shape, "compression": "gzip", "fletcher32": True} if len(data) else {}
-            file.create_dataset(field.name, data=data, track_times=False, **packed)
-        file.attrs["provenance"] = canonical_json(provenance)
+            add_data(file, field.name, getattr(guesses, field.name), compression="gzip")
 
 
 def read_antecedents(path: str | Path) -> AntecedentGuesses:
     """Read what `write_antecedents` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds no guesses at antecedents"), h5py.File(path, "r") as file:
+    with opened_result(path, "holds no guesses at antecedents") as file:
         guesses = AntecedentGuesses(*(file[field.name][:] for field in fields(AntecedentGuesses)))
         if not len(guesses.part) == len(guesses.mention) == len(guesses.guess):
             raise ValueError("its data sets are not of the same mentions")

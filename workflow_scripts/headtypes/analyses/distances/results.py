@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-import h5py
 import numpy as np
 from jaxtyping import Float32
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import PACKED, add_data, new_result, of_one_width, opened_result, read_texts
 
 # Samples in one chunk.
 _CHUNK_SAMPLES = 16
@@ -62,7 +60,7 @@ def merge_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[
     """
     with ExitStack() as opened:
         files = [opened.enter_context(_opened(part)) for part in parts]
-        held = [file["sample_id"].asstr()[:].tolist() for file in files]
+        held = [read_texts(file["sample_id"]) for file in files]
         part_of = {id_: number for number, ids in enumerate(held) for id_ in ids}
         if sorted(id_ for ids in held for id_ in ids) != sorted(sample_ids):
             raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
@@ -100,22 +98,17 @@ def _write(
     provenance: dict,
 ) -> None:
     samples = shape[0]
-    # A part may have no samples, and then no chunks. Without times of creation, equal features give equal bytes.
-    checked = {"fletcher32": True} if samples else {}
-    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, **checked} if samples else {}
-    with new_hdf5(path, track_order=True) as file:
-        chunks = (min(samples, _CHUNK_SAMPLES), *shape[1:]) if samples else None
+    # A part may have no samples, and then no chunks.
+    chunks = (min(samples, _CHUNK_SAMPLES), *shape[1:])
+    packed = {"chunks": chunks, "fletcher32": True, **PACKED} if samples else {}
+    with new_result(path, provenance) as file:
         for name, blocks in shares.items():
-            written = file.create_dataset(name, shape, np.float32, chunks=chunks, track_times=False, **packed)
+            written = file.create_dataset(name, shape, np.float32, track_times=False, **packed)
             for block, rows in zip(_blocks(samples), blocks, strict=True):
                 written[block] = rows
-        # Of one width, since texts of different lengths have no checksum.
-        ids = np.array([id_.encode() for id_ in sample_ids], dtype=bytes)
-        ids = ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1)))
-        for name, data in (("length", length), ("truncated", truncated), ("sample_id", ids)):
-            chunks = (samples,) if samples else None
-            file.create_dataset(name, data=data, chunks=chunks, track_times=False, **checked)
-        file.attrs["provenance"] = canonical_json(provenance)
+        add_data(file, "length", length)
+        add_data(file, "truncated", truncated)
+        add_data(file, "sample_id", of_one_width(sample_ids))
 
 
 def read_features(path: str | Path) -> Features:
@@ -124,7 +117,7 @@ def read_features(path: str | Path) -> Features:
         return Features(
             length=file["length"][:],
             truncated=file["truncated"][:],
-            sample_ids=file["sample_id"].asstr()[:].tolist(),
+            sample_ids=read_texts(file["sample_id"]),
             **{name: file[name][:] for name in _ALL_SHARES if name in file},
         )
 
@@ -171,7 +164,7 @@ def read_head_features(
 @contextmanager
 def _opened(path: str | Path):
     # Room for one chunk of a large model, so that a chunk that is read in pieces is unpacked once.
-    with undamaged(path, "is not a feature file"), h5py.File(path, "r", rdcc_nbytes=_CACHE_BYTES) as file:
+    with opened_result(path, "is not a feature file", rdcc_nbytes=_CACHE_BYTES) as file:
         if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):
             raise ValueError("it holds no distance features")
         if not len(file["distance"]) == len(file["length"]) == len(file["truncated"]) == len(file["sample_id"]):

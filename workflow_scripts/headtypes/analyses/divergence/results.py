@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json, read_json, undamaged, write_json
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.files import read_json, undamaged, write_json
+from headtypes.core.hdf5_files import add_data, new_result, of_one_width, opened_result, read_texts
 from headtypes.core.table_files import read_csv, write_csv
 
 PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
@@ -53,30 +52,24 @@ class Divergence:
 
 def write_divergence(path: str | Path, divergence: Divergence, provenance: dict) -> None:
     """Write divergences as a whole file with checksums, with their provenance."""
-    # Of one width, since texts of different lengths have no checksum.
-    ids = np.array([id_.encode() for id_ in divergence.sample_ids], dtype=bytes)
-    data = {
-        "divergence": divergence.total,
-        "rows": np.array([divergence.rows], np.int64),
-        "layers": np.array([divergence.layers], np.int64),
-        "sample_id": ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1))),
-    } | ({} if divergence.norms is None else {"norms": divergence.norms})
-    # Without times of creation, equal divergences give equal bytes. A shard may have no samples, and then no chunks.
-    with new_hdf5(path, track_order=True) as file:
-        for name, values in data.items():
-            checked = {"chunks": values.shape, "fletcher32": True} if values.size else {}
-            file.create_dataset(name, data=values, track_times=False, **checked)
-        file.attrs["provenance"] = canonical_json(provenance)
+    with new_result(path, provenance) as file:
+        add_data(file, "divergence", divergence.total)
+        add_data(file, "rows", np.array([divergence.rows], np.int64))
+        add_data(file, "layers", np.array([divergence.layers], np.int64))
+        # A shard may have none.
+        add_data(file, "sample_id", of_one_width(divergence.sample_ids))
+        if divergence.norms is not None:
+            add_data(file, "norms", divergence.norms)
 
 
 def read_divergence(path: str | Path) -> Divergence:
     """Read what `write_divergence` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds no divergences between heads"), h5py.File(path, "r") as file:
+    with opened_result(path, "holds no divergences between heads") as file:
         divergence = Divergence(
             total=file["divergence"][:],
             rows=int(file["rows"][0]),
             layers=int(file["layers"][0]),
-            sample_ids=file["sample_id"].asstr()[:].tolist(),
+            sample_ids=read_texts(file["sample_id"]),
             norms=file["norms"][:] if "norms" in file else None,
         )
         heads = len(divergence.total)

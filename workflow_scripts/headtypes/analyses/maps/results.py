@@ -7,8 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import PACKED, add_data, new_result, opened_result, read_texts
 
 
 @dataclass(frozen=True)
@@ -28,42 +27,31 @@ class AttentionMaps:
 
 def write_maps(path: str | Path, maps: AttentionMaps, provenance: dict) -> None:
     """Write attention maps as a whole HDF5 file, in half precision, and what made them."""
-    # Without times of creation, equal maps give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
+    with new_result(path, provenance) as file:
         _write(file, maps)
-        file.attrs["provenance"] = canonical_json(provenance)
 
 
 def read_maps(path: str | Path) -> AttentionMaps:
     """Read what `write_maps` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds no attention maps"), h5py.File(path, "r") as file:
+    with opened_result(path, "holds no attention maps") as file:
         return _read(file)
 
 
 def write_sample_maps(path: str | Path, samples: Sequence[AttentionMaps], provenance: dict) -> None:
     """Write the attention maps of several samples as a whole HDF5 file, in half precision, and what made them."""
-    with new_hdf5(path, track_order=True) as file:
+    with new_result(path, provenance) as file:
         for number, maps in enumerate(samples):
             _write(file.create_group(str(number), track_order=True), maps)
-        file.attrs["provenance"] = canonical_json(provenance)
 
 
 def read_sample_maps(path: str | Path) -> list[AttentionMaps]:
     """Read what `write_sample_maps` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds no attention maps of samples"), h5py.File(path, "r") as file:
+    with opened_result(path, "holds no attention maps of samples") as file:
         return [_read(file[str(number)]) for number in range(max(1, len(file)))]
 
 
 def _write(group: h5py.Group, maps: AttentionMaps) -> None:
-    group.create_dataset(
-        "attention",
-        data=maps.attention.astype(np.float16),
-        chunks=(1, *maps.attention.shape[1:]),
-        compression="gzip",
-        shuffle=True,
-        fletcher32=True,
-        track_times=False,
-    )
+    add_data(group, "attention", maps.attention.astype(np.float16), 1, **PACKED)
     group.create_dataset("token", data=maps.tokens, dtype=h5py.string_dtype(), track_times=False)
     group.attrs["sample_id"] = maps.sample_id
     group.attrs["truncated"] = maps.truncated
@@ -72,7 +60,7 @@ def _write(group: h5py.Group, maps: AttentionMaps) -> None:
 def _read(group: h5py.Group) -> AttentionMaps:
     maps = AttentionMaps(
         attention=group["attention"][:].astype(np.float32),
-        tokens=group["token"].asstr()[:].tolist(),
+        tokens=read_texts(group["token"]),
         sample_id=group.attrs["sample_id"],
         truncated=bool(group.attrs["truncated"]),
     )

@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pandas as pd
 from jaxtyping import Float32, Float64
 
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import PACKED, add_data, new_result, of_one_width, opened_result, read_texts
 from headtypes.core.table_files import read_csv
 
 TOKENS = ("written", "written_first", "written_special", "written_punctuation", "written_other")
@@ -19,6 +17,8 @@ STREAM = ("largest", "median", "token")
 HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", "off_no_sink", "first", "to_largest")
 _OFTEN = ("off", "off_no_sink", "varies")
 LAYERS = ("layer", "largest", "median", "ratio", "massive", "token", "to_largest", "even", *_OFTEN)
+# Samples in one chunk.
+_CHUNK_SAMPLES = 16
 
 
 @dataclass(frozen=True)
@@ -54,27 +54,18 @@ class Outputs:
 
 def write_outputs(path: str | Path, outputs: Outputs, provenance: dict) -> None:
     """Write what heads write as a whole file, with checksums, with its provenance."""
-    ids = np.array([id_.encode() for id_ in outputs.sample_ids], dtype=bytes)
-    data = {
-        "written": outputs.written,
-        "stream": outputs.stream,
-        "length": outputs.length,
-        "sample_id": ids.astype(h5py.string_dtype(length=max(ids.itemsize, 1))),
-    }
-    # Without times of creation, equal numbers give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
-        for name, values in data.items():
-            packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if name == "written" else {}
-            chunks = (min(len(values), 16), *values.shape[1:])
-            file.create_dataset(name, data=values, chunks=chunks, fletcher32=True, track_times=False, **packed)
+    with new_result(path, provenance) as file:
+        add_data(file, "written", outputs.written, _CHUNK_SAMPLES, **PACKED)
+        add_data(file, "stream", outputs.stream, _CHUNK_SAMPLES)
+        add_data(file, "length", outputs.length, _CHUNK_SAMPLES)
+        add_data(file, "sample_id", of_one_width(outputs.sample_ids), _CHUNK_SAMPLES)
         file.attrs["reason"] = outputs.reason or ""
-        file.attrs["provenance"] = canonical_json(provenance)
 
 
 def read_outputs(path: str | Path) -> Outputs:
     """Read what `write_outputs` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds nothing that heads write"), h5py.File(path, "r") as file:
-        ids = file["sample_id"].asstr()[:].tolist()
+    with opened_result(path, "holds nothing that heads write") as file:
+        ids = read_texts(file["sample_id"])
         read = {name: file[name][:] for name in ("written", "stream", "length")}
         outputs = Outputs(**read, sample_ids=ids, reason=file.attrs["reason"] or None)
         samples, layers, _, columns = outputs.written.shape

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
 import numpy as np
 from jaxtyping import Float32
 
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import add_data, new_result, opened_result
 
 
 @dataclass(frozen=True)
@@ -28,17 +26,15 @@ class Reach:
 
 def write_reach(path: str | Path, reach: Reach, provenance: dict) -> None:
     """Write it as a whole file with a checksum, with its provenance."""
-    # Without times of creation, equal shares give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
-        file.create_dataset("share", data=reach.share, chunks=reach.share.shape, fletcher32=True, track_times=False)
+    with new_result(path, provenance) as file:
+        add_data(file, "share", reach.share)
         for name in ("kv_heads", "sink_size", "recent_size"):
             file.attrs[name] = getattr(reach, name)
-        file.attrs["provenance"] = canonical_json(provenance)
 
 
 def read_reach(path: str | Path) -> Reach:
     """Read what `write_reach` wrote. Raises `InputError` for a damaged file."""
-    with undamaged(path, "holds no reach of heads"), h5py.File(path, "r") as file:
+    with opened_result(path, "holds no reach of heads") as file:
         sizes = {name: int(file.attrs[name]) for name in ("kv_heads", "sink_size", "recent_size")}
         reach = Reach(file["share"][:], **sizes)
         if reach.share.ndim != 3 or reach.share.shape[-1] % reach.kv_heads:

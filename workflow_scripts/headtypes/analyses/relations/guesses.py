@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
 import numpy as np
 from jaxtyping import Bool, Int16
 
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import PACKED, add_data, new_result, opened_result
 
 # Words in one chunk.
 _CHUNK_WORDS = 1024
@@ -46,20 +44,15 @@ class ArcGuesses:
 
 def write_arcs(path: str | Path, parts: Mapping[str, ArcGuesses], provenance: dict) -> None:
     """Write the guesses for each part of a treebank, `file` and, where there is one, `test`."""
-    # Without times of creation, equal guesses give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
+    with new_result(path, provenance) as file:
         for name, part in parts.items():
             for field in _FIELDS:
-                data = getattr(part, field)
-                chunks = (min(len(data), _CHUNK_WORDS), *data.shape[1:]) if len(data) else None
-                packed = {"compression": "gzip", "shuffle": True, "fletcher32": True} if chunks else {}
-                file.create_dataset(f"{name}/{field}", data=data, chunks=chunks, track_times=False, **packed)
-        file.attrs["provenance"] = canonical_json(provenance)
+                add_data(file, f"{name}/{field}", getattr(part, field), _CHUNK_WORDS, **PACKED)
 
 
 def read_arcs(path: str | Path) -> dict[str, ArcGuesses]:
     """Read what `write_arcs` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds no guesses at syntactic heads"), h5py.File(path, "r") as file:
+    with opened_result(path, "holds no guesses at syntactic heads") as file:
         parts = {name: ArcGuesses(*(group[field][:] for field in _FIELDS)) for name, group in file.items()}
         for part in parts.values():
             if not part.length.sum() == len(part.guess) == len(part.visible):

@@ -1,16 +1,13 @@
 """Surface patterns on disk: one HDF5 file per model and task."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
 import numpy as np
 from jaxtyping import Float, Float32
 
 from headtypes.attention.settings import Of
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import PACKED, add_data, new_result, of_one_width, opened_result, read_texts
 
 # The columns of a surface pattern, as `measure.SurfacePatterns` defines them.
 COLUMNS = (
@@ -73,39 +70,26 @@ class Surface:
 
 def write_surface(path: str | Path, surface: Surface, provenance: dict) -> None:
     """Write surface patterns as a whole file, in compressed chunks with checksums, with their provenance."""
-    data = {
-        "surface": surface.patterns,
-        "uniform": surface.uniform,
-        "length": surface.length,
-        "sample_id": _of_one_width(surface.sample_ids),
-        "column": _of_one_width(COLUMNS),
-    } | ({} if surface.norms is None else {"norms": surface.norms})
-    # Without times of creation, equal patterns give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
-        for name, values in data.items():
-            large = name in ("surface", "norms")
-            packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if large else {}
-            chunks = (min(len(values), _CHUNK_SAMPLES), *values.shape[1:]) if large else values.shape
-            file.create_dataset(name, data=values, chunks=chunks, fletcher32=True, track_times=False, **packed)
-        file.attrs["provenance"] = canonical_json(provenance)
-
-
-def _of_one_width(texts: Sequence[str]) -> np.ndarray:
-    """Texts as HDF5 stores them with a checksum, which those of different lengths do not have."""
-    encoded = np.array([text.encode() for text in texts], dtype=bytes)
-    return encoded.astype(h5py.string_dtype(length=max(encoded.itemsize, 1)))
+    with new_result(path, provenance) as file:
+        add_data(file, "surface", surface.patterns, _CHUNK_SAMPLES, **PACKED)
+        add_data(file, "uniform", surface.uniform)
+        add_data(file, "length", surface.length)
+        add_data(file, "sample_id", of_one_width(surface.sample_ids))
+        add_data(file, "column", of_one_width(COLUMNS))
+        if surface.norms is not None:
+            add_data(file, "norms", surface.norms, _CHUNK_SAMPLES, **PACKED)
 
 
 def read_surface(path: str | Path) -> Surface:
     """Read what `write_surface` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds no surface patterns"), h5py.File(path, "r") as file:
-        if file["column"].asstr()[:].tolist() != list(COLUMNS):
+    with opened_result(path, "holds no surface patterns") as file:
+        if read_texts(file["column"]) != list(COLUMNS):
             raise ValueError("its columns are others")
         surface = Surface(
             patterns=file["surface"][:],
             uniform=file["uniform"][:],
             length=file["length"][:],
-            sample_ids=file["sample_id"].asstr()[:].tolist(),
+            sample_ids=read_texts(file["sample_id"]),
             norms=file["norms"][:] if "norms" in file else None,
         )
         samples, layers, _, columns = surface.patterns.shape

@@ -6,8 +6,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import add_data, new_result, opened_result, read_texts
 
 # Patterns of Clark's Figure 1, and the column of surface patterns in which the head shown has the largest value.
 PATTERNS = {"broad": "entropy", "next": "next", "sep": "sep", "punctuation": "punctuation"}
@@ -43,23 +42,19 @@ class Examples:
 
 def write_examples(path: str | Path, examples: Examples, provenance: dict) -> None:
     """Write example maps as a whole file, with their provenance."""
-    # Without times of creation, equal maps give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
+    with new_result(path, provenance) as file:
         for example in examples.examples:
-            data = file.create_dataset(
-                f"attention/{example.pattern}", data=example.attention, fletcher32=True, chunks=True, track_times=False
-            )
+            data = add_data(file, f"attention/{example.pattern}", example.attention)
             data.attrs["layer"], data.attrs["head"], data.attrs["value"] = example.layer, example.head, example.value
         file.create_dataset("token", data=examples.tokens, dtype=h5py.string_dtype(), track_times=False)
         file.attrs["begins"] = examples.begins
         file.attrs["sample_id"] = examples.sample_id
-        file.attrs["provenance"] = canonical_json(provenance)
 
 
 def read_examples(path: str | Path) -> Examples:
     """Read what `write_examples` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds no example maps"), h5py.File(path, "r") as file:
-        tokens = file["token"].asstr()[:].tolist()
+    with opened_result(path, "holds no example maps") as file:
+        tokens = read_texts(file["token"])
         data = {name: file["attention"][name] for name in PATTERNS if name in file["attention"]}
         examples = [
             Example(name, int(it.attrs["layer"]), int(it.attrs["head"]), float(it.attrs["value"]), it[:])

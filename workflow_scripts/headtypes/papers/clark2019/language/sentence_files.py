@@ -6,8 +6,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from headtypes.core.files import canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.hdf5_files import add_data, new_result, opened_result, read_texts
 
 # What the figure shows: relations by the paper's names, and coreference.
 RELATIONS = ("dobj", "det", "poss", "auxpass", "pobj")
@@ -37,21 +36,19 @@ class SentenceMap:
 
 def write_sentence_maps(path: str | Path, maps: list[SentenceMap], provenance: dict) -> None:
     """Write maps as a whole file, with their provenance."""
-    # Without times of creation, equal maps give equal bytes.
-    with new_hdf5(path, track_order=True) as file:
+    with new_result(path, provenance) as file:
         for number, shown in enumerate(maps):
             group = file.create_group(f"{number:03d}", track_order=True)
-            group.create_dataset("attention", data=shown.attention, fletcher32=True, chunks=True, track_times=False)
+            add_data(group, "attention", shown.attention)
             group.create_dataset("word", data=shown.words, dtype=h5py.string_dtype(), track_times=False)
             group.create_dataset("marked", data=np.array(shown.marked, np.int32), track_times=False)
             for name in ("phenomenon", "layer", "head", "direction", "accuracy"):
                 group.attrs[name] = getattr(shown, name)
-        file.attrs["provenance"] = canonical_json(provenance)
 
 
 def read_sentence_maps(path: str | Path) -> list[SentenceMap]:
     """Read what `write_sentence_maps` wrote. Raises `InputError` that names a damaged file."""
-    with undamaged(path, "holds no maps of sentences"), h5py.File(path, "r") as file:
+    with opened_result(path, "holds no maps of sentences") as file:
         # A whole file says what made it, also where no sentence is shown.
         file.attrs["provenance"]
         maps = [
@@ -61,7 +58,7 @@ def read_sentence_maps(path: str | Path) -> list[SentenceMap]:
                 int(group.attrs["head"]),
                 group.attrs["direction"],
                 float(group.attrs["accuracy"]),
-                group["word"].asstr()[:].tolist(),
+                read_texts(group["word"]),
                 group["marked"][:].tolist(),
                 group["attention"][:],
             )
