@@ -65,6 +65,16 @@ def stage(
     return lambda spec: Stage(spec, computes, reads, passes, of)
 
 
+def of_inputs_alone(rule: str) -> Stage:
+    """The stage of a rule that depends on its inputs alone, as most figures do."""
+
+    def nothing(plan: Plan, *wildcards: str, **named: str) -> dict:
+        return {}
+
+    nothing.__name__ = rule
+    return Stage(nothing)
+
+
 def given(part: BaseModel) -> dict:
     """A part of the configuration as a dictionary, without the keys that are None."""
     return part.model_dump(exclude_none=True)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from headtypes.analyses.ablation.curve_sets import most_sets
-from headtypes.analyses.stage import Plan, given, samples_of, share_of, stage
+from headtypes.analyses.stage import Plan, given, of_inputs_alone, samples_of, share_of, stage
 from headtypes.attention.operations import seeded
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.registry import KINDS
@@ -76,10 +76,7 @@ def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
     return {**answers_of(plan, task), "orders": curves.orders, "questions": curves.questions, "seed": seed}
 
 
-@stage()
-def plot_curves(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing: the figure depends on its inputs alone."""
-    return {}
+plot_curves = of_inputs_alone("plot_curves")
 
 
 def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:

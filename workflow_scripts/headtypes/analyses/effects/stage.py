@@ -4,7 +4,7 @@ from typing import Any
 
 from headtypes.analyses.ablation.stage import answers_of
 from headtypes.analyses.effects.sets import MOST_SETS
-from headtypes.analyses.stage import Plan, share_of, stage
+from headtypes.analyses.stage import Plan, of_inputs_alone, share_of, stage
 from headtypes.core.seeds import derive_seed
 
 
@@ -39,7 +39,4 @@ def evaluate_cheapest(plan: Plan, model: str, task: str) -> dict:
     return {**answers_of(plan, task), "seed": derive_seed(plan.config.seed, "evaluate_cheapest", model, task)}
 
 
-@stage()
-def plot_effects(plan: Plan, model: str, task: str) -> dict:
-    """Nothing: the figure depends on its inputs alone."""
-    return {}
+plot_effects = of_inputs_alone("plot_effects")

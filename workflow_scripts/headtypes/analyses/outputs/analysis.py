@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import Plan, given, samples_of, stage
+from headtypes.analyses.stage import Plan, given, of_inputs_alone, samples_of, stage
 from headtypes.core.results import Result
 from headtypes.core.seeds import derive_seed
 
@@ -40,10 +40,7 @@ def tabulate_outputs(plan: Plan, model: str, task: str) -> dict:
     return {"seed": derive_seed(plan.config.seed, "tabulate_outputs", model, task)}
 
 
-@stage()
-def plot_outputs(plan: Plan, model: str, task: str) -> dict:
-    """Nothing: the figure depends on its inputs alone."""
-    return {}
+plot_outputs = of_inputs_alone("plot_outputs")
 
 
 def per_head(task: str, path: str | Path) -> list:

@@ -1,6 +1,6 @@
 """Types of heads."""
 
-from headtypes.analyses.stage import Plan, stage
+from headtypes.analyses.stage import Plan, of_inputs_alone, stage
 from headtypes.core.seeds import derive_seed
 
 
@@ -38,10 +38,7 @@ def measure_confidence(plan: Plan, model: str, partition: str) -> dict:
     return {**cluster_heads(plan, model, partition), "seed": seed}
 
 
-@stage()
-def plot_confidence(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing: the figure depends on its inputs alone."""
-    return {}
+plot_confidence = of_inputs_alone("plot_confidence")
 
 
 @stage()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headtypes.analyses.stage import Plan, given, share_of, stage
+from headtypes.analyses.stage import Plan, given, of_inputs_alone, share_of, stage
 from headtypes.core.seeds import derive_seed
 
 # What is roughly read of each relation: so often the sentences that are drawn of it, of about so many relations.
@@ -34,10 +34,7 @@ def tabulate_use(plan: Plan, model: str, task: str) -> dict:
     return {"listed": _listed(plan), "least": plan.config.use.least, **seeds}
 
 
-@stage()
-def plot_use(plan: Plan, model: str, task: str) -> dict:
-    """Nothing: the figure depends on its inputs alone."""
-    return {}
+plot_use = of_inputs_alone("plot_use")
 
 
 def _listed(plan: Plan) -> dict:

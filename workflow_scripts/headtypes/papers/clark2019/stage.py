@@ -1,6 +1,6 @@
 """Tables and figures of Clark et al. (BlackboxNLP 2019)."""
 
-from headtypes.analyses.stage import Plan, encoding_of, stage
+from headtypes.analyses.stage import Plan, encoding_of, of_inputs_alone, stage
 from headtypes.core.results import PICTURED, TEXT, Result
 
 
@@ -12,10 +12,7 @@ def map_examples(plan: Plan, model: str, task: str) -> dict:
     return {"task": task, **encoding_of(plan, task), "segment_ids": surface.segment_ids, "precision": precision}
 
 
-@stage()
-def plot_examples(plan: Plan, model: str, task: str) -> dict:
-    """Nothing: the figure depends on its input alone, the maps."""
-    return {}
+plot_examples = of_inputs_alone("plot_examples")
 
 
 @stage()
@@ -24,16 +21,10 @@ def plot_surface(plan: Plan, model: str, task: str) -> dict:
     return {"beside": is_beside(plan, model)}
 
 
-@stage()
-def plot_gradients(plan: Plan, model: str, task: str) -> dict:
-    """Nothing: the figure depends on its input alone, the gradients."""
-    return {}
+plot_gradients = of_inputs_alone("plot_gradients")
 
 
-@stage()
-def plot_divergence(plan: Plan, model: str, task: str) -> dict:
-    """Nothing: the figure depends on its inputs alone."""
-    return {}
+plot_divergence = of_inputs_alone("plot_divergence")
 
 
 def is_beside(plan: Plan, model: str) -> bool:

@@ -1,6 +1,6 @@
 """Tables and figures of Guan et al. (COLING 2020)."""
 
-from headtypes.analyses.stage import Plan, stage
+from headtypes.analyses.stage import Plan, of_inputs_alone, stage
 from headtypes.core.results import PICTURED, Result
 from headtypes.core.seeds import derive_seed
 
@@ -53,16 +53,10 @@ def plot_heads(plan: Plan, model: str, partition: str) -> dict:
     return plan.config.clustering.features(plan.partitions[model, partition].of)
 
 
-@stage()
-def plot_projection(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing: the figure depends on its inputs alone, the places and the partition."""
-    return {}
+plot_projection = of_inputs_alone("plot_projection")
 
 
-@stage()
-def plot_layers(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing: the figure depends on its input alone, the partition."""
-    return {}
+plot_layers = of_inputs_alone("plot_layers")
 
 
 @stage()
@@ -73,16 +67,10 @@ def tabulate_models(plan: Plan, clustering: str) -> dict:
     return {"parents": parents, "models": {name: model for (model, _), name in names.items()}}
 
 
-@stage()
-def plot_models(plan: Plan, clustering: str) -> dict:
-    """Nothing: the figure depends on its inputs alone."""
-    return {}
+plot_models = of_inputs_alone("plot_models")
 
 
-@stage()
-def plot_maps(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing: the figure depends on its inputs alone, the partition and the maps."""
-    return {}
+plot_maps = of_inputs_alone("plot_maps")
 
 
 def _number(questions: int | str) -> int | None:

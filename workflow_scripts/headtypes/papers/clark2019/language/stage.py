@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from headtypes.analyses.stage import Plan, stage, words_of
+from headtypes.analyses.stage import Plan, of_inputs_alone, stage, words_of
 from headtypes.core.results import PICTURED, TEXT, Result
 from headtypes.papers.clark2019.stage import is_beside
 
@@ -33,10 +33,7 @@ def map_sentences(plan: Plan, model: str, task: str) -> dict:
     return {"kind": plan.config.tasks[task].kind, **{name: words[name] for name in words if name != "batch_tokens"}}
 
 
-@stage()
-def plot_sentences(plan: Plan, model: str, task: str) -> dict:
-    """Nothing: the figure depends on its input alone, the maps."""
-    return {}
+plot_sentences = of_inputs_alone("plot_sentences")
 
 
 def _subjects(plan: Plan, entries: Iterable[tuple[str, str]]) -> dict:

@@ -1,6 +1,6 @@
 """Types of heads beside every analysis of their model."""
 
-from headtypes.analyses.stage import stage
+from headtypes.analyses.stage import of_inputs_alone, stage
 from headtypes.core.results import Result
 from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
@@ -17,10 +17,7 @@ def compare_types(plan: Plan, model: str, partition: str) -> dict:
     return {"left_out": left_out, "seed": derive_seed(plan.config.seed, "join_types", model, partition)}
 
 
-@stage()
-def plot_compared_types(plan: Plan, model: str, partition: str) -> dict:
-    """Nothing: the figure depends on its inputs alone."""
-    return {}
+plot_compared_types = of_inputs_alone("plot_compared_types")
 
 
 RESULTS = (
