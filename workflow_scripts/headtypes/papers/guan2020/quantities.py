@@ -126,7 +126,8 @@ def _quantities(
         values |= {
             f"stability.{k}.{half}": measured[name] for half in HALVES if (name := f"{half}_all_agree") in measured
         }
-        values |= {name: measured[name] for name in ("own_cluster",) if name in measured}
+        if "own_cluster" in measured:
+            values["own_cluster"] = measured["own_cluster"]
     if parent:
         kept = 100 * matched_clusters(partition, parent)
         values["kept"] = kept.mean()

@@ -21,11 +21,6 @@ _METRICS = sorted(
 )
 # They have columns in every table; the others do where some model is evaluated by them.
 _ALWAYS = {metric for kind in KINDS.values() if kind.is_learned for metric in kind.metrics}
-_OF_CONTROLS = ("control_drop_", "own_drop_", "own_excess_", "own_rank_p_", "detectable_drop_")
-_KINDS = (
-    *("", "drop_", "published_", "published_drop_"),
-    *(f"{prefix(family)}{kind}" for family in FAMILIES for kind in _OF_CONTROLS),
-)
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
 _STABILITY = [f"{half}_{agreement}" for agreement in AGREEMENTS for half in HALVES]
@@ -129,21 +124,17 @@ def ablation_table(
         by_head = operations_by_head(partitions[key].type_of, done, row["condition"])
         entry["heads"] = int((by_head != "keep").sum())
         entry |= {f"operation_{name}": done.get(name, "") for name in targets}
+        of_row = ends[key].loc[row["condition"]] if key in ends else {}
+        # The paper's F1 is that of answers, not of sentence pairs.
+        theirs = of_paper if row.get("published") == MAIN_MODEL and "exact_match" in score else None
         for about in measured:
             metric = about.name
-            before = baselines.get(key, {}).get(metric, math.nan)
-            lost = about.drop(before, score.get(metric, math.nan))
-            values = {metric: score.get(metric, math.nan), f"drop_{metric}": lost}
-            for name, value in values.items():
-                entry[name] = value
-                of_row = ends[key].loc[row["condition"]] if key in ends else {}
-                tests = _TESTS if name != metric else ()
-                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}") for end in (*_ENDS, *tests)}
-            # The paper's F1 is that of answers, not of sentence pairs.
-            beside = of_paper and row.get("published") == MAIN_MODEL and "exact_match" in score
-            theirs = getattr(of_paper, metric, None) if beside else None
-            entry[f"published_{metric}"] = theirs
-            entry[f"published_drop_{metric}"] = None if theirs is None else getattr(published.baseline, metric) - theirs
+            value, before = (of.get(metric, math.nan) for of in (score, baselines.get(key, {})))
+            for name, number, tests in ((metric, value, ()), (f"drop_{metric}", about.drop(before, value), _TESTS)):
+                entry[name] = number
+                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}", math.nan) for end in (*_ENDS, *tests)}
+            shown, baseline = (getattr(of, metric, math.nan) for of in (theirs, published.baseline))
+            entry |= {f"published_{metric}": shown, f"published_drop_{metric}": baseline - shown}
         if of_controls := controls.get((*key, row["condition"])):
             entry |= of_controls | {"control_questions_asked": row.get("control_questions")}
         entry["n_questions"] = next((number for name, number in score.items() if name in _NUMBERS), None)
@@ -153,11 +144,7 @@ def ablation_table(
         table.append(entry)
     order = ["model", "partition", "table", "id"]
     whole = {name: "Int64" for name in _COUNTS if any(name in row for row in table)}
-    found = (
-        pd.DataFrame(table)
-        .astype({"id": "Int64", **{name: float for row in table for name in row if _is_number(name)}, **whole})
-        .sort_values(order, kind="stable", ignore_index=True)
-    )
+    found = pd.DataFrame(table).astype({"id": "Int64", **whole}).sort_values(order, kind="stable", ignore_index=True)
     tested = {name: name.replace("own_rank_p", "holm") for name in found if "own_rank_p_" in name}
     of_table = found.groupby(order[:3])[list(tested)]
     return found.join(of_table.transform(lambda p: holm(p.to_numpy())).rename(columns=tested)) if tested else found
@@ -178,10 +165,6 @@ def shortages(table: pd.DataFrame) -> list[str]:
             for model, partition, there, wanted, name in zip(*columns, named, strict=True):
                 sentences[f"{model}, {partition}: {wanted:,} {name} were asked for, and there are {there:,}."] = None
     return list(sentences)
-
-
-def _is_number(column: str) -> bool:
-    return column.startswith(tuple(f"{kind}{metric.name}" for metric in _METRICS for kind in _KINDS))
 
 
 def measured_in(section: pd.DataFrame) -> list[Metric]:
