@@ -30,7 +30,6 @@ def score_intervals(
     rising: Collection[str] = (),
     seed: int,
     resamples: int = RESAMPLES,
-    level: float = LEVEL,
 ) -> pd.DataFrame:
     """Each condition's mean scores and their drops from the baseline, with intervals.
 
@@ -39,7 +38,7 @@ def score_intervals(
     baseline: the row of the condition from which drops count; None where there is none.
     articles: [question] the article of each; None where there are none.
     rising: metrics that are better when they are lower; their drops are the condition's score minus the baseline's.
-    sizes, seed, resamples, level: as in `mean_intervals`.
+    sizes, seed, resamples: as in `mean_intervals`.
 
     returns one row per condition, in their order, and for each metric the columns
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
@@ -62,7 +61,7 @@ def score_intervals(
     drops[[metric in rising for metric in scores]] *= -1
     both = np.stack([values, drops])
     means, table = mean_over(both, sizes), {}
-    drawn = {"sizes": sizes, "baseline": baseline, "seed": seed, "resamples": resamples, "level": level}
+    drawn = {"sizes": sizes, "baseline": baseline, "seed": seed, "resamples": resamples}
     found = {
         "": _ends_and_p(both, None, **drawn),
         "_by_article": _ends_and_p(both, articles, **drawn) if articles is not None else None,
@@ -93,9 +92,8 @@ def mean_intervals(
     sizes: np.ndarray | None = None,
     seed: int,
     resamples: int = RESAMPLES,
-    level: float = LEVEL,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bootstrap intervals of means over questions, low and high, each [...].
+    """Bootstrap intervals of means over questions, of 95 %, low and high, each [...].
 
     values: [..., question], any scores of the same questions (or samples), all of which are drawn together.
     articles: [question] labels. With them whole articles are drawn with replacement, and the mean is that
@@ -106,7 +104,6 @@ def mean_intervals(
     sizes: [question] over how many items each value is a sum, such as tokens of a document; the mean is then that of an
         item, and questions, or documents, are drawn with all of theirs. None if each value is of one item.
     seed: equal seeds draw the same questions, however many scores there are.
-    level: share of such intervals that hold the true mean.
 
     Both bounds are NaN if there is only one question, or only one article, which says nothing about others. If all
     questions score the same, both bounds equal that score: the bootstrap knows only the questions it is given, so an
@@ -129,7 +126,7 @@ def mean_intervals(
     if drawn is None:
         undefined = np.full(np.shape(values)[:-1], np.nan)
         return undefined, undefined.copy()
-    return bounds(*drawn, level)
+    return bounds(*drawn)
 
 
 def crossed_intervals(
@@ -139,7 +136,6 @@ def crossed_intervals(
     sizes: np.ndarray | None = None,
     seed: int,
     resamples: int = RESAMPLES,
-    level: float = LEVEL,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bootstrap intervals of means over draws and questions, low and high, each [...].
 
@@ -164,17 +160,17 @@ def crossed_intervals(
             for each, of_each in enumerate(sums):
                 means[rows, each] = ((shares[rows] @ of_each) * units).sum(axis=1) / (units @ of_units)
     fewer = of_units if _effective_units(of_units) < draws else np.ones(draws)
-    low, high = bounds(means, fewer, level)
+    low, high = bounds(means, fewer)
     return low.reshape(shape), high.reshape(shape)
 
 
 def ratio_intervals(
-    sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int = RESAMPLES, level: float = LEVEL
+    sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int = RESAMPLES
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bootstrap intervals of means that are over different items of the same units, low and high, each [column].
 
     sums, sizes: [unit, column] each unit's sum and over how many items it is; 0 where it has none of the column's.
-    seed, resamples, level: as in `mean_intervals`.
+    seed, resamples: as in `mean_intervals`.
 
     A column is the accuracy of one relation, say, whose words only some sentences have. All columns are of the same
     drawn units. The bounds are those of `mean_intervals`, for each column with the units that have some item of it; NaN
@@ -188,7 +184,7 @@ def ratio_intervals(
         # A draw without any of the units has no mean.
         some = counts[:, column] > 0
         means = totals[some, column] / counts[some, column]
-        low[column], high[column] = bounds(means, sizes[sizes[:, column] > 0, column], level)
+        low[column], high[column] = bounds(means, sizes[sizes[:, column] > 0, column])
     return low, high
 
 
@@ -211,7 +207,10 @@ def sums_by_unit(
 
 
 def bounds(means: np.ndarray, sizes: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
-    """Low and high ends of the intervals of resampled means [resample, ...], from the units' sizes [unit]."""
+    """Low and high ends of the intervals of resampled means [resample, ...], from the units' sizes [unit].
+
+    level: share of such intervals that hold the true mean.
+    """
     tail = _expanded_tail(sizes, level)
     low, high = np.quantile(means, [tail, 1 - tail], axis=0)
     return low, high
@@ -242,9 +241,7 @@ def p_of_side(means: np.ndarray, sizes: np.ndarray, limit: float, side: str) -> 
     return _p_of_tail(np.minimum(share, 1 - share), sizes, len(means))
 
 
-def ranked_bounds(
-    means: np.ndarray, sizes: np.ndarray, rank: int, level: float = LEVEL
-) -> tuple[np.ndarray, np.ndarray]:
+def ranked_bounds(means: np.ndarray, sizes: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the interval of the truth that is the `rank`-th largest of several, [2], from estimates of each.
 
     means: [resample, estimate]; rank: from 1, or from -1 for the smallest; sizes: as in `bounds`.
@@ -255,8 +252,8 @@ def ranked_bounds(
     smallest and the largest the intersection-union test of Berger 1982 on one side, and Bonferroni's on the other).
     """
     above, below = _corrections(means.shape[-1], rank)
-    low, _ = _corrected_bounds(means, sizes, 1 - (1 - level) / below)
-    _, high = _corrected_bounds(means, sizes, 1 - (1 - level) / above)
+    low, _ = _corrected_bounds(means, sizes, 1 - (1 - LEVEL) / below)
+    _, high = _corrected_bounds(means, sizes, 1 - (1 - LEVEL) / above)
     return np.sort(low)[-above], np.sort(high)[-above]
 
 
@@ -345,7 +342,6 @@ def _ends_and_p(
     baseline: int | None,
     seed: int,
     resamples: int,
-    level: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Low and high ends of scores and drops, and the p-values of drops of zero, NaN for the baseline's own.
 
@@ -358,7 +354,7 @@ def _ends_and_p(
     p = p_values(means[:, 1], sizes)
     if baseline is not None:
         p[:, baseline] = np.nan
-    return *bounds(means, sizes, level), p
+    return *bounds(means, sizes), p
 
 
 def _resampled(

@@ -52,6 +52,8 @@ _DESCRIPTION = {"pdf": "Subject", "svg": "Description", "png": "Description"}
 
 # Digits of a position, as a share of the figure, that its layout decides.
 _DIGITS = 9
+# The largest number of layers for which each one is numbered.
+_NUMBERED = 12
 
 
 def style():
@@ -95,6 +97,17 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
 def head_name(layer: int, head: int) -> str:
     """A head as a person reads it, `layer-head`, both counted from 1; given from 0."""
     return f"{layer + 1}-{head + 1}"
+
+
+def layer_ticks(layers: int) -> list[int]:
+    """The layers, from 1, whose numbers stand at an axis: of many layers, the first and those at equal steps."""
+    step = -(-layers // _NUMBERED)
+    return sorted({1, *range(step, layers + 1, step)})
+
+
+def clipped(text: str, letters: int) -> str:
+    """A text for which there is room for so many letters, the rest as an ellipsis."""
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def save_figure(figure: Figure, vector: str | Path, png: str | Path, provenance: dict) -> None:

@@ -154,8 +154,7 @@ def _ends(
 ) -> dict[str, np.ndarray]:
     """The ends of the intervals of means over draws and questions, by unit; values: [metric, draw, question]."""
     low, high = crossed_intervals(values, sizes=sizes, seed=seed)
-    undefined = np.full(len(values), np.nan)
-    by_article = undefined, undefined
+    by_article = np.full((2, len(values)), np.nan)
     if articles is not None:
         by_article = crossed_intervals(values, articles, sizes=sizes, seed=seed)
     return {"low": low, "high": high, "low_by_article": by_article[0], "high_by_article": by_article[1]}

@@ -13,7 +13,7 @@ from headtypes.analyses.types.clustering import IndivisibleError, fit, one_threa
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import match_labels
 from headtypes.core.seeds import derive_seed
-from headtypes.core.statistics import LEVEL, draw_units, mean_intervals
+from headtypes.core.statistics import draw_units, mean_intervals
 
 GROUPS = ("near", "special", "far")
 
@@ -53,7 +53,6 @@ def head_confidence(
     seed: int,
     resamples: int = 1000,
     clusterings: int = 100,
-    level: float = LEVEL,
 ) -> tuple[pd.DataFrame, dict]:
     """How certain each head's near, special and far are, and its type.
 
@@ -87,7 +86,7 @@ def head_confidence(
     table = pd.concat(
         [
             partition.table[["layer", "head", "type"]],
-            group_intervals(features_by_sample, seed=derive_seed(seed, "groups"), resamples=resamples, level=level),
+            group_intervals(features_by_sample, seed=derive_seed(seed, "groups"), resamples=resamples),
         ],
         axis=1,
     )
@@ -96,9 +95,7 @@ def head_confidence(
     return table, {kind: repeated and repeated.as_dict() for kind, repeated in over.items()}
 
 
-def group_intervals(
-    features_by_sample: np.ndarray, *, seed: int, resamples: int = 1000, level: float = LEVEL
-) -> pd.DataFrame:
+def group_intervals(features_by_sample: np.ndarray, *, seed: int, resamples: int) -> pd.DataFrame:
     """Near, special and far of every head, with intervals over the samples of the task.
 
     features_by_sample: [sample, head, column] distance features.
@@ -108,7 +105,7 @@ def group_intervals(
     # The groups of a mean are the means of the samples' groups, so that three numbers per head and sample suffice.
     by_sample = [attention_groups(sample) for sample in features_by_sample]
     values = np.stack([[getattr(groups, group) for groups in by_sample] for group in GROUPS])
-    low, high = mean_intervals(np.moveaxis(values, 1, -1), seed=seed, resamples=resamples, level=level)
+    low, high = mean_intervals(np.moveaxis(values, 1, -1), seed=seed, resamples=resamples)
     means = values.mean(axis=1)
     return pd.DataFrame(
         {

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 
+from headtypes.core.style import layer_ticks
 from headtypes.papers.clark2019.statistics import Statistics
 
 # Where heads of several series lie in a layer, in layers; all of them together.
 _SPREAD = 0.5
-# The largest number of layers for which each one is numbered.
-_NUMBERED = 12
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,7 @@ def draw_means(axes: Axes, series: Series, means: np.ndarray) -> None:
 
 def number_layers(axes: Axes, layers: int) -> None:
     """Label the axis of layers, counted from 1."""
-    step = -(-layers // _NUMBERED)
-    axes.set_xticks([1, *range(step, layers + 1, step)] if step > 1 else range(1, layers + 1))
+    axes.set_xticks(layer_ticks(layers))
     axes.set(xlabel="layer", xlim=(0.5, layers + 0.5))
 
 

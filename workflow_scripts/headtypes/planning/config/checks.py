@@ -28,12 +28,9 @@ def check_selection(config: Config) -> None:
     for registry in ("tasks", "models", "conditions"):
         for name in getattr(config.select, registry) or ():
             check_entry(config, registry, f"select.{registry}", name)
-    for name in config.export.full_attention:
-        check_entry(config, "models", "export.full_attention", name)
-    for name in config.detectors.models:
-        check_entry(config, "models", "detectors.models", name)
-    for name in config.use.models:
-        check_entry(config, "models", "use.models", name)
+    for section, key in (("export", "full_attention"), ("detectors", "models"), ("use", "models")):
+        for name in getattr(getattr(config, section), key):
+            check_entry(config, "models", f"{section}.{key}", name)
     # The demo's list is laid under experiments that take its conditions away.
     for name in config.controls.conditions or ():
         check_known("controls.conditions", name, {*config.conditions, *config.removed("conditions")})

@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from headtypes.core.style import PAGE, PALETTE, head_name, styled
+from headtypes.core.style import PAGE, PALETTE, clipped, head_name, styled
 from headtypes.papers.clark2019.by_layer import say
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 
@@ -48,7 +48,7 @@ def _draw_lines(axes: Axes, example: Example, examples: Examples) -> None:
         )
     )
     # As in the paper, dots stand for the tokens before those shown.
-    labels = [token if len(token) <= _LETTERS else f"{token[: _LETTERS - 1]}…" for token in examples.tokens]
+    labels = [clipped(token, _LETTERS) for token in examples.tokens]
     for index, label in enumerate(labels):
         axes.text(-0.06, index, label, ha="right", va="center", fontsize=_SIZE)
         axes.text(1.06, index, label, ha="left", va="center", fontsize=_SIZE)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import frame_projection, scatter_heads, scatter_types
-from headtypes.core.style import PAGE, PALETTE, SMALL, head_name, styled
+from headtypes.core.style import PAGE, PALETTE, SMALL, head_name, layer_ticks, styled
 
 # Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
 _BEHAVIOURS = {
@@ -31,8 +31,6 @@ _SIZE = 13
 _BARS = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
 # Inches: a line of the legends; the side of a panel, the room at its left, between panels and below them; a title.
 _LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 0.2
-# The largest number of layers for which each one is numbered.
-_NUMBERED = 12
 
 
 @styled
@@ -95,12 +93,11 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
     for layer, heads in places.groupby("layer"):
         scatter_heads(axes, heads, colours(layer), "o", str(layer + 1), _SIZE)
     scale = ScalarMappable(BoundaryNorm(np.arange(0.5, layers + 1), layers), colours)
-    step = -(-layers // _NUMBERED)
     bar = figure.colorbar(
         scale,
         cax=axes.inset_axes((0, 1.08, 1, 0.05)),
         orientation="horizontal",
-        ticks=[1, *range(step, layers + 1, step)] if step > 1 else range(1, layers + 1),
+        ticks=layer_ticks(layers),
     )
     bar.ax.tick_params(length=0, pad=1.5)
     bar.ax.minorticks_off()

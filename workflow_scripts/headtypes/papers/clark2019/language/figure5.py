@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from headtypes.core.style import PAGE, PALETTE, head_name, styled
+from headtypes.core.style import PAGE, PALETTE, clipped, head_name, styled
 from headtypes.papers.clark2019.by_layer import say
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, SentenceMap
 
@@ -64,11 +64,10 @@ def _draw(axes: Axes, shown: SentenceMap, lines: int) -> None:
             )
         )
     for index, word in enumerate(shown.words):
-        label = word if len(word) <= _LETTERS else f"{word[: _LETTERS - 1]}…"
         how = {"va": "center", "fontsize": _SIZE}
         how |= {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
-        axes.text(-0.06, index, label, ha="right", **how)
-        axes.text(1.06, index, label, ha="left", **how)
+        for x, side in ((-0.06, "right"), (1.06, "left")):
+            axes.text(x, index, clipped(word, _LETTERS), ha=side, **how)
     axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     does = _TITLES[shown.phenomenon][shown.direction == "head_to_dependent"]

@@ -10,7 +10,16 @@ from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_labels, type_styles
-from headtypes.core.style import ATTENTION_COLOURS, PAGE, SMALL, add_attention_bar, attention_scale, head_name, styled
+from headtypes.core.style import (
+    ATTENTION_COLOURS,
+    PAGE,
+    SMALL,
+    add_attention_bar,
+    attention_scale,
+    clipped,
+    head_name,
+    styled,
+)
 
 _EXAMPLES = 2
 # Types beside each other, at most.
@@ -100,9 +109,7 @@ def _draw_map(axes: Axes, attention: np.ndarray, tokens: list[str]) -> AxesImage
     # As many labels as fit: of every token, or of every second, third, ..., and of the last, which heads often look at.
     step = max(1, int(np.ceil(len(tokens) * _TOKEN / (_MAP * 72 * 1.1))))
     shown = [*range(0, len(tokens) - step, step), len(tokens) - 1]
-    texts = [
-        tokens[index] if len(tokens[index]) <= _LETTERS else f"{tokens[index][: _LETTERS - 1]}…" for index in shown
-    ]
+    texts = [clipped(tokens[index], _LETTERS) for index in shown]
     axes.set_xticks(shown, texts, **_UPRIGHT)
     axes.set_yticks(shown, texts, fontsize=_TOKEN)
     axes.tick_params(length=1.5, pad=1, width=0.4)

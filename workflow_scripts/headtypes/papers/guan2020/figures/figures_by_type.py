@@ -6,10 +6,7 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import scatter_types, type_labels, type_patches, type_styles
-from headtypes.core.style import COLUMN, legend_height, styled
-
-# The largest number of layers for which each one is numbered.
-_NUMBERED = 12
+from headtypes.core.style import COLUMN, layer_ticks, legend_height, styled
 
 
 @styled
@@ -51,9 +48,8 @@ def layers_figure(partition: Partition) -> Figure:
             label=name,
         )
         below += count
-    step = -(-layers // _NUMBERED)
     axes.set(xlabel="layer", ylabel="heads", ylim=(0, heads), xlim=(0.4, layers + 0.6))
-    axes.set_xticks([1, *range(step, layers + 1, step)] if step > 1 else range(1, layers + 1))
+    axes.set_xticks(layer_ticks(layers))
     axes.yaxis.get_major_locator().set_params(integer=True)
     figure.legend(
         handles=type_patches(styles, labels), loc="outside upper center", ncols=2, handlelength=1.2, columnspacing=1
