@@ -85,6 +85,12 @@ def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray
     return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
 
 
+def mean_of_known(values: np.ndarray) -> np.ndarray:
+    """Means over the first axis of the values that are not NaN, each of which counts once; NaN where there is none."""
+    counted = (~np.isnan(values)).sum(axis=0)
+    return np.where(counted, np.nansum(values, axis=0, dtype=float) / np.maximum(counted, 1), np.nan)
+
+
 def mean_intervals(
     values: np.ndarray,
     articles: np.ndarray | None = None,

@@ -177,7 +177,6 @@ def _best(of_heads: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row
 def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndarray, seed: int) -> pd.DataFrame:
     scores = np.stack([row.scores for row in rows], axis=1)
     counted = ~np.isnan(scores)
-    is_in = np.array([[len(np.unique(document[of_row])) for of_row in counted.T]]).ravel()
     table = pd.DataFrame(
         {
             **{name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")},
@@ -186,7 +185,7 @@ def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndar
                 for index, name in enumerate(("layer", "head"))
             },
             "mentions": counted.sum(0),
-            "documents": is_in,
+            "documents": [len(np.unique(document[of_row])) for of_row in counted.T],
         }
     )
     # An interval of every single head would say little and take long.
@@ -195,7 +194,7 @@ def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndar
     of_mention = {"accuracy": (scores, named)}
     of_mention |= {f"above_{name}": (scores - baselines[name][:, None], best) for name in COMPARED}
     for name, (values, with_interval) in of_mention.items():
-        sums, sizes = _by_document(values, document)
+        sums, sizes = by_document(values, document)
         shown = np.ones(len(rows), bool) if name == "accuracy" else best
         low, high = np.full((2, len(rows)), np.nan)
         low[with_interval], high[with_interval] = ratio_intervals(
@@ -208,8 +207,8 @@ def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndar
     return table
 
 
-def _by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums and numbers of the scores of each document, [document, row]."""
+def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and numbers of the scores of each document, [document, row]; values: [mention, row], NaN for no score."""
     names, unit = np.unique(document, return_inverse=True)
     sums, sizes = np.zeros((2, len(names), values.shape[1]))
     np.add.at(sums, unit, np.nan_to_num(values))

@@ -5,7 +5,7 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from headtypes.analyses.outputs.results import HEADS, LAYERS, QUARTERS, STREAM, TOKENS, Outputs
-from headtypes.core.statistics import mean_intervals
+from headtypes.core.statistics import mean_intervals, mean_of_known
 
 # A head is off on a sample if it writes less than this share of the mean of its layer's heads; a sink is a first token
 # that gets more than half of a head's attention. Both limits are ours.
@@ -43,7 +43,7 @@ def heads_table(outputs: Outputs, *, seed: int) -> pd.DataFrame:
     of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
     low, high = (np.nan, np.nan) if outputs.reason else mean_intervals(of_heads, seed=seed)
     columns = {
-        **{name: _mean(outputs.column(name)) for name in (*TOKENS, *QUARTERS)},
+        **{name: mean_of_known(outputs.column(name)) for name in (*TOKENS, *QUARTERS)},
         "relative": relative(outputs).mean(axis=0),
         "off": 100 * off.mean(axis=0),
         "off_no_sink": 100 * (off & ~sink).mean(axis=0),
@@ -88,10 +88,3 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
         }
     )[list(LAYERS)]
     return table.assign(**dict.fromkeys(LAYERS[1:], np.nan)) if outputs.reason else table
-
-
-def _mean(column: Float[np.ndarray, "sample layer head"]) -> Float[np.ndarray, "layer head"]:
-    """The mean over samples that have such a token; NaN where none has."""
-    known = ~np.isnan(column)
-    counted = known.sum(axis=0)
-    return np.divide(np.nansum(column, axis=0), counted, out=np.full(counted.shape, np.nan), where=counted > 0)

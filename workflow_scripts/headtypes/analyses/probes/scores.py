@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.relations.guesses import ArcGuesses
-from headtypes.analyses.relations.offsets import offset_guesses
+from headtypes.analyses.relations.offsets import offset_guesses, offsets_up_to
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, undamaged
 from headtypes.core.statistics import ratio_intervals
@@ -100,7 +100,7 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
     def right(guess: np.ndarray) -> np.ndarray:
         return np.bincount(sentence, (guess == heads) & counted, minlength=len(sentences))[None]
 
-    tried = [right(offset_guesses(sentences, offset)) for offset in range(-offsets, offsets + 1) if offset]
+    tried = [right(offset_guesses(sentences, offset)) for offset in offsets_up_to(offsets)]
     best = (arcs.guess[counted] == heads[counted, None, None, None]).mean(0).argmax()
     found = (
         right(offset_guesses(sentences, 1)),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses
+from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses, offsets_up_to
 from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import ratio_intervals
@@ -108,7 +108,8 @@ def measure_relations(
       visible_accuracy of the best head. Each of `QUANTITIES` has an interval over sentences, {name}_low and
       {name}_high. Where halves choose differently, layer, head, direction and offset are empty.
     """
-    read, listed, tried = _read(parts, arcs, least, offsets)
+    read, tried = read_treebank(parts, arcs, offsets)
+    listed = list(listed_relations(read[FILE], least))
     best = [_with_intervals(choice, seed) for choice in _choices(read, listed, tried)]
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
     return RelationTables(pd.concat(rows, ignore_index=True), pd.concat(best, ignore_index=True))
@@ -122,15 +123,16 @@ def best_heads(
     The arguments are those of `measure_relations`. Of two choices, the first is scored on what it was made on, as in
     the paper, and the second on other sentences.
     """
-    return _choices(*_read(parts, arcs, least, offsets))
+    read, tried = read_treebank(parts, arcs, offsets)
+    return _choices(read, list(listed_relations(read[FILE], least)), tried)
 
 
-def _read(
-    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], least: int, offsets: int
-) -> tuple[dict[str, Part], list[tuple[str, str]], list[int]]:
-    tried = [offset for offset in range(-offsets, offsets + 1) if offset]
-    read = {name: Part(parts[name], arcs[name], tried) for name in arcs}
-    return read, list(listed_relations(read[FILE], least)), tried
+def read_treebank(
+    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], offsets: int
+) -> tuple[dict[str, Part], list[int]]:
+    """The parts of a treebank, and the offsets that are tried; the arguments are those of `measure_relations`."""
+    tried = offsets_up_to(offsets)
+    return {name: Part(parts[name], arcs[name], tried) for name in arcs}, tried
 
 
 def _choices(read: Mapping[str, Part], listed: list[tuple[str, str]], tried: list[int]) -> list[Choice]:

@@ -30,6 +30,11 @@ def measure_offsets(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def offsets_up_to(largest: int) -> list[int]:
+    """The offsets in both directions; a word is not its own head."""
+    return [offset for offset in range(-largest, largest + 1) if offset]
+
+
 def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
     """The guess of an offset for each word of all sentences: int64 [word], from 1; -1 outside of the sentence.
 
@@ -42,7 +47,7 @@ def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
 
 
 def _rows(sentences: Sequence[Sentence], parts: Sequence[str], offsets: int) -> list[tuple]:
-    tried = [offset for offset in range(-offsets, offsets + 1) if offset]
+    tried = offsets_up_to(offsets)
     guesses = np.stack([offset_guesses(sentences, offset) for offset in tried], axis=1)
     odd = sentence_of_word(sentences) % 2 == 1
     chosen = {FILE: np.ones_like(odd), TEST: np.ones_like(odd), EVEN: ~odd, ODD: odd}

@@ -92,7 +92,7 @@ def _universal(label: str) -> str:
 
 
 def _universal_rows(sentence: Sentence, divided: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    for word, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True), start=1):
+    for word, head, label in sentence.arcs():
         universal = _universal(label)
         yield ALL, word, head
         if universal != "punct":

@@ -42,7 +42,7 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
     the dependent, if there is one.
     tagged: whether the treebank has XPOS; if not, there are no rows for aux, mark, prep and pobj, which need it.
     """
-    for word, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True), start=1):
+    for word, head, label in sentence.arcs():
         if label in _RENAMED:
             yield _RENAMED[label], word, head
         if label == "nmod:poss":
@@ -64,7 +64,7 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
 def _prepositional(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
     """Objects of prepositions and, where the object modifies something, prepositions."""
     before: dict[int, list[int]] = {}
-    for word, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True), start=1):
+    for word, head, label in sentence.arcs():
         if label == "case" and word < head and sentence.xpos[word - 1] != "POS":
             before.setdefault(head, []).append(word)
     for noun, prepositions in sorted(before.items()):

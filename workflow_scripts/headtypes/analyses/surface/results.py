@@ -8,6 +8,7 @@ from jaxtyping import Float, Float32
 
 from headtypes.attention.settings import Of
 from headtypes.core.hdf5_files import PACKED, add_data, new_result, of_one_width, opened_result, read_texts
+from headtypes.core.statistics import mean_of_known
 
 # The columns of a surface pattern, as `measure.SurfacePatterns` defines them.
 COLUMNS = (
@@ -62,10 +63,7 @@ class Surface:
 
         Samples on which the pattern is impossible (NaN) do not count; NaN where it is impossible on all of them.
         """
-        column = self.column(name, of)
-        possible = ~np.isnan(column)
-        counted = possible.sum(0)
-        return np.where(counted, np.nansum(column, 0, dtype=float) / np.maximum(counted, 1), np.nan)
+        return mean_of_known(self.column(name, of))
 
 
 def write_surface(path: str | Path, surface: Surface, provenance: dict) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int
 
-from headtypes.analyses.relations.accuracy import Part, listed_relations
+from headtypes.analyses.relations.accuracy import Part, listed_relations, read_treebank
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE, TEST
 from headtypes.analyses.relations.pairs import TOTALS, Pairs
@@ -60,8 +60,7 @@ def find_heads(
     must be `least` in `file`.
     The arguments are those of `accuracy.measure_relations`; relations that name several together are left out.
     """
-    tried = [offset for offset in range(-offsets, offsets + 1) if offset]
-    read = {name: Part(parts[name], arcs[name], tried) for name in arcs}
+    read, tried = read_treebank(parts, arcs, offsets)
     file, scored = read[FILE], read.get(TEST, read[FILE])
     pairs = {name: _pairs(parts[name], part, least if name == FILE else 1) for name, part in read.items()}
     for relation, whole in pairs[FILE].items():

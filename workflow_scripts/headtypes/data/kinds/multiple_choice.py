@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from headtypes.core.errors import InputError, nearest, shortened
+from headtypes.core.errors import InputError, shortened
 from headtypes.data.kinds.metrics import ACCURACY, Metric
-from headtypes.data.kinds.protocol import ID, Column, Kind
+from headtypes.data.kinds.protocol import ID, Column
+from headtypes.data.kinds.tables import TableKind, checked_table
 from headtypes.data.records import Sample, Strict
 
 if TYPE_CHECKING:
@@ -34,13 +35,12 @@ class ChoiceQuestion(Strict):
         return f"{self.question} {self.choices[choice]}"
 
 
-class MultipleChoice(Kind):
+class MultipleChoice(TableKind):
     """Questions with choices; a language model chooses by how likely each is after the question."""
 
     name = "multiple_choice"
     row = ChoiceQuestion
     title = "multiple choice"
-    form = "table"
     formats = "JSONL or Parquet"
     keys = ("columns", "samples", "questions")
     columns: ClassVar = {
@@ -76,16 +76,7 @@ class MultipleChoice(Kind):
             answer is the index of the right one, from 0; or, as ARC has them, {"text": texts, "label": names}, and the
             answer is one of these names.
         """
-        if data.empty:
-            raise InputError(f"{where} has no rows.")
-        present = [str(column) for column in data.columns]
-        for column in columns.values():
-            if column not in present:
-                raise InputError(
-                    f"{key}: {where} has no column {column}.{nearest(column, present)} It has {', '.join(present)}."
-                )
-        rows = data.set_axis(present, axis=1).to_dict("records")
-        read = []
+        rows, read = checked_table(data, where, key, columns.values()).to_dict("records"), []
         for number, row in enumerate(rows, start=1):
             values = {field: row[column] for field, column in columns.items()}
             try:
@@ -95,10 +86,6 @@ class MultipleChoice(Kind):
         if len({question.id for question in read}) < len(read):
             raise InputError(f"{key}.id: the column {columns.get('id')} of {where} holds an id more than once.")
         return read
-
-    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[ChoiceQuestion]:
-        """The questions of a dataset with such columns."""
-        return self.rows_of_file(data.to_pandas(), where, key, columns)
 
     def draw_samples(self, rows: Sequence[ChoiceQuestion], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
         """Questions, each with its right answer."""

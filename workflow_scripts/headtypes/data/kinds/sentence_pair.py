@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from headtypes.core.errors import InputError, nearest
+from headtypes.core.errors import InputError
 from headtypes.data.kinds.metrics import ACCURACY, F1
-from headtypes.data.kinds.protocol import ID, Column, Kind
+from headtypes.data.kinds.protocol import ID, Column
+from headtypes.data.kinds.tables import TableKind, checked_table
 from headtypes.data.records import Sample, Strict
 from headtypes.models.outline import known_labels
 
@@ -34,13 +35,12 @@ class Pair(Strict):
     label: bool | int | str | None
 
 
-class SentencePair(Kind):
+class SentencePair(TableKind):
     """Pairs of sentences with a label."""
 
     name = "sentence_pair"
     row = Pair
     title = "sentence pairs"
-    form = "table"
     formats = "TSV, CSV, JSONL or Parquet"
     worlds = tuple(_WORLD_COLUMNS)
     keys = ("columns", "labels", "samples", "questions")
@@ -60,15 +60,7 @@ class SentencePair(Kind):
         """
         columns = dict(columns)
         called = columns.pop("labels", {})
-        if data.empty:
-            raise InputError(f"{where} has no rows.")
-        present = [str(column) for column in data.columns]
-        table = data.set_axis(present, axis=1)
-        for column in columns.values():
-            if column not in present:
-                raise InputError(
-                    f"{key}: {where} has no column {column}.{nearest(column, present)} It has {', '.join(present)}."
-                )
+        table = checked_table(data, where, key, columns.values())
         values = {field: table[column].to_numpy(object) for field, column in columns.items()}
         for row, texts in enumerate(zip(values["first"], values["second"], strict=True), start=1):
             if not all(isinstance(text, str) and text.strip() for text in texts):
@@ -83,10 +75,6 @@ class SentencePair(Kind):
         labels = _plain(values["label"], where, columns["label"]) if "label" in columns else [None] * len(table)
         labels = [called.get(str(label), label) for label in labels]
         return list(map(Pair, ids, values["first"], values["second"], labels))
-
-    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:
-        """The pairs of a dataset with such columns."""
-        return self.rows_of_file(data.to_pandas(), where, key, columns)
 
     def rows_of_world(self, data: Any, world: str, split: str) -> list[Pair]:
         """The pairs that the world makes, numbered within their split."""

@@ -1,6 +1,6 @@
 """Treebanks as a kind of task: rows are the sentences of a CoNLL-U file, of which none are drawn."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,11 @@ class Sentence(Strict):
     upos: tuple[str, ...]
     xpos: tuple[str, ...]
     lemmas: tuple[str, ...]
+
+    def arcs(self) -> Iterator[tuple[int, int, str]]:
+        """Each word, from 1, its head, and the relation between them."""
+        for word, (head, relation) in enumerate(zip(self.heads, self.relations, strict=True), start=1):
+            yield word, head, relation
 
 
 class Treebank(Kind):

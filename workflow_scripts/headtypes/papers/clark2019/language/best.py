@@ -8,8 +8,7 @@ import pandas as pd
 
 from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.coreference.results import read_coreference
-from headtypes.analyses.relations.offsets import FILE
-from headtypes.analyses.relations.results import read_best_heads
+from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
 from headtypes.papers.clark2019.language.scores import ALL, our_relation
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS
 
@@ -30,7 +29,7 @@ class BestHead(NamedTuple):
 
 def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
     """Of each relation in the table, the head that is chosen and scored on the same sentences, as in the paper."""
-    rows = table[(table["chosen"] == FILE) & (table["scored"] == FILE)].set_index(["annotation", "relation"])
+    rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
     for relation in RELATIONS:
         if (name := our_relation(relation)) in rows.index:
             row = rows.loc[name]

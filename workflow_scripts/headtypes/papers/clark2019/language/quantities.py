@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from headtypes.analyses.coreference.accuracy import by_document
 from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
@@ -101,11 +102,7 @@ def coreference_quantities(
         else:
             continue
         columns.append(of_mention)
-    values = np.stack(columns, axis=1)
-    units, unit = np.unique(document, return_inverse=True)
-    sums, sizes = np.zeros((2, len(units), len(names)))
-    np.add.at(sums, unit, np.nan_to_num(values))
-    np.add.at(sizes, unit, ~np.isnan(values))
+    sums, sizes = by_document(np.stack(columns, axis=1), document)
     known = Columns(names, sums, sizes)
     measures = _identities(known)
     measured = dict(_measure(known, {name: it for name, it in measures.items() if name.startswith("coref")}, seed))
@@ -113,7 +110,7 @@ def coreference_quantities(
     judged = [name if ".best_head." in name else name.replace("coreference.", "antecedents.", 1) for name in names]
     judged = Columns(judged, sums, sizes)
     found, missing = _judged(judged, wanted_by(of_coreference, Documents, published=published), seed, reasons)
-    counts = {"n_documents": Measured(len(units)), "n_mentions": Measured(len(document))}
+    counts = {"n_documents": Measured(len(sums)), "n_mentions": Measured(len(document))}
     return Documents(measured | found | counts, missing=missing, published=published)
 
 
