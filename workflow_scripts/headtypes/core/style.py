@@ -16,8 +16,8 @@ from headtypes.core.files import atomic_write, canonical_json
 COLUMN, PAGE, PAGE_HEIGHT = 3.3, 6.9, 9.2
 # Inches of a line of a legend.
 _LINE = 0.145
-# Points: the smallest lettering of a figure, and that of tokens, of which there are many.
-SMALL, TOKEN = 7, 5.3
+# Points: the smallest lettering of a figure.
+SMALL = 7
 
 # Okabe and Ito 2008, without black. The first four are those of their palette that stay farthest apart
 # (CIE76 distance of 20 and more) for a reader without one of the three cones.

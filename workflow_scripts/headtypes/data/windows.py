@@ -74,6 +74,37 @@ class Windows:
         )
 
 
+def windows_without_context(
+    input_ids: Sequence[np.ndarray],
+    token_types: Sequence[np.ndarray] | None,
+    sentences: Sequence[np.ndarray],
+    targets: Sequence[np.ndarray],
+    question: Sequence[int],
+    question_ids: list[str],
+) -> Windows:
+    """Windows of texts that are no question and context, in which nothing is cut from a context.
+
+    input_ids, token_types, sentences, targets: of each window, [token]; the others as in `Windows`.
+    """
+
+    def joined(arrays: Sequence[np.ndarray], kind: type) -> np.ndarray:
+        return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)
+
+    offsets = np.cumsum([0, *map(len, input_ids)], dtype=np.int64)
+    nowhere = np.full(offsets[-1], -1, np.int32)
+    return Windows(
+        input_ids=joined(input_ids, np.int32),
+        token_type_ids=None if token_types is None else joined(token_types, np.int8),
+        sentence=joined(sentences, np.int32),
+        char_start=nowhere,
+        char_end=nowhere,
+        offsets=offsets,
+        question=np.array(question, np.int32),
+        question_ids=question_ids,
+        targets=joined(targets, np.int32),
+    )
+
+
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
     """Start and end in `text` of a token, without the space that some tokenizers include in a word's first token.
 

@@ -16,7 +16,7 @@ from headtypes.attention.batches import Batch, rows_of, run_batches
 from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
 from headtypes.data.answering import PredictedTokens
-from headtypes.data.windows import Windows
+from headtypes.data.windows import Windows, windows_without_context
 
 
 @dataclass(frozen=True)
@@ -128,17 +128,7 @@ def _tokens(encoded: EncodedWords, sentence: int, word: int) -> np.ndarray:
 
 
 def _inputs(ids: list, targets: list, arcs: list, sentences: list) -> Inputs:
-    offsets = np.cumsum([0, *map(len, ids)])
-    nowhere = np.full(offsets[-1], -1, np.int32)
-    windows = Windows(
-        input_ids=np.concatenate([*ids, np.zeros(0)]).astype(np.int32),
-        token_type_ids=None,
-        sentence=nowhere,
-        char_start=nowhere,
-        char_end=nowhere,
-        offsets=offsets,
-        question=np.array(sentences, np.int32),
-        question_ids=[],
-        targets=np.concatenate([*targets, np.zeros(0)]).astype(np.int32),
-    )
+    # What is asked needs no sentences.
+    none = [np.full(len(each), -1) for each in ids]
+    windows = windows_without_context(ids, None, none, targets, sentences, [])
     return Inputs(windows, Arcs(*np.array(arcs, np.int64).reshape(-1, 3).T))

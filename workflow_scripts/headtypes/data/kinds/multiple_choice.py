@@ -194,7 +194,7 @@ def build_choices(
     import numpy as np
 
     from headtypes.data.sentences import sentence_of, split_sentences
-    from headtypes.data.windows import Windows, without_space
+    from headtypes.data.windows import windows_without_context, without_space
 
     if not questions:
         raise InputError("There are no questions to encode.")
@@ -223,20 +223,9 @@ def build_choices(
         ids.append(tokens[kept])
         sentences.append(sentence[kept])
         targets.append(wanted[kept])
-    lengths = list(map(len, ids))
-    nowhere = np.full(sum(lengths), -1, np.int32)
-    has_types = "token_type_ids" in tokenizer.model_input_names
-    return Windows(
-        input_ids=np.concatenate(ids).astype(np.int32),
-        token_type_ids=np.zeros(sum(lengths), np.int8) if has_types else None,
-        sentence=np.concatenate(sentences).astype(np.int32),
-        char_start=nowhere,
-        char_end=nowhere,
-        offsets=np.cumsum([0, *lengths], dtype=np.int64),
-        question=np.array(of_text, np.int32),
-        question_ids=[question.id for question in questions],
-        targets=np.concatenate(targets).astype(np.int32),
-    )
+    types = list(map(np.zeros_like, ids)) if "token_type_ids" in tokenizer.model_input_names else None
+    names = [question.id for question in questions]
+    return windows_without_context(ids, types, sentences, targets, of_text, names)
 
 
 def _kept(of_question: np.ndarray, max_length: int) -> np.ndarray:

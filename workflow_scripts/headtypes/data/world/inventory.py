@@ -28,7 +28,7 @@ _TOWNS = tuple(
         "bury by combe dale gate ham mere mouth port stead ton wick worth".split(),
     )
 )
-TOWN_SIDES = ("East", "Great", "High", "Little", "Lower", "New", "Old", "Upper", "West")
+TOWN_SIDES = tuple("East Great High Little Lower New Old Upper West".split())
 _EMBLEMS = tuple(
     "Amber Anchor Apple Arrow Barley Bell Candle Cedar Cherry Copper Coral Crane Crystal Eagle Falcon Feather "
     "Fiddle Garden Hammer Harp Harvest Heron Honey Iron Ivory Jasper Lantern Laurel Lemon Lily Lion Maple "
@@ -70,37 +70,13 @@ PROPER_NAMES = {
     "prize": tuple(product(_EMBLEMS, ("Cup", "Medal", "Prize"))),
 }
 
-INSTITUTION_WORDS = (
-    "free",
-    "large",
-    "local",
-    "modern",
-    "poor",
-    "private",
-    "public",
-    "rural",
-    "small",
-    "weekly",
-)
+INSTITUTION_WORDS = tuple("free large local modern poor private public rural small weekly".split())
 INSTITUTIONS = tuple("academy bakery bank brewery choir clinic club hospital library newspaper school theatre".split())
-MATERIALS = (
-    "brass",
-    "bronze",
-    "clay",
-    "copper",
-    "glass",
-    "iron",
-    "ivory",
-    "leather",
-    "silk",
-    "silver",
-    "tin",
-    "wool",
-)
+MATERIALS = tuple("brass bronze clay copper glass iron ivory leather silk silver tin wool".split())
 THINGS = tuple("bell box chair clock coat cup drum flute hat lamp map mirror ring violin watch whistle".split())
-STONES = ("brick", "granite", "limestone", "marble", "sandstone", "slate", "steel", "stone", "timber")
+STONES = tuple("brick granite limestone marble sandstone slate steel stone timber".split())
 BUILDINGS = tuple("barn bridge canal chapel dam granary hotel lighthouse mill pier stable tower tunnel".split())
-SCENE_WORDS = ("cold", "famous", "great", "long", "royal", "sad", "sudden", "terrible", "violent")
+SCENE_WORDS = tuple("cold famous great long royal sad sudden terrible violent".split())
 SCENES = tuple("battle dance escape funeral harvest hunt meeting siege storm trial voyage wedding winter".split())
 PROFESSIONS = tuple(
     "actor baker barber butcher carpenter clerk cook doctor driver engineer farmer gardener guard judge lawyer "

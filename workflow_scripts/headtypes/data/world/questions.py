@@ -23,9 +23,8 @@ class Question:
     """A question with its answer and what makes it hard.
 
     fact, role: what is asked. sentence: the index of the sentence that tells the fact. start: the answer's
-    first character in the passage. refers_back: that sentence calls its subject by a pronoun. elsewhere: the
-    answer itself stands in an earlier sentence, behind a pronoun. rivals: other things of the answer's kind
-    in the passage. same_verb: another subject stands in the same relation.
+    first character in the passage. elsewhere: the answer itself stands in an earlier sentence, behind a pronoun.
+    same_verb: another subject stands in the same relation.
     """
 
     text: str
@@ -34,9 +33,7 @@ class Question:
     fact: Fact
     role: str
     sentence: int
-    refers_back: bool
     elsewhere: bool
-    rivals: int
     same_verb: bool
 
 
@@ -72,6 +69,7 @@ def word_question(rng: np.random.Generator, fact: Fact, role: str, verb: Verb) -
             given += [prepositions[name], fact.get(name).name]
     tail = [*verb.tail] if verb.tail else []
     particle = [verb.particle] if verb.particle else []
+    thing = [form for form in (verb.preposition, complement.name) if form] if complement else []
     converse = relation.converse and verb.preposition is None and rng.random() < 0.35
     do, be = ("does", "is") if verb.present else ("did", "was")
     if role == "object" and not converse:
@@ -86,8 +84,6 @@ def word_question(rng: np.random.Generator, fact: Fact, role: str, verb: Verb) -
     elif role == "subject":
         word, _ = _interrogative(rng, asked, None)
         said = [be, verb.participle] if relation.passive else [verb.finite]
-        thing = [verb.preposition, complement.name] if verb.preposition and complement else []
-        thing = thing or ([complement.name] if complement else [])
         forms = [word, *said, *particle, *thing, *tail, *given]
     else:
         word, rest = _interrogative(rng, asked, prepositions[role])
@@ -97,8 +93,6 @@ def word_question(rng: np.random.Generator, fact: Fact, role: str, verb: Verb) -
         elif converse:
             forms = [word, be, complement.name, verb.participle, "by", subject.name, *end]
         else:
-            thing = [verb.preposition, complement.name] if verb.preposition and complement else []
-            thing = thing or ([complement.name] if complement else [])
             forms = [word, do, subject.name, verb.base, *particle, *thing, *tail, *end]
     return capital(join([*forms, "?"]))
 
@@ -121,29 +115,27 @@ def questions_about(rng: np.random.Generator, passage: Passage) -> list[Question
             kinds.setdefault(mention.entity.partition(":")[0], set()).add(mention.entity)
     relations = [fact.relation.name for fact, _, _ in passage.facts]
     options, weights = [], []
-    for fact, topic_role, index in passage.facts:
+    for fact, _, index in passage.facts:
         for role, asked in fact.fillers:
             place = _answer_place(passage, index, asked)
             if place is None:
                 continue
             at, start = place
-            opening = next(m for m in passage.sentences[index].mentions if m.entity == fact.get(topic_role).key)
             same_verb = relations.count(fact.relation.name) > 1
-            rivals = len(kinds[asked.kind]) - 1
-            weight = 1.0 if rivals else 0.1
+            has_rivals = len(kinds[asked.kind]) > 1
+            weight = 1.0 if has_rivals else 0.1
             weight *= 0.25 if at != index else 1.0
             weight *= 0.4 if asked.kind == "year" else 1.0
             weight *= 3.0 if same_verb else 1.0
-            options.append((fact, role, index, start, opening.kind == "pronoun", at != index, rivals, same_verb))
+            options.append((start, fact, role, index, at != index, same_verb))
             weights.append(weight)
     count = min(QUESTIONS_PER_PASSAGE, len(options))
     chosen = rng.choice(len(options), size=count, replace=False, p=np.array(weights) / sum(weights))
     asked_questions = []
     for number in chosen:
-        fact, role, index, start, *hardness = options[number]
-        answer = fact.get(role).name
+        start, fact, role, *_ = options[number]
         # A sentence starts with a capital, and the answer is what stands in the text.
-        answer = text[start : start + len(answer)]
+        answer = text[start : start + len(fact.get(role).name)]
         wording = word_question(rng, fact, role, choice(rng, fact.relation.verbs))
-        asked_questions.append(Question(wording, answer, start, fact, role, index, *hardness))
+        asked_questions.append(Question(wording, answer, *options[number]))
     return asked_questions

@@ -142,7 +142,7 @@ def build_texts(
     from headtypes.core.seeds import derive_seed
     from headtypes.data.masking import mask_words
     from headtypes.data.tokens import separates_texts, token_kinds
-    from headtypes.data.windows import Windows
+    from headtypes.data.windows import windows_without_context
 
     segments = [(index, segment) for index, document in enumerate(documents) for segment in segments_of(document)]
     if not segments:
@@ -168,18 +168,9 @@ def build_texts(
         ids.append(tokens)
         types.append(encoded.get("token_type_ids"))
         targets.append(wanted)
-    nowhere = np.full(sum(map(len, ids)), -1, np.int32)
-    return Windows(
-        input_ids=np.concatenate(ids).astype(np.int32),
-        token_type_ids=None if types[0] is None else np.concatenate(types).astype(np.int8),
-        sentence=np.concatenate(sentences).astype(np.int32),
-        char_start=nowhere,
-        char_end=nowhere,
-        offsets=np.concatenate([[0], np.cumsum(list(map(len, ids)))]),
-        question=np.array([index for index, _ in segments], np.int32),
-        question_ids=[document.id for document in documents],
-        targets=np.concatenate(targets).astype(np.int32),
-    )
+    of_segment, names = [index for index, _ in segments], [document.id for document in documents]
+    types = None if types[0] is None else types
+    return windows_without_context(ids, types, sentences, targets, of_segment, names)
 
 
 def _sentences(texts: list[str], segment: Sample, encoded) -> np.ndarray:
