@@ -12,6 +12,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.records import Sample
+from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
@@ -30,6 +31,17 @@ def recorded(model, tokenizer, folder: Path) -> dict:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return fetch_model("tiny", {"folder": str(folder)})
+
+
+def types_in(windows: Windows, window: int) -> np.ndarray | None:
+    """The token types of a window, if there are any."""
+    return None if windows.token_type_ids is None else windows.token_type_ids[windows.tokens(window)]
+
+
+def inputs_of(windows: Windows, window: int) -> dict[str, torch.Tensor]:
+    """A window alone, as a model reads it."""
+    arrays = {"input_ids": windows.input_ids[windows.tokens(window)], "token_type_ids": types_in(windows, window)}
+    return {name: torch.tensor(array[None].astype(int)) for name, array in arrays.items() if array is not None}
 
 
 def question_of(id_: str, question: str, context: str, answers=("the old house", "river"), article="a") -> Question:

@@ -31,7 +31,7 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.models.loading import load_model
 from tests.support.dense import CHANGES, dense_output, head_outputs_for
 from tests.support.models import tiny_bert, tiny_family, tiny_language_model
-from tests.support.records import PAIRS, classifier, questions, recorded, types_like, without_heads
+from tests.support.records import PAIRS, classifier, questions, recorded, types_in, types_like, without_heads
 
 # What needs no sentences, and so works on steps of `generate` with a cache.
 STEPWISE = ["zero", "uniform", "mean", "temperature 0.3"]
@@ -105,7 +105,7 @@ def test_an_operation_equals_the_dense_computation_in_batches_padded_on_either_s
         found = numbers(model(**inputs))
     for window, (row, mask) in enumerate(zip(found, inputs["attention_mask"].bool(), strict=True)):
         tokens = windows.tokens(window)
-        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        types = types_in(windows, window)
         sentence = windows.sentence[tokens].tolist()
         outputs = head_outputs_for(model)
         dense = dense_output(model, windows.input_ids[tokens], types, operations, sentence, PAPER, head_outputs=outputs)

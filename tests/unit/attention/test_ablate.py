@@ -17,7 +17,7 @@ from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for, mixed
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import opened, tiny_bert, tiny_roberta
-from tests.support.records import questions
+from tests.support.records import inputs_of, questions
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
 PAPER = Reading()
@@ -163,10 +163,7 @@ def test_keeping_all_heads_is_the_plain_model(name):
     windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
     found = ablated_logits(model, windows, range(3), mixed(model, ["keep"]))
     for index, logits in enumerate(found):
-        tokens = slice(windows.offsets[index], windows.offsets[index + 1])
-        inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(int))}
-        if windows.token_type_ids is not None:
-            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+        inputs = inputs_of(windows, index)
         with torch.inference_mode():
             output = model(**inputs)
         expected = torch.stack([output.start_logits[0], output.end_logits[0]])

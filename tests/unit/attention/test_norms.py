@@ -10,12 +10,10 @@ from headtypes.attention.norms import scale_rows
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
 from tests.support.dense_norms import defined_norms
 from tests.support.models import FAMILIES, QUESTIONS, tiny_bert, tiny_family
+from tests.support.records import SAMPLES
 from tests.unit.analyses.distances.test_reducer import defined_features
-
-SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

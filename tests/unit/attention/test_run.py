@@ -15,12 +15,10 @@ from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
-from headtypes.data.records import Sample
-from tests.support.models import QUESTIONS, tiny_bert, tiny_language_model
-from tests.support.records import recorded
+from tests.support.models import tiny_bert, tiny_language_model
+from tests.support.records import SAMPLES, recorded
 from tests.support.word_maps import sentence
 
-SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 SENTENCES = {"file": [sentence("the cat saw a dog", (2, 3, 0, 5, 3), "det nsubj root det obj")]}
 NONE = ("",) * 4
 WORDS, TAGS = ("the", "cat", "saw", "it"), ("DET", "NOUN", "VERB", "PRON")

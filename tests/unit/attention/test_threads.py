@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
-from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.models import tiny_bert
 from tests.support.reading import distance_features
+from tests.support.records import SAMPLES
 
 
 @pytest.fixture
@@ -19,8 +19,7 @@ def threads():
 
 def test_features_stay_within_1e_5(threads):
     model, tokenizer = tiny_bert(layers=2, heads=8, head_size=64)
-    samples = [Sample(str(number), first, second) for number, (first, second) in enumerate(QUESTIONS)]
-    encoded = encode_samples(samples * 4, tokenizer, "question_answering", 64)
+    encoded = encode_samples(SAMPLES * 4, tokenizer, "question_answering", 64)
     found = []
     for number in (1, 1, 2, 3):
         threads(number)

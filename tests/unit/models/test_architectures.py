@@ -28,7 +28,7 @@ from tests.support.dense import WRITTEN, dense_output, head_outputs_for, mixed
 from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
 from tests.support.places import ROOT
 from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
-from tests.support.records import described, question_of
+from tests.support.records import described, question_of, types_in
 from tests.unit.analyses.distances.test_reducer import defined_features
 
 DOCS = ROOT / "docs" / "lookup" / "models.md"
@@ -93,7 +93,7 @@ def test_an_operation_equals_the_dense_computation(name, operation):
     for window, found in enumerate(ablated(model, windows, operations)):
         tokens = windows.tokens(window)
         ids = windows.input_ids[tokens]
-        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        types = types_in(windows, window)
         if operation == "keep":
             inputs = model_inputs([ids], None if types is None else [types], 0, torch.device("cpu"))
             with torch.inference_mode():

@@ -15,7 +15,7 @@ from headtypes.analyses.ablation.curves_figure import curves_figure
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE, save_figure
-from tests.support.drawing import DEFICIENCIES, lab, lettering
+from tests.support.drawing import DEFICIENCIES, are_apart, check_lettering, lab
 
 FOUR = {"dense": 28, "diagonal": 6, "dense_vertical": 19, "vertical": 19}
 LARGE = {"dense": 100, "diagonal": 102, "dense_vertical": 131, "vertical": 51}
@@ -166,23 +166,13 @@ def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(co
     figure = curves_figure(*planted(counts, doubtful=tuple(counts)))
     assert figure.get_figwidth() == PAGE
     assert figure.get_figheight() < PAGE_HEIGHT + 1e-6
-    boxes = []
-    for text in lettering(figure):
-        assert text.get_fontsize() >= 5
-        boxes.append((text.get_text(), text.get_window_extent()))
-        box = boxes[-1][1]
-        assert min(box.x0, box.y0, figure.bbox.x1 - box.x1, figure.bbox.y1 - box.y1) >= -0.5, text.get_text()
+    boxes = check_lettering(figure)
     # A title and the number of heads for each type, at least.
     assert len(boxes) > 2 * len(counts)
     areas = [(axes.get_title(), axes.patch.get_window_extent()) for axes in figure.axes]
     assert min(area.height for _, area in areas) > 50
-    # Boxes are as high as the highest letters, so that those of neighbouring lines may touch: 2 of 100 dots an inch.
-    for (one, box), (other, beside) in itertools.chain(
-        itertools.combinations(boxes, 2), itertools.product(boxes, areas)
-    ):
-        wide = min(box.x1, beside.x1) - max(box.x0, beside.x0)
-        tall = min(box.y1, beside.y1) - max(box.y0, beside.y0)
-        assert min(wide, tall) < 2, (one, other)
+    for (one, box), (other, area) in itertools.product(boxes, areas):
+        assert are_apart(box, area), (one, other)
 
 
 def test_equal_curves_give_equal_bytes_under_other_settings(tmp_path):

@@ -33,7 +33,7 @@ from headtypes.models.fetching import fetch_model
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
-from tests.support.records import questions, recorded, types_like, without_heads
+from tests.support.records import questions, recorded, types_in, types_like, without_heads
 
 DATA = SHARED_DATA
 
@@ -106,7 +106,7 @@ def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
     assert len(logits) == len(windows)
     for window in range(len(windows)):
         tokens = windows.tokens(window)
-        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        types = types_in(windows, window)
         arguments = windows.input_ids[tokens], types, operations, windows.sentence[tokens]
         expected = dense_output(model, *arguments, reading, max_seq_length=60).start_logits[0]
         (found,) = [start for length, start in logits if length == tokens.stop - tokens.start]

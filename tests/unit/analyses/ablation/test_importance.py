@@ -15,7 +15,7 @@ from headtypes.data.kinds.question_answering.windows import answer_positions, bu
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import build_pairs
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
-from tests.support.records import PAIRS, classifier, question_of, recorded
+from tests.support.records import PAIRS, classifier, inputs_of, question_of, recorded
 
 MAKES = [tiny_bert, tiny_roberta]
 ANSWERS = ["the river", "the house", "cat"]
@@ -55,10 +55,7 @@ def plain_losses(windows, chosen, **of_window):
     def losses(model):
         found = []
         for window in chosen:
-            tokens = windows.tokens(window)
-            inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(int))}
-            if windows.token_type_ids is not None:
-                inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+            inputs = inputs_of(windows, window)
             targets = {name: torch.tensor([int(values[window])]) for name, values in of_window.items()}
             with torch.inference_mode():
                 found.append(model(**inputs, **targets).loss.item())

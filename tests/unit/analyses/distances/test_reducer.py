@@ -16,13 +16,13 @@ from headtypes.data.records import Sample
 from headtypes.data.tokens import token_kinds
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.layers import attention_of, layer_of
-from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
+from tests.support.models import plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.places import SHARED_DATA
 from tests.support.reading import distance_features, read_with, reader_of
+from tests.support.records import SAMPLES
 from tests.support.tiny import bert_tokenizer
 
 DATA = SHARED_DATA
-SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
 def defined_features(attention: np.ndarray, tokens: list[str], special: dict[str, str], bins: int) -> np.ndarray:

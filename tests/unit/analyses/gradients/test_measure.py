@@ -22,7 +22,7 @@ from headtypes.data.masking import mask_words
 from headtypes.data.records import Sample
 from tests.support.gradients import KINDS, dense_gradients, mean_where_there_are, means_by_kind, surfaces
 from tests.support.models import tiny_bert, tiny_language_model, tiny_roberta
-from tests.support.records import PAIRS, classifier, question_of, recorded
+from tests.support.records import PAIRS, classifier, question_of, recorded, types_in
 
 # Two have the same length, one has no punctuation, and one is much longer than the others.
 TEXTS = [
@@ -152,7 +152,7 @@ def test_gradients_of_labels_are_those_of_whole_maps(make, tmp_path):
     windows, means = build_pairs(PAIRS, tokenizer, max_length=60), []
     for window, pair in enumerate(PAIRS):
         ids = windows.input_ids[windows.tokens(window)]
-        types = None if windows.token_type_ids is None else windows.token_type_ids[windows.tokens(window)]
+        types = types_in(windows, window)
 
         def loss(output, label=pair.label):
             return -output.logits[0].log_softmax(-1)[label]

@@ -14,14 +14,13 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.loading import load_model
-from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_roberta
+from tests.support.models import plain_attentions, tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
 from tests.support.reading import attention_maps as maps_of
-from tests.support.records import described
+from tests.support.records import SAMPLES, described
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
 DATA = SHARED_DATA
-SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])

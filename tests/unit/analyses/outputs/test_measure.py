@@ -15,9 +15,8 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.dense_norms import defined_writes
 from tests.support.models import FAMILIES, QUESTIONS, in_float64, tiny_bert, tiny_family
-from tests.support.records import recorded
+from tests.support.records import SAMPLES, recorded
 
-SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 SETTINGS = {"task": "text", "kind": "text", "segment_ids": "pair", "precision": "float32", "batch_tokens": 512}
 # These normalise what an attention layer has made before they add it, or add it with that of the feed-forward layer to
 # what no module reads again.

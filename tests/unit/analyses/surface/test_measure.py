@@ -10,16 +10,15 @@ from headtypes.analyses.surface.results import COLUMNS
 from headtypes.attention.hook import Layer
 from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.clark import defined_surface, named
 from tests.support.dense_norms import defined_norms
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import FAMILIES as ALL
-from tests.support.models import QUESTIONS, in_float64, plain_attentions, tiny_family
+from tests.support.models import in_float64, plain_attentions, tiny_family
 from tests.support.reading import distance_features, read_with, reader_of
+from tests.support.records import SAMPLES
 
-SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 NAMES = (*COLUMNS, "uniform")
 # With shared keys and without, causal and not, with local layers of both, with a bias, and with a share for no token.
 FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral", "mpnet", "gpt_oss")

@@ -16,7 +16,17 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair, build_pairs, label_numbers, labels_of
 from tests.support.dense import WRITTEN, dense_output
 from tests.support.models import tiny_bert, tiny_roberta
-from tests.support.records import PAIRS, classifier, question_of, questions, recorded, types_like, without_heads
+from tests.support.records import (
+    PAIRS,
+    classifier,
+    inputs_of,
+    question_of,
+    questions,
+    recorded,
+    types_in,
+    types_like,
+    without_heads,
+)
 from tests.support.tiny import truncating_tokenizer
 
 SAMPLES = KINDS["sentence_pair"].draw_samples(PAIRS, range)
@@ -114,9 +124,7 @@ def plain_labels(model, windows) -> dict[str, str]:
     """Labels by a loop as a user would write it."""
     found = {}
     for pair, name in enumerate(windows.question_ids):
-        inputs = {"input_ids": torch.tensor(windows.input_ids[windows.tokens(pair)][None].astype(int))}
-        if windows.token_type_ids is not None:
-            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[windows.tokens(pair)][None].astype(int))
+        inputs = inputs_of(windows, pair)
         with torch.inference_mode():
             found[name] = model.config.id2label[int(model(**inputs).logits.argmax())]
     return found
@@ -171,7 +179,7 @@ def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_p
     found = dict(logits)
     for pair in range(len(PAIRS)):
         tokens = windows.tokens(pair)
-        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        types = types_in(windows, pair)
         arguments = windows.input_ids[tokens], types, operations, windows.sentence[tokens], Reading(**reading)
         expected = dense_output(model, *arguments, head_outputs=head_outputs, max_seq_length=60).logits[0]
         torch.testing.assert_close(found[tuple(windows.sentence[tokens])].double(), expected, atol=1e-5, rtol=0)

@@ -24,7 +24,7 @@ from headtypes.models.loading import MissingHeadError
 from headtypes.models.model_config import language_head
 from tests.support.dense import CHANGES, dense_output
 from tests.support.models import FAMILIES, tiny_family, tiny_language_model
-from tests.support.records import recorded, types_like
+from tests.support.records import inputs_of, recorded, types_in, types_like
 
 SETTINGS = {"kind": "text", "precision": "float32", "batch_tokens": 512}
 DOCUMENTS = [
@@ -60,10 +60,8 @@ def plain_losses(model, windows) -> pd.DataFrame:
     sums, counts = np.zeros(len(windows.question_ids)), np.zeros(len(windows.question_ids), int)
     for window, document in enumerate(windows.question):
         tokens = windows.tokens(window)
-        ids = torch.tensor(windows.input_ids[tokens][None].astype(int))
-        inputs = {"input_ids": ids}
-        if windows.token_type_ids is not None:
-            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+        inputs = inputs_of(windows, window)
+        ids = inputs["input_ids"]
         wanted = windows.targets[tokens].astype(int)
         labels = ids if causal else torch.tensor(np.where(wanted < 0, -100, wanted)[None])
         number = ids.shape[1] - 1 if causal else (wanted >= 0).sum()
@@ -106,9 +104,7 @@ def test_the_loss_is_finite_and_that_of_the_targets_in_every_family(name, tmp_pa
     sums = np.zeros(len(DOCUMENTS))
     for window, document in enumerate(windows.question):
         tokens = windows.tokens(window)
-        inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(int))}
-        if windows.token_type_ids is not None:
-            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+        inputs = inputs_of(windows, window)
         with torch.inference_mode():
             logits = model(**inputs).logits[0]
         sums[document] += cross_entropy(
@@ -123,7 +119,7 @@ def losses_of_operations(made, operations, reading=None, head_outputs=None):
     sums = np.zeros(len(DOCUMENTS))
     for window, document in enumerate(windows.question):
         tokens = windows.tokens(window)
-        types = None if windows.token_type_ids is None else windows.token_type_ids[tokens]
+        types = types_in(windows, window)
         read = windows.input_ids[tokens], types, operations, windows.sentence[tokens], reading or Reading()
         logits = dense_output(model, *read, head_outputs=head_outputs).logits[0]
         wanted = torch.tensor(windows.targets[tokens].astype(int))
@@ -257,9 +253,7 @@ def scaled_losses(model, windows, layer, head, factor):
     try:
         for window in range(len(windows)):
             tokens = windows.tokens(window)
-            inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(int))}
-            if windows.token_type_ids is not None:
-                inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(int))
+            inputs = inputs_of(windows, window)
             wanted = torch.tensor(windows.targets[tokens].astype(int))
             with torch.inference_mode():
                 found.append(cross_entropy(model(**inputs).logits[0], wanted, ignore_index=-1).item())

@@ -1,7 +1,6 @@
 """Figures show the data that they were given: read back from what was drawn."""
 
 import hashlib
-import itertools
 import json
 import os
 import subprocess
@@ -31,6 +30,8 @@ from tests.support.drawing import (
     HEADS,
     LAYERS,
     WORDS,
+    are_apart,
+    check_lettering,
     colour,
     family,
     legend_texts,
@@ -434,26 +435,11 @@ def long_figures() -> dict[str, Callable[[], Figure]]:
 @pytest.mark.parametrize("make", [figures, long_figures])
 def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(make, number):
     figure = make()[number]()
-    boxes = []
-    for text in lettering(figure):
-        assert text.get_fontsize() >= (6 if number == "1" else 5), text.get_text()
-        assert not text.get_parse_math(), text.get_text()
-        box = text.get_window_extent()
-        assert box.x0 >= -0.5, text.get_text()
-        assert box.y0 >= -0.5, text.get_text()
-        assert box.x1 <= figure.bbox.x1 + 0.5, text.get_text()
-        assert box.y1 <= figure.bbox.y1 + 0.5, text.get_text()
-        boxes.append((text.get_text(), box))
-    # Boxes are as high as the highest letters, so that those of neighbouring lines may touch: 2 of 100 dots an inch.
-    for (one, box), (other, beside) in itertools.combinations(boxes, 2):
-        wide = min(box.x1, beside.x1) - max(box.x0, beside.x0)
-        tall = min(box.y1, beside.y1) - max(box.y0, beside.y0)
-        assert min(wide, tall) < 2, (one, other)
+    boxes = check_lettering(figure, 6 if number == "1" else 5)
+    assert not any(text.get_parse_math() for text in lettering(figure))
     # Nor is a plot, a map or a scale.
     for axes in figure.axes:
         area = axes.patch.get_window_extent()
         inside = {text.get_text() for text in axes.texts}
         for text, box in boxes:
-            wide = min(box.x1, area.x1) - max(box.x0, area.x0)
-            tall = min(box.y1, area.y1) - max(box.y0, area.y0)
-            assert text in inside or min(wide, tall) < 2, text
+            assert text in inside or are_apart(box, area), text
