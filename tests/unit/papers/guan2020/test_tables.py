@@ -19,6 +19,9 @@ def partition(types: list[str], doubtful: str = "") -> Partition:
     return Partition(pd.DataFrame(rows))
 
 
+ALL_TYPES = partition(list(TYPES))
+
+
 def stability(value: float) -> dict:
     halves = ("heads", "samples", "pairs")
     return {half: {"all_agree": value + n, "pairwise": value + 0.5 + n} for n, half in enumerate(halves)} | {
@@ -54,8 +57,8 @@ def pair_scores(accuracy: float, f1: float | None = None) -> dict:
     return {"accuracy": accuracy, **({} if f1 is None else {"f1": f1}), "n_pairs": 8}
 
 
-def tabulated(rows, partitions, metrics, intervals=None, controls=None) -> pd.DataFrame:
-    return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
+def tabulated(rows, metrics, intervals=None, controls=None, partitions=None) -> pd.DataFrame:
+    return ablation_table(rows, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
 def with_tests(intervals: pd.DataFrame, rates: list[float]) -> pd.DataFrame:
@@ -65,10 +68,9 @@ def with_tests(intervals: pd.DataFrame, rates: list[float]) -> pd.DataFrame:
 
 
 def test_false_discovery_rates_stand_beside_the_drops():
-    partitions = {("m", "p"): partition(list(TYPES))}
     rows = [row("c0", {}), row("c1", {"dense": "zero"}), row("c2", {"vertical": "zero"})]
     intervals = {("m", "p"): with_tests(ends(["c0", "c1", "c2"], 0), [np.nan, 0.0004, 0.0313])}
-    table = tabulated(rows, partitions, [scores(50, 60)] * 3, intervals)
+    table = tabulated(rows, [scores(50, 60)] * 3, intervals)
     for name in ("p", "fdr", "p_by_article", "fdr_by_article"):
         assert table[f"drop_exact_match_{name}"].tolist()[1:] == [0.0004, 0.0313]
         assert f"exact_match_{name}" not in table
@@ -115,7 +117,7 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
 
 def test_table_1_has_the_papers_shares_only_beside_models_that_are_compared_with_them():
     rows = [{"model": "a", "partition": "p", "published": None}, {"model": "b", "partition": "p", "published": "squad"}]
-    partitions, stabilities = [partition(list(TYPES))] * 2, [stability(90)] * 2
+    partitions, stabilities = [ALL_TYPES] * 2, [stability(90)] * 2
     for shown in (rows[:1], rows[1:], rows):
         table = stability_table(shown, partitions[: len(shown)], stabilities[: len(shown)], REFERENCE)
         beside = [row["published"] is not None for row in shown]
@@ -139,14 +141,11 @@ def test_asking_for_more_than_there_is_is_said():
     assert said in page
     assert "| a | mrpc | 408 |" in page
 
-    partitions = {(model, "p"): partition(list(TYPES)) for model in "mn"}
     done = {"baseline": {}, "zero": {"dense": "zero"}}
     rows = [row(*each, of_controls=1000) for each in done.items()]
     rows += [row(*each, model="n", questions=2000, of_controls=None) for each in done.items()]
     controls = {("m", "p", "zero"): control(3), ("n", "p", "zero"): control(3)}
-    table = tabulated(
-        rows, partitions, [pair_scores(60), pair_scores(50), scores(70, 80), scores(60, 70)], None, controls
-    )
+    table = tabulated(rows, [pair_scores(60), pair_scores(50), scores(70, 80), scores(60, 70)], None, controls)
     assert table["n_questions_asked"].isna().tolist() == [True, True, False, False]
     assert table["n_questions_asked"].dtype == table["control_questions_asked"].dtype == "Int64"
     assert shortages(table) == [
@@ -157,10 +156,10 @@ def test_asking_for_more_than_there_is_is_said():
     assert "m, p\n\n8 pairs.\n" in of_m
     assert "n, p\n\n1,000 questions (2,000 asked for).\n" in of_n
     assert "at most 200 draws on 100 questions.\n" in of_n
-    table = tabulated(rows, partitions, [scores(50, 60)] * 4, None, controls)
+    table = tabulated(rows, [scores(50, 60)] * 4, None, controls)
     assert "at most 200 draws on 100 questions (1,000 asked for).\n" in ablation_page(table, 2)
     # As many as there are is no shortage.
-    assert not shortages(tabulated([row("baseline", {}, questions=1000)], partitions, [scores(50, 60)]))
+    assert not shortages(tabulated([row("baseline", {}, questions=1000)], [scores(50, 60)]))
 
 
 def test_tables_2_and_3_have_the_papers_order_and_figures():
@@ -171,7 +170,7 @@ def test_tables_2_and_3_have_the_papers_order_and_figures():
         row("baseline", {}),
     ]
     metrics = [scores(10, 20), scores(70, 80), scores(60, 65), scores(75, 85)]
-    table = tabulated(rows, {("m", "p"): partition(list(TYPES))}, metrics)
+    table = tabulated(rows, metrics)
     assert table["condition"].tolist() == ["baseline", "without dense", "mine", "inter"]
     assert table["table"].tolist() == [2, 2, 2, 3]
     assert table["id"].tolist()[:2] == [1, 2]
@@ -182,7 +181,7 @@ def test_tables_2_and_3_have_the_papers_order_and_figures():
     assert table.loc[3, "published_drop_f1"] == pytest.approx(-0.23)
     # Scores are published for one model, and beside others there are none.
     for other in (None, "mrpc"):
-        beside = tabulated([row | {"published": other} for row in rows], {("m", "p"): partition(list(TYPES))}, metrics)
+        beside = tabulated([row | {"published": other} for row in rows], metrics)
         assert beside["id"].tolist()[:2] == [1, 2]
         assert beside[[name for name in beside if name.startswith("published_")]].isna().all(axis=None)
 
@@ -193,7 +192,7 @@ def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
         ("m", "mine"): partition(["odd", "even"]),
     }
     rows = [row("baseline", {}), row("odd", {"odd": "zero"}, of="mine"), row("x", {"vertical": "drop_intra"})]
-    table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), scores(30, 40)])
+    table = tabulated(rows, [scores(50, 60), scores(40, 50), scores(30, 40)], partitions=partitions)
     second, third = (ablation_page(table, number) for number in (2, 3))
     for label in ("EM", "F1"):
         assert second.count(f"| ID | condition | heads | {label} | drop |") == 2
@@ -212,7 +211,6 @@ def test_a_type_is_doubtful_where_its_name_is():
 
 def test_every_row_has_the_ends_of_its_own_intervals():
     keys = [("m", "p"), ("m", "q"), ("n", "p")]
-    partitions = dict.fromkeys(keys, partition(list(TYPES)))
     rows, metrics = [], []
     for model, of in keys:
         for number, operations in enumerate(({"vertical": "drop_intra"}, {"dense": "zero"}, {})):
@@ -220,7 +218,7 @@ def test_every_row_has_the_ends_of_its_own_intervals():
             metrics.append(scores(50 + number, 60 + number))
     # Each of them in an order of its own, and one partition without.
     intervals = {keys[2]: ends(["c2", "c0", "c1"], 0), keys[0]: ends(["c1", "c2", "c0"], 1000)}
-    table = tabulated(rows, partitions, metrics, intervals).set_index(["model", "partition", "condition"]).sort_index()
+    table = tabulated(rows, metrics, intervals).set_index(["model", "partition", "condition"]).sort_index()
     columns = [name for name in intervals[keys[0]] if name != "condition"]
     assert len(columns) == 16
     for key, given in intervals.items():
@@ -249,11 +247,10 @@ def control(drop: float, p: float = 0.02) -> dict:
 
 
 def test_controls_stand_beside_the_condition_that_they_are_of():
-    partitions = {("m", "p"): partition(list(TYPES)), ("n", "p"): partition(list(TYPES))}
     rows = [row("baseline", {}), row("zero", {"dense": "zero"}), row("intra", {"dense": "drop_intra"})]
     rows += [each | {"model": "n"} for each in rows[:2]]
     given = {("n", "p", "zero"): control(7), ("m", "p", "zero"): control(3)}
-    table = tabulated(rows, partitions, [scores(50, 60)] * 5, controls=given)
+    table = tabulated(rows, [scores(50, 60)] * 5, controls=given)
     by_name = table.set_index(["model", "condition"])
     for (model, _, condition), expected in given.items():
         assert by_name.loc[(model, condition), list(expected)].to_dict() == expected
@@ -278,17 +275,16 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     assert "| 1 | baseline | 0 | 50.00 | 0.00 | 82.85 | 0.00 |" in first
     # No condition of Table 3 was set beside any.
     assert "andom heads" not in ablation_page(table, 3)
-    assert not any("control" in name for name in tabulated(rows, partitions, [scores(50, 60)] * 5))
+    assert not any("control" in name for name in tabulated(rows, [scores(50, 60)] * 5))
 
 
 def test_p_values_beside_random_heads_are_corrected_for_the_conditions_of_one_table():
     done = {"baseline": {}, "a": {"dense": "zero"}, "b": {"diagonal": "zero"}, "c": {"dense": "uniform"}}
     done |= {"d": {"dense": "drop_intra"}, "e": {"diagonal": "drop_intra"}}
-    partitions = {(model, "p"): partition(list(TYPES)) for model in "mn"}
     rows = [row(name, operations, model) for model in "mn" for name, operations in done.items()]
     given = {("m", "p", name): control(3, p) for name, p in zip("abcde", (0.02, 0.005, 0.5, 0.03, 0.04), strict=True)}
     given["n", "p", "a"] = control(3, 0.02)
-    table = tabulated(rows, partitions, [scores(50, 60)] * 12, controls=given).set_index(["model", "condition"])
+    table = tabulated(rows, [scores(50, 60)] * 12, controls=given).set_index(["model", "condition"])
     expected = {("m", "a"): 0.04, ("m", "b"): 0.015, ("m", "c"): 0.5, ("m", "d"): 0.06, ("m", "e"): 0.06}
     expected |= {("n", "a"): 0.02}
     for metric in ("exact_match", "f1"):
@@ -309,7 +305,7 @@ def test_each_family_of_random_heads_has_a_table_of_its_own():
     for name in "ab":
         given["m", "p", name] |= {f"profile_{key}": value for key, value in control(2, 0.04).items()}
     rows = [row(*each) for each in done.items()]
-    table = tabulated(rows, {("m", "p"): partition(list(TYPES))}, [scores(50, 60)] * 3, controls=given)
+    table = tabulated(rows, [scores(50, 60)] * 3, controls=given)
     _, layer, others, profile, *_ = ablation_page(table, 2).split("Beside random heads, ")
     assert layer.startswith("as many heads of each layer, from all of its heads: at most 200 draws on 100 questions.\n")
     assert others.startswith("as many heads of each layer, from those that the condition keeps: at most 200 draws")
@@ -324,7 +320,6 @@ def test_each_family_of_random_heads_has_a_table_of_its_own():
 
 
 def test_pairs_have_accuracy_and_nothing_published():
-    partitions = {(model, "p"): partition(list(TYPES)) for model in "mnq"}
     done = {"zero": {"dense": "zero"}, "baseline": {}, "inter": {"diagonal": "drop_inter"}}
     rows = [row(name, operations, model) for model in "mn" for name, operations in done.items()]
     rows += [row("baseline", {}, "q"), row("zero", {"dense": "zero"}, "q")]
@@ -339,7 +334,7 @@ def test_pairs_have_accuracy_and_nothing_published():
         (f"own_excess_accuracy_{end}" for end in ("low", "high", "low_by_article", "high_by_article")), np.nan
     )
     of_control |= {"own_rank_accuracy": 1, "own_rank_p_accuracy": 1 / 3, "detectable_drop_accuracy": np.nan}
-    table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
+    table = tabulated(rows, metrics, intervals, {("m", "p", "zero"): of_control})
     pairs = table[table["model"] != "q"].set_index(["model", "condition"])
     assert pairs["accuracy"].tolist() == [80, 60, 75, 50, 40, 55]
     assert pairs["drop_accuracy"].tolist() == [0, 20, 5, 0, 10, -5]
@@ -364,9 +359,8 @@ def test_pairs_have_accuracy_and_nothing_published():
 
 @pytest.mark.parametrize("score", [scores(50, 60), pair_scores(50)])
 def test_the_baseline_heads_both_tables(score):
-    partitions = {("m", "p"): partition(list(TYPES))}
     done = {"intra": {"dense": "drop_intra"}, "zero": {"dense": "zero"}, "baseline": {}}
-    table = tabulated([row(*each) for each in done.items()], partitions, [score] * 3)
+    table = tabulated([row(*each) for each in done.items()], [score] * 3)
     for number, expected in ((2, ["baseline", "zero"]), (3, ["baseline", "intra"])):
         lines = [line.split(" | ") for line in ablation_page(table, number).splitlines() if line[:2] == "| "]
         scores_shown = sum(cells[0] == "| ID" for cells in lines)
@@ -377,12 +371,12 @@ def test_the_baseline_heads_both_tables(score):
 
 def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
     partitions = {
-        ("m", "p"): partition(list(TYPES)),
-        ("m", "q"): partition(list(TYPES)),
+        ("m", "p"): ALL_TYPES,
+        ("m", "q"): ALL_TYPES,
         ("n", "p"): partition(["odd"]),
     }
     rows = [row("baseline", {}), row("zero", {"dense": "zero"}, of="q"), row("odd", {"odd": "zero"}, "n")]
-    table = tabulated(rows, partitions, [scores(50, 60), scores(40, 50), pair_scores(70)])
+    table = tabulated(rows, [scores(50, 60), scores(40, 50), pair_scores(70)], partitions=partitions)
     found = table.set_index(["model", "partition"])
     drops = [f"drop_{figure}" for figure in ("exact_match", "f1", "accuracy")]
     assert found.loc[[("m", "q"), ("n", "p")], drops].isna().all(axis=None)
@@ -400,7 +394,7 @@ def test_single_heads_are_conditions_of_their_own():
         row("both", {"dense": "zero", "1-2": "uniform"}),
         row("inside", {"1-3": "drop_intra", "1-4": "keep"}),
     ]
-    table = tabulated(rows, partitions, [scores(50, 60), scores(45, 50), scores(40, 40), scores(48, 59)])
+    table = tabulated(rows, [scores(50, 60), scores(45, 50), scores(40, 40), scores(48, 59)], partitions=partitions)
     assert table["condition"].tolist() == ["baseline", "one head", "both", "inside"]
     assert table["table"].tolist() == [2, 2, 2, 3]
     assert table["id"].isna().tolist() == [False, True, True, True]
@@ -416,7 +410,6 @@ def test_single_heads_are_conditions_of_their_own():
 
 
 def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_them():
-    partitions = {(model, "p"): partition(list(TYPES)) for model in "mq"}
     done = {"zero": {"dense": "zero"}, "baseline": {}}
     rows = [row(*each) for each in done.items()] + [row("baseline", {}, "q")]
     metrics = [
@@ -430,7 +423,7 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     of_control |= {"own_drop_loss": 0.25, "own_excess_loss": 0.15, "own_rank_loss": 1, "own_rank_p_loss": 1 / 3}
     of_control |= {"detectable_drop_loss": 0.2}
     of_control |= dict.fromkeys((f"own_excess_loss_{end}" for end in ("low", "high")), np.nan)
-    table = tabulated(rows, partitions, metrics, intervals, {("m", "p", "zero"): of_control})
+    table = tabulated(rows, metrics, intervals, {("m", "p", "zero"): of_control})
     of_text = table[table["model"] == "m"].set_index("condition")
     assert of_text["loss"].to_dict() == {"baseline": 3.25, "zero": 3.5}
     assert of_text["drop_loss"].to_dict() == {"baseline": 0, "zero": 0.25}
@@ -449,13 +442,12 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     assert "questions" in of_q
     assert "Loss" not in of_q
     assert shortages(table) == ["m, p: 100 documents for random heads were asked for, and there are 4."]
-    without = tabulated(rows[2:], partitions, metrics[2:])
+    without = tabulated(rows[2:], metrics[2:])
     assert not [name for name in without if "loss" in name or "perplexity" in name]
     assert "loss" not in ablation_page(without, 2)
 
 
 def test_multiple_choice_has_two_accuracies_and_no_column_of_its_own_is_there_without_it():
-    partitions = {(model, "p"): partition(list(TYPES)) for model in "mq"}
     done = {"zero": {"dense": "zero"}, "baseline": {}}
     rows = [row(*each) for each in done.items()] + [row("baseline", {}, "q")]
     metrics = [
@@ -464,7 +456,7 @@ def test_multiple_choice_has_two_accuracies_and_no_column_of_its_own_is_there_wi
         pair_scores(80),
     ]
     intervals = {("m", "p"): ends(list(done), 0, ["accuracy", "accuracy_normalised"])}
-    table = tabulated(rows, partitions, metrics, intervals)
+    table = tabulated(rows, metrics, intervals)
     chosen = table[table["model"] == "m"].set_index("condition")
     assert chosen["drop_accuracy"].to_dict() == {"baseline": 0, "zero": 10}
     assert chosen["drop_accuracy_normalised"].to_dict() == {"baseline": 0, "zero": 5}
@@ -477,6 +469,6 @@ def test_multiple_choice_has_two_accuracies_and_no_column_of_its_own_is_there_wi
     assert "| heads | Acc. norm. | drop |" in of_m
     assert "\n8 pairs.\n" in of_q
     assert "Acc. norm." not in of_q
-    without = tabulated(rows[2:], partitions, metrics[2:])
+    without = tabulated(rows[2:], metrics[2:])
     assert not [name for name in without if "normalised" in name]
     assert "norm" not in ablation_page(without, 2)
