@@ -4,6 +4,9 @@ import pandas as pd
 
 from headtypes.core.table_files import read_csv
 
+# A model, and a partition or a task; and the columns that name them.
+Key = tuple[str, str]
+PARTITION_KEYS, TASK_KEYS = ["model", "partition"], ["model", "task"]
 # The name of the config's own reading, where verdicts stand under several.
 OWN_READING = "ablation"
 # Options of `table_files.read_csv`: a name may be a number, or what pandas takes for a missing value.

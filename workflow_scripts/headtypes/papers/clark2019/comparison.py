@@ -12,7 +12,7 @@ from headtypes.papers.clark2019.language.comparison import coreference_values, t
 from headtypes.papers.clark2019.language.quantities import published_language
 from headtypes.papers.clark2019.language.scores import Documents, Trees
 from headtypes.papers.clark2019.published import DIGITISED, Clark2019, SurfaceValue
-from headtypes.papers.clark2019.quantities import Key, published_quantities
+from headtypes.papers.clark2019.quantities import published_quantities
 from headtypes.papers.clark2019.statistics import LABELS
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
@@ -22,13 +22,13 @@ from headtypes.papers.comparison import (
     subject_parts,
     value_row,
 )
+from headtypes.papers.keys import TASK_KEYS, Key
 from headtypes.papers.quantities import THIRDS, Quantities, join
 
-KEYS = ["model", "task"]
 # What a model can be asked, by the kind of task that it reads.
 _KINDS: tuple[type[Quantities], ...] = (Heads, Trees, Documents)
 _UNITS = [kind.unit for kind in _KINDS]
-COLUMNS = [*KEYS, *comparison.COLUMNS, *_UNITS]
+COLUMNS = [*TASK_KEYS, *comparison.COLUMNS, *_UNITS]
 
 _SINK_LABELS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
 _OURS_ALONE = "sections 3.1 to 3.3"
@@ -61,7 +61,7 @@ def compare_with_clark(
         for key, ours in of_model.items():
             kind = type(ours)
             known = theirs[kind] if model in beside else Quantities({})
-            names = dict(zip(KEYS, key, strict=True)) | {kind.unit: ours[kind.unit].value}
+            names = dict(zip(TASK_KEYS, key, strict=True)) | {kind.unit: ours[kind.unit].value}
             # A remark is about a published value.
             blank = {} if model in beside else {"remark": ""}
             values = [row | blank for row in _VALUES[kind](ours, known, published)]
@@ -91,7 +91,7 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
         "paper: [Table 1](table1.md), [Table 2](table2.md), [Table 3](table3.md).",
     ]
     title = "Beside Clark et al. 2019"
-    return comparison.comparison_page(title, introduction, table, KEYS, CLAIMS, published, _section)
+    return comparison.comparison_page(title, introduction, table, TASK_KEYS, CLAIMS, published, _section)
 
 
 def sink_sentence(comparison: pd.DataFrame, model: str, task: str) -> str:

@@ -37,9 +37,9 @@ from headtypes.papers.clark2019.statistics import (
     sink_of,
     whole_statistics,
 )
+from headtypes.papers.keys import Key
 from headtypes.papers.quantities import THIRDS, Measure, Measured, measure_known, resampled
 
-Key = tuple[str, str]
 LayerTest = Mapping[str, float | int | None]
 # Resamples that are held at once.
 _BLOCK = 250

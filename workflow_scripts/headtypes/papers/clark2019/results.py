@@ -3,11 +3,12 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from headtypes.papers.clark2019.comparison import KEYS, compare_with_clark, comparison_page
+from headtypes.papers.clark2019.comparison import compare_with_clark, comparison_page
 from headtypes.papers.clark2019.language.results import collect_coreference, collect_treebanks
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.quantities import collect_all
 from headtypes.papers.comparison import tidy_table
+from headtypes.papers.keys import TASK_KEYS
 from headtypes.papers.paper import Compared, Found
 
 
@@ -28,4 +29,4 @@ def compare_files(
     quantities |= collect_treebanks(*trees, published, **relations, seed=seed)
     quantities |= collect_coreference(found["antecedents"], found["documents"], published, seed=seed)
     table = compare_with_clark(quantities, beside, published)
-    return Compared(tidy_table(quantities, KEYS), table, comparison_page(table, published))
+    return Compared(tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))

@@ -16,12 +16,12 @@ from headtypes.papers.comparison import (
 from headtypes.papers.guan2020.claims import CLAIMS
 from headtypes.papers.guan2020.model import Model, bracket, name_operations
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
-from headtypes.papers.guan2020.quantities import Key, published_quantities
+from headtypes.papers.guan2020.quantities import published_quantities
+from headtypes.papers.keys import PARTITION_KEYS, Key
 from headtypes.papers.quantities import Measured
 
-KEYS = ["model", "partition"]
 _HALVES = {half: half for half in HALVES} | {"pairs": "pairs of a head and a sample"}
-COLUMNS = [*KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
+COLUMNS = [*PARTITION_KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
 
 
 def compare_with_guan(
@@ -42,7 +42,7 @@ def compare_with_guan(
     for key, ours in quantities.items():
         theirs = published_quantities(published, stability.get(key, ()))
         questions = ours["n_questions"].value if "n_questions" in ours else None
-        names = dict(zip(KEYS, key, strict=True)) | {"n_questions": questions}
+        names = dict(zip(PARTITION_KEYS, key, strict=True)) | {"n_questions": questions}
         subjects.append(Subject(names, CLAIMS, ours, theirs, _values(ours, theirs, published)))
     return comparison_table(subjects, COLUMNS).astype({"n_questions": "Int64"})
 
@@ -54,7 +54,9 @@ def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
         "other heads, so that only the order and the direction of the drops can be compared.",
         f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED} A claim that rests on a doubtful name has no verdict.",
     ]
-    return comparison.comparison_page("Beside the paper", introduction, table, KEYS, CLAIMS, published, _section)
+    return comparison.comparison_page(
+        "Beside the paper", introduction, table, PARTITION_KEYS, CLAIMS, published, _section
+    )
 
 
 def _section(rows: pd.DataFrame) -> Iterator[str]:

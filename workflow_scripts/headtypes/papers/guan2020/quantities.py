@@ -14,13 +14,13 @@ from headtypes.comparisons.models.descent import kept_by_chance
 from headtypes.core.seeds import derive_seed
 from headtypes.papers.guan2020.model import Model
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
+from headtypes.papers.keys import Key
 from headtypes.papers.quantities import Measured
 
 _SCORES = ["id", "condition", *METRICS, "n_questions"]
 _STABILITY = [*(f"{half}_all_agree" for half in HALVES), "own_cluster"]
 _PERMUTATIONS = 1999
 
-Key = tuple[str, str]
 Interval = Callable[[Mapping[str, float], str], tuple]
 
 

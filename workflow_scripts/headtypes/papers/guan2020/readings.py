@@ -10,9 +10,9 @@ from headtypes.papers.claims import BASES
 from headtypes.papers.guan2020 import claims_of_answers
 from headtypes.papers.guan2020.comparison import compare_with_guan
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.quantities import Key, collect_quantities
+from headtypes.papers.guan2020.quantities import collect_quantities
 from headtypes.papers.guan2020.tables import ablation_table
-from headtypes.papers.keys import OWN_READING
+from headtypes.papers.keys import OWN_READING, Key
 from headtypes.papers.quantities import NO_VERDICT, join
 
 _CLAIM = ["model", "partition", "basis", "id", "place", "claim"]

@@ -13,13 +13,12 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
 from headtypes.papers.comparison import tidy_table
-from headtypes.papers.guan2020.comparison import KEYS, compare_with_guan, comparison_page
+from headtypes.papers.guan2020.comparison import compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
-from headtypes.papers.keys import NAMED
+from headtypes.papers.keys import NAMED, PARTITION_KEYS, Key
 from headtypes.papers.paper import Compared, Found
 
-Key = tuple[str, str]
 # The methods whose results the paper calls similar.
 _COMPARED = ("kmeans", "gmm")
 
@@ -42,7 +41,7 @@ def compare_files(found: Found, published: Guan2020, partitions: Sequence[dict],
         families=families_of(partitions, read),
     )
     table = compare_with_guan(quantities, published_stability(stabilities, list(read)), published)
-    return Compared(tidy_table(quantities, KEYS), table, comparison_page(table, published))
+    return Compared(tidy_table(quantities, PARTITION_KEYS), table, comparison_page(table, published))
 
 
 def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:

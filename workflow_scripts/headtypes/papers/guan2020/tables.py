@@ -12,6 +12,7 @@ from headtypes.core.statistics import holm
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.registry import KINDS, MAIN_METRICS, METRICS, counted_by
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
+from headtypes.papers.keys import Key
 
 AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
 # In the order of their columns: what kinds of task are first of all measured by, then the others; percentages first.
@@ -45,8 +46,6 @@ _ASKED = {
 
 # Of questions, pairs or documents, in the metrics.
 _NUMBERS = {f"n_{kind.counted}" for kind in KINDS.values()}
-
-Key = tuple[str, str]
 
 
 def stability_table(

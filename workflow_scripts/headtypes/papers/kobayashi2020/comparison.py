@@ -19,15 +19,13 @@ from headtypes.papers.comparison import (
     tidy_table,
     value_row,
 )
+from headtypes.papers.keys import TASK_KEYS, Key
 from headtypes.papers.kobayashi2020.claims import Kobayashi2020, Shares, claim
 from headtypes.papers.paper import Compared
 from headtypes.papers.quantities import Measured
 
-KEYS = ["model", "task"]
 KINDS = {"special": ("cls", "sep"), "punctuation": ("comma", "period")}
 _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
-
-Key = tuple[str, str]
 
 
 def compare_files(features: Mapping[Key, str | Path], published: Kobayashi2020, *, seed: int) -> Compared:
@@ -42,9 +40,9 @@ def compare_files(features: Mapping[Key, str | Path], published: Kobayashi2020, 
             for name, measured in ours.by_name.items()
             if name != "n_samples"
         ]
-        names = dict(zip(KEYS, key, strict=True)) | {"n_samples": samples}
+        names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": samples}
         subjects.append(Subject(names, claim, ours, theirs, values))
-    table = comparison_table(subjects, [*KEYS, *comparison.COLUMNS, "doubtful", "n_samples"])
+    table = comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "doubtful", "n_samples"])
     introduction = [
         f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
         "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "
@@ -52,9 +50,9 @@ def compare_files(features: Mapping[Key, str | Path], published: Kobayashi2020, 
         f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED}",
     ]
     page = comparison.comparison_page(
-        "Beside Kobayashi et al. 2020", introduction, table, KEYS, claim, published, _section
+        "Beside Kobayashi et al. 2020", introduction, table, TASK_KEYS, claim, published, _section
     )
-    return Compared(tidy_table(quantities, KEYS), table, page)
+    return Compared(tidy_table(quantities, TASK_KEYS), table, page)
 
 
 def collect_shares(path: str | Path, published: Kobayashi2020, seed: int) -> Shares:

@@ -13,9 +13,9 @@ from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.keys import Key
 from headtypes.papers.quantities import Quantities
 
-Key = tuple[str, str]
 Paths = Mapping[Key, str | Path]
 
 

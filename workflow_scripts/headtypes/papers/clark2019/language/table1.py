@@ -11,12 +11,11 @@ from headtypes.core.tables import Column, Table
 from headtypes.papers.clark2019.language.cells import head_names, percent, signed
 from headtypes.papers.clark2019.language.scores import our_relation
 from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.keys import TASK_KEYS, Key
 
-Key = tuple[str, str]
-KEYS = ["model", "task"]
 _VALUES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset")
 COLUMNS = [
-    *KEYS,
+    *TASK_KEYS,
     *("annotation", "relation", "paper", "chosen", "scored", "words", "head", "direction"),
     *(f"{name}{end}" for name in _VALUES[:2] for end in ("", "_low", "_high")),
     "offset",
@@ -83,7 +82,7 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
             row if key[0] in beside and way == FILE else None for row, way in zip(known, read["scored"], strict=True)
         ]
         table = read.assign(
-            **dict(zip(KEYS, key, strict=True)),
+            **dict(zip(TASK_KEYS, key, strict=True)),
             paper=["" if row is None else row.relation for row in known],
             head=head_names(read["layer"], read["head"]),
             derived=["" if it is None else it.derived for it in theirs],
@@ -104,7 +103,7 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
     The rows are chosen and scored as in the paper; the same choices as they are scored elsewhere stand beside them. In
     brief the treebank's own labels are left out, where there are others.
     """
-    for (model, task), section in table.groupby(KEYS, sort=False):
+    for (model, task), section in table.groupby(TASK_KEYS, sort=False):
         same, other = section[section["scored"] == FILE], section[section["scored"] != FILE].set_index(_NAME)
         elsewhere = other.reindex(pd.MultiIndex.from_frame(same[_NAME])).add_prefix("there_")
         values = pd.concat([same.reset_index(drop=True), elsewhere.reset_index(drop=True)], axis=1)
@@ -131,7 +130,7 @@ def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
         "Where a treebank has the labels of Universal Dependencies, the paper's relations are derived from them. The "
         "last columns say from which, and what remains different, so that the values compare in order and size alone.",
     ]
-    for (model, task), shown in zip(table.groupby(KEYS, sort=False).groups, relation_tables(table), strict=True):
+    for (model, task), shown in zip(table.groupby(TASK_KEYS, sort=False).groups, relation_tables(table), strict=True):
         is_of_paper, is_published = shown.data["paper"] != "", shown.data["published_head"].notna()
         of_paper, others = shown.where(is_of_paper), shown.where(~is_of_paper)
         parts += [f"## {model}, {task}", "### Relations of the paper", of_paper.markdown(*_OURS, "derived", "differs")]

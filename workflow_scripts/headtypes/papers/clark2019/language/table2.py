@@ -11,10 +11,9 @@ from headtypes.core.tables import Column, Table
 from headtypes.papers.clark2019.language.cells import head_names, percent, spaced
 from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS
 from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.keys import TASK_KEYS, Key
 
-Key = tuple[str, str]
-KEYS = ["model", "task"]
-COLUMNS = [*KEYS, *(name for name in results.COLUMNS if name != "layer"), "published", "comparable"]
+COLUMNS = [*TASK_KEYS, *(name for name in results.COLUMNS if name != "layer"), "published", "comparable"]
 _SYSTEMS = {
     "nearest": "nearest",
     "head_match": "head match",
@@ -64,7 +63,7 @@ def coreference_table(
             for row in rows.itertuples()
         ]
         names = {"head": head_names(rows["layer"], rows["head"]), "published": known, "comparable": True}
-        tables.append(rows.assign(**dict(zip(KEYS, key, strict=True)), **names))
+        tables.append(rows.assign(**dict(zip(TASK_KEYS, key, strict=True)), **names))
         if key[0] in beside:
             tables.append(pd.DataFrame(_others(key, rows, published)))
     return pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)[COLUMNS]
@@ -77,7 +76,7 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
     brief it has what is chosen as in the paper.
     """
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
-        KEYS, sort=False
+        TASK_KEYS, sort=False
     ):
         values = pd.DataFrame(_lines(section))
         counts = section[section["system"] == "nearest"].set_index("type").loc[ALL]
@@ -108,7 +107,9 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
         "The best head is chosen on all mentions of all documents, as in the paper, or of the documents of even "
         "index for those of odd index, and the other way round.",
     ]
-    for ((model, task), section), shown in zip(table.groupby(KEYS, sort=False), coreference_tables(table), strict=True):
+    for ((model, task), section), shown in zip(
+        table.groupby(TASK_KEYS, sort=False), coreference_tables(table), strict=True
+    ):
         nearest = section[section["system"] == "nearest"].set_index("type")
         counts, of_type = nearest.loc[ALL], nearest["mentions"]
         types = ", ".join(f"{of_type[name]:.0f} {name}" for name in MENTIONS if name in of_type)
@@ -128,7 +129,7 @@ def _others(key: Key, rows: pd.DataFrame, published: Clark2019) -> Iterator[dict
     for row in published.coreference.rows:
         if row.system not in set(rows["system"]):
             yield {
-                **dict(zip(KEYS, key, strict=True)),
+                **dict(zip(TASK_KEYS, key, strict=True)),
                 **dict.fromkeys(("candidates", "chosen", "head"), ""),
                 "system": row.system,
                 "type": ALL,

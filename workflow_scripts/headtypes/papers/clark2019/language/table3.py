@@ -10,11 +10,10 @@ from headtypes.core.tables import Column, Table
 from headtypes.papers.clark2019.language.cells import percent, spaced
 from headtypes.papers.clark2019.language.scores import SYSTEMS
 from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.keys import TASK_KEYS, Key
 
-Key = tuple[str, str]
-KEYS = ["model", "task"]
 COLUMNS = [
-    *KEYS,
+    *TASK_KEYS,
     *("system", "uas", "low", "high", "least", "most", "starts", "published", "comparable"),
     *("training_sentences", "sentences", "known_words"),
 ]
@@ -63,7 +62,7 @@ def probes_table(
             row = theirs.get(system) if key[0] in beside else None
             if system not in own.index and row is None:
                 continue
-            line = dict(zip(KEYS, key, strict=True)) | {"system": system}
+            line = dict(zip(TASK_KEYS, key, strict=True)) | {"system": system}
             if system in own.index:
                 line |= {name: own.loc[system, name] for name in ("uas", "low", "high", "least", "most")}
             if system in of_probes["right"]:
@@ -84,7 +83,7 @@ def probe_tables(table: pd.DataFrame, published: Clark2019 | None = None) -> Ite
 
     published: with the remarks on its values, which the tables have in brief none of.
     """
-    for (model, task), section in table.groupby(KEYS, sort=False):
+    for (model, task), section in table.groupby(TASK_KEYS, sort=False):
         learned, scored = section[["training_sentences", "sentences"]].iloc[0]
         beside = ["published"] if section["published"].notna().any() else []
         yield Table(
@@ -116,7 +115,7 @@ def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
         "head are chosen on the scored sentences.",
     ]
     for ((model, task), section), shown in zip(
-        table.groupby(KEYS, sort=False), probe_tables(table, published), strict=True
+        table.groupby(TASK_KEYS, sort=False), probe_tables(table, published), strict=True
     ):
         first = section.iloc[0]
         beside = ["published", "remark"] if section["published"].notna().any() else []
