@@ -58,7 +58,7 @@ def pair_scores(accuracy: float, f1: float | None = None) -> dict:
 
 
 def tabulated(rows, metrics, intervals=None, controls=None, partitions=None) -> pd.DataFrame:
-    return ablation_table(rows, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
+    return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
 def with_tests(intervals: pd.DataFrame, rates: list[float]) -> pd.DataFrame:
