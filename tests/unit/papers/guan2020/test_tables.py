@@ -58,6 +58,8 @@ def pair_scores(accuracy: float, f1: float | None = None) -> dict:
 
 
 def tabulated(rows, metrics, intervals=None, controls=None, partitions=None) -> pd.DataFrame:
+    """The table of rows, whose partitions have the paper's types where none are given."""
+    partitions = partitions or {(each["model"], each["partition"]): ALL_TYPES for each in rows}
     return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
