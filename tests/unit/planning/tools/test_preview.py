@@ -1,7 +1,6 @@
 """The preview: what will run, why, down to the leaf or the module, and for how long."""
 
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import RESULTS, beside, provenance_of, record, verified
 from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.tools.estimates import Estimate
 from headtypes.planning.tools.history import remember_config
 from headtypes.planning.tools.jobs import Job
 from headtypes.planning.tools.preview import Work, preview, preview_text
@@ -57,13 +57,18 @@ def run(raw) -> None:
     remember_config(read_config(raw), RESULTS)
 
 
+def previewed(jobs, raw) -> dict[str, Work]:
+    """The preview, where each job is expected to take four seconds."""
+    return preview(jobs, {RESULTS: read_config(raw)}, {job.outputs: Estimate(4.0, 1500, 20.0) for job in jobs})
+
+
 def reasons(jobs, raw) -> dict[str, list[str]]:
-    return {rule: list(work.why) for rule, work in preview(jobs, {RESULTS: read_config(raw)}).items()}
+    return {rule: list(work.why) for rule, work in previewed(jobs, raw).items()}
 
 
 def test_nothing_to_run_is_said_so(config):
-    assert preview(planned(config), {RESULTS: read_config(config)}) == {}
-    assert preview_text({}, 2) == "Nothing to be done."
+    assert previewed(planned(config), config) == {}
+    assert preview_text({}, 2, 1e9) == "Nothing to be done."
 
 
 def test_what_was_never_made_is_new(config):
@@ -144,15 +149,15 @@ def test_where_nothing_of_ours_tells_snakemakes_own_reason_stands(config):
 def test_times_are_those_of_the_job_itself_else_of_its_rule(config):
     first, second = (replace(planned(config)[1], benchmark=f"results/{n}.tsv", runs=True) for n in (1, 2))
     other = replace(planned(config)[2], runs=True)
-    assert math.isnan(preview([first, second], {RESULTS: read_config(config)})["extract_features"].seconds)
+    assert previewed([first, second], config)["extract_features"].seconds == 8.0
     write_text("results/1.tsv", "s\th:m:s\tmax_rss\n3.0\t0:00:03\t10\n")
-    assert preview([first, second], {RESULTS: read_config(config)})["extract_features"].seconds == 6.0
+    assert previewed([first, second], config)["extract_features"].seconds == 6.0
     write_text("results/2.tsv", "s\th:m:s\tmax_rss\n5.0\t0:00:05\t10\n7.0\t0:00:07\t10\n")
-    found = preview([first, second, other], {RESULTS: read_config(config)})
+    found = previewed([first, second, other], config)
     assert found["extract_features"].seconds == 9.0
-    text = preview_text(found, 2)
-    assert "3 jobs, 0:00:09 of work: 0:00:04 on 2 cores." in text
-    assert "Not measured, so not counted: cluster_heads." in text
+    text = preview_text(found, 2, 1e9)
+    assert "3 jobs, 0:00:13 of work: 0:00:06 on 2 cores." in text
+    assert "0:00:09 of this is what such jobs took before." in text
 
 
 @pytest.mark.parametrize("left", ["", "s\th:m:s\n", "s\tmax_rss\n", "h:m:s\n0:00:01\n"])
@@ -160,12 +165,12 @@ def test_of_a_time_that_a_power_cut_has_taken_nothing_is_known(config, left):
     """Snakemake does not wait until the file is on the disk."""
     job = replace(planned(config)[1], benchmark="results/cut.tsv", runs=True)
     write_text(job.benchmark, left)
-    assert math.isnan(preview([job], {RESULTS: read_config(config)})["extract_features"].seconds)
+    assert previewed([job], config)["extract_features"].estimated == 4.0
 
 
 def test_the_text_has_a_line_per_rule_and_the_commonest_reason_first():
-    work = Work(jobs=1200, seconds=3600.0)
+    work = Work(seconds=3600.0, estimates=[Estimate(3.0, 1500, 20.0)] * 1200)
     work.why.update(["new"] * 1000 + ["after sample_inputs"] * 200)
-    lines = preview_text({"extract_features": work}, 4).splitlines()
-    assert lines[1].split() == ["extract_features", "1,200", "1:00:00", "?", "?"]
+    lines = preview_text({"extract_features": work}, 4, 1e9).splitlines()
+    assert lines[1].split() == ["extract_features", "1,200", "1:00:00", "1.5", "GB", "24.0", "GB"]
     assert lines[2:4] == ["  1,000 x new", "  200 x after sample_inputs"]

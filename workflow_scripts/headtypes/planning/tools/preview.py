@@ -24,14 +24,12 @@ from headtypes.planning.tools.jobs import Job, changes, differing, spec_changes
 
 @dataclass
 class Work:
-    """What a rule has to do: the number of jobs, and why, {reason: jobs}.
+    """What a rule has to do: what each of its jobs is expected to take, and why they run, {reason: jobs}.
 
-    seconds:   of all jobs together; NaN where it is unknown.
+    seconds:   of all jobs together.
     estimated: seconds for rules that have never run.
-    estimates: of each job, where there are any.
     """
 
-    jobs: int = 0
     seconds: float = 0.0
     estimated: float = 0.0
     estimates: list[Estimate] = field(default_factory=list)
@@ -39,40 +37,33 @@ class Work:
 
 
 def preview(
-    jobs: Iterable[Job],
-    configs: dict[Path, Config],
-    estimates: Mapping[tuple[str, ...], Estimate] | None = None,
+    jobs: Iterable[Job], configs: dict[Path, Config], estimates: Mapping[tuple[str, ...], Estimate]
 ) -> dict[str, Work]:
     """The work of each rule that has jobs to run, in the order of the jobs.
 
     configs:   the configuration of each folder of results.
-    estimates: of jobs, by their outputs (`tools.estimates`).
-    A job's time is that of its last run; or else the mean of its rule, in proportion to the estimates where there are
-    any; or else its estimate. Reasons name the leaf of the configuration or the module that has changed.
+    estimates: of all jobs, by their outputs (`tools.estimates`).
+    A job's time is that of its last run; or else the mean of its rule, in proportion to the estimates; or else its
+    estimate. Reasons name the leaf of the configuration or the module that has changed.
     """
-    jobs, estimates = list(jobs), estimates or {}
+    jobs = list(jobs)
     leaves = {results: _changed_leaves(results, config) for results, config in configs.items()}
     factors = _measured(jobs, estimates)
     running = {path: job for job in jobs if job.runs for path in job.outputs}
     work_of: dict[str, Work] = {}
     for job in jobs:
         if job.runs:
-            work, own, estimate = work_of.setdefault(job.rule, Work()), _benchmark(job), estimates.get(job.outputs)
-            seconds = estimate.seconds if estimate else 1.0
-            work.jobs += 1
-            if own is not None:
-                work.seconds += own
-            elif job.rule in factors:
-                work.seconds += factors[job.rule] * seconds
-            else:
-                work.seconds += seconds if estimate else math.nan
-                work.estimated += seconds if estimate else 0
-            work.estimates += [estimate] if estimate else []
+            work, seconds, estimate = work_of.setdefault(job.rule, Work()), _benchmark(job), estimates[job.outputs]
+            if seconds is None:
+                seconds = factors.get(job.rule, 1) * estimate.seconds
+                work.estimated += 0 if job.rule in factors else seconds
+            work.seconds += seconds
+            work.estimates.append(estimate)
             work.why.update(_reasons(job, leaves[job.results], running))
     return work_of
 
 
-def preview_text(work_of: dict[str, Work], cores: int, speed: float | None = None) -> str:
+def preview_text(work_of: dict[str, Work], cores: int, speed: float) -> str:
     """The preview as text: a line per rule, followed by its reasons and how many jobs have them; then how good it is.
 
     speed: of this machine, in operations per second, which the estimates come from.
@@ -81,24 +72,17 @@ def preview_text(work_of: dict[str, Work], cores: int, speed: float | None = Non
         return "Nothing to be done."
     lines = [f"{'rule':24} {'jobs':>6} {'time':>9} {'memory':>8} {'disk':>8}"]
     for rule, work in work_of.items():
-        memory = _size(max((estimate.mem_mb for estimate in work.estimates), default=math.nan))
-        disk = _size(sum(estimate.disk_mb for estimate in work.estimates) if work.estimates else math.nan)
-        lines.append(f"{rule:24} {work.jobs:6,} {_duration(work.seconds):>9} {memory:>8} {disk:>8}")
+        memory = _size(max(estimate.mem_mb for estimate in work.estimates))
+        disk = _size(sum(estimate.disk_mb for estimate in work.estimates))
+        lines.append(f"{rule:24} {len(work.estimates):6,} {_duration(work.seconds):>9} {memory:>8} {disk:>8}")
         lines += [f"  {count:,} x {reason}" for reason, count in work.why.most_common()]
-    jobs = sum(work.jobs for work in work_of.values())
-    seconds = sum(work.seconds for work in work_of.values() if not math.isnan(work.seconds))
-    lines.append(f"{jobs:,} jobs, {_duration(seconds)} of work: {_duration(seconds / cores)} on {cores} cores.")
-    lines += _needed([estimate for work in work_of.values() for estimate in work.estimates])
-    lines += _basis(work_of, seconds, speed)
-    unmeasured = [rule for rule, work in work_of.items() if math.isnan(work.seconds)]
-    if unmeasured:
-        lines.append(f"Not measured, so not counted: {', '.join(unmeasured)}.")
-    return "\n".join(lines)
+    jobs = [estimate for work in work_of.values() for estimate in work.estimates]
+    seconds = sum(work.seconds for work in work_of.values())
+    lines.append(f"{len(jobs):,} jobs, {_duration(seconds)} of work: {_duration(seconds / cores)} on {cores} cores.")
+    return "\n".join([*lines, *_needed(jobs), *_basis(work_of, jobs, seconds, speed)])
 
 
 def _needed(estimates: list[Estimate]) -> list[str]:
-    if not estimates:
-        return []
     most, disk = max(estimate.mem_mb for estimate in estimates), sum(estimate.disk_mb for estimate in estimates)
     download, temporary = sum(each.download_mb for each in estimates), max(each.temporary_mb for each in estimates)
     lines = [f"A job asks for at most {_size(most)} of memory; the results take about {_size(disk)} of disk."]
@@ -109,19 +93,19 @@ def _needed(estimates: list[Estimate]) -> list[str]:
     return lines
 
 
-def _basis(work_of: dict[str, Work], seconds: float, speed: float | None) -> list[str]:
+def _basis(work_of: dict[str, Work], estimates: list[Estimate], seconds: float, speed: float) -> list[str]:
     """How good the times are, in words."""
     estimated = sum(work.estimated for work in work_of.values())
-    assumed = sorted({key for work in work_of.values() for each in work.estimates for key in each.assumed})
+    assumed = sorted({key for each in estimates for key in each.assumed})
     if not estimated:
         return ["Times are those that such jobs took before."]
     lines = []
     if estimated < seconds:
         lines.append(f"{_duration(seconds - estimated)} of this is what such jobs took before.")
-    how = f" and the speed of this machine ({speed / 1e9:.0f} billion operations per second and core)" if speed else ""
     lines.append(
-        f"{_duration(estimated)} of this is estimated from the sizes of models and texts{how}. It may be half or twice "
-        "as much, and more on a machine that does other work."
+        f"{_duration(estimated)} of this is estimated from the sizes of models and texts and the speed of this machine "
+        f"({speed / 1e9:.0f} billion operations per second and core). It may be half or twice as much, and more on a "
+        "machine that does other work."
     )
     if assumed:
         lines.append(
@@ -132,13 +116,11 @@ def _basis(work_of: dict[str, Work], seconds: float, speed: float | None) -> lis
 
 
 def _size(megabytes: float) -> str:
-    if math.isnan(megabytes):
-        return "?"
     return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{math.ceil(megabytes)} MB"
 
 
 def _duration(seconds: float) -> str:
-    return "?" if math.isnan(seconds) else str(timedelta(seconds=max(round(seconds), 1)))
+    return str(timedelta(seconds=max(round(seconds), 1)))
 
 
 def _reasons(job: Job, leaves: dict[str, Callable[[Job], bool]], running: dict[str, Job]) -> list[str]:
@@ -216,12 +198,11 @@ def _with(part: dict, path: Sequence[str], value: object) -> dict:
 
 
 def _measured(jobs: list[Job], estimates: Mapping[tuple[str, ...], Estimate]) -> dict[str, float]:
-    """The mean time of each rule's past jobs, in seconds per second of their estimates, or per job without these."""
+    """The mean time of each rule's past jobs, in seconds per second of their estimates."""
     measured: dict[str, list[tuple[float, float]]] = {}
     for job in jobs:
         if (seconds := _benchmark(job)) is not None:
-            estimate = estimates.get(job.outputs)
-            measured.setdefault(job.rule, []).append((seconds, estimate.seconds if estimate else 1.0))
+            measured.setdefault(job.rule, []).append((seconds, estimates[job.outputs].seconds))
     return {rule: mean(a for a, _ in pairs) / mean(b for _, b in pairs) for rule, pairs in measured.items()}
 
 
