@@ -37,6 +37,11 @@ class Encoded:
         """Tokens of each sample."""
         return [len(ids) for ids in self.input_ids]
 
+    def of_some(self, samples: Sequence[int]) -> "Encoded":
+        """Some of the samples, by their indices."""
+        lists = self.input_ids, self.token_types, self.kinds
+        return Encoded(*(of and [of[index] for index in samples] for of in lists), self.truncated[list(samples)])
+
 
 def encode_samples(
     samples: list[Sample],

@@ -8,7 +8,7 @@ import pytest
 from headtypes.analyses.divergence.measure import divergences
 from headtypes.analyses.surface.measure import SurfacePatterns
 from headtypes.analyses.surface.results import COLUMNS
-from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
 from headtypes.data.sampling import sample_inputs
 from headtypes.models.fetching import fetch_model, load_tokenizer
@@ -38,18 +38,10 @@ def surface(minilm):
     return read_with(SurfacePatterns(encoded.kinds), model, encoded)
 
 
-def some_of(encoded, samples):
-    """Some of the encoded samples."""
-    ids, types, kinds = (
-        [part[sample] for sample in samples] for part in (encoded.input_ids, encoded.token_types, encoded.kinds)
-    )
-    return Encoded(ids, types, kinds, encoded.truncated[samples])
-
-
 def test_patterns_equal_the_definition_on_real_weights(minilm, surface):
     model, tokenizer, encoded = minilm
     samples = [0, 7]
-    encoded = some_of(encoded, samples)
+    encoded = encoded.of_some(samples)
     # The forward pass of the model itself rounds by some 1e-6 in float32.
     exact = read_with(SurfacePatterns(encoded.kinds), copy.deepcopy(model).double(), encoded)
     np.testing.assert_allclose(surface[samples], exact, atol=1e-5, rtol=0)
@@ -64,7 +56,7 @@ def test_patterns_equal_the_definition_on_real_weights(minilm, surface):
 
 def test_divergences_equal_the_definition_on_real_weights(minilm):
     model, _, encoded = minilm
-    (total,), rows = divergences(model, some_of(encoded, [0]), smoothing=0.001, batch_tokens=4096, what="test")
+    (total,), rows = divergences(model, encoded.of_some([0]), smoothing=0.001, batch_tokens=4096, what="test")
     attention = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])
     heads = attention.reshape(-1, *attention.shape[2:])
     assert total.shape == (72, 72)

@@ -70,22 +70,14 @@ class MaskedWords(Loss):
         tokenizer: one that has a mask token.
         """
         chosen = [sample for sample, kinds in enumerate(encoded.kinds) if (kinds == 0).any()]
-        vocabulary = np.unique(list(tokenizer.get_vocab().values()))
+        read, vocabulary = encoded.of_some(chosen), np.unique(list(tokenizer.get_vocab().values()))
+        seeds = [derive_seed(seed, ids[sample]) for sample in chosen]
         masked = [
-            mask_words(
-                encoded.input_ids[sample],
-                encoded.kinds[sample] == 0,
-                tokenizer.mask_token_id,
-                vocabulary,
-                derive_seed(seed, ids[sample]),
-            )
-            for sample in chosen
+            mask_words(tokens, kinds == 0, tokenizer.mask_token_id, vocabulary, of_sample)
+            for tokens, kinds, of_sample in zip(read.input_ids, read.kinds, seeds, strict=True)
         ]
-        self.input_ids = [words.input_ids for words in masked]
-        self.token_types = encoded.token_types and [encoded.token_types[sample] for sample in chosen]
-        self.kinds = [
-            _without(encoded.kinds[sample], words.indices) for sample, words in zip(chosen, masked, strict=True)
-        ]
+        self.input_ids, self.token_types = [words.input_ids for words in masked], read.token_types
+        self.kinds = [_without(kinds, words.indices) for kinds, words in zip(read.kinds, masked, strict=True)]
         self.units = np.arange(len(chosen))
         self._masked = masked
 
@@ -119,11 +111,9 @@ class NextToken(Loss):
     name = "next_token"
 
     def __init__(self, encoded: Encoded):
-        chosen = [sample for sample, ids in enumerate(encoded.input_ids) if len(ids) > 1]
-        self.input_ids = [encoded.input_ids[sample] for sample in chosen]
-        self.token_types = encoded.token_types and [encoded.token_types[sample] for sample in chosen]
-        self.kinds = [encoded.kinds[sample] for sample in chosen]
-        self.units = np.arange(len(chosen))
+        read = encoded.of_some([sample for sample, ids in enumerate(encoded.input_ids) if len(ids) > 1])
+        self.input_ids, self.token_types, self.kinds = read.input_ids, read.token_types, read.kinds
+        self.units = np.arange(len(read.kinds))
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
         """As many as there is memory for the logits of."""

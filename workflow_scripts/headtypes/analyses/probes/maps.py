@@ -54,7 +54,7 @@ def maps_in_both_directions(
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
     starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
     for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
-        part = part_of(encoded, slice(start, stop))
+        part = part_of(encoded, start, stop)
         readers = [WordMaps(part.word_of_token, subwords)]
         (of_part,) = read_attention(model, part.encoded, readers, batch_tokens=batch_tokens, what=what, bar=bar)
         for maps in of_part:

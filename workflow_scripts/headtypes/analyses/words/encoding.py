@@ -78,8 +78,7 @@ def encode_sentences(
     )
 
 
-def part_of(encoded: EncodedWords, sentences: slice) -> EncodedWords:
+def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
     """Some of the sentences that are kept."""
-    whole = encoded.encoded
-    part = Encoded(whole.input_ids[sentences], None, whole.kinds[sentences], whole.truncated[sentences])
-    return EncodedWords(encoded.kept[sentences], part, encoded.word_of_token[sentences])
+    part = encoded.encoded.of_some(range(start, stop))
+    return EncodedWords(encoded.kept[start:stop], part, encoded.word_of_token[start:stop])

@@ -265,7 +265,7 @@ def _(heads: Heads):
 )
 def _(heads: Heads):
     return [
-        heads.mean_less_other_layers("entropy_cls", "last_layer").above(0),
+        heads.last_layer_less_others("entropy_cls").above(0),
         heads.mean_less_statistic("entropy_cls", "last_layer", "entropy").above(0),
     ]
 

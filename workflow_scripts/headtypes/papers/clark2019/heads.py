@@ -12,11 +12,10 @@ from headtypes.papers.clark2019.statistics import LABELS, Statistics
 from headtypes.papers.quantities import THIRDS, Measure, NoVerdictError, Quantities, Quantity, Ranked, Side, Third
 
 # A third of the layers, some at the same depth as the paper's, or one of them; quantities have these names.
-Where = Third | Literal["layers_6_to_10", "first_layer", "last_layer"]
+Where = Third | Literal["layers_6_to_10", "last_layer"]
 _LABELS_OF: dict[str, str] = {
     **{third: f"the {third} third of layers" for third in THIRDS},
     "layers_6_to_10": "the layers at the depth of 6 to 10 of 12",
-    "first_layer": "the first layer",
     "last_layer": "the last layer",
 }
 _ENDS: dict[Side, str] = {"above": "least", "below": "most"}
@@ -72,19 +71,17 @@ class Heads(Quantities):
 
         return self._layers(statistic, where, f".less_{other}", f" less {LABELS[other]}", measure)
 
-    def mean_less_other_layers(self, statistic: str, where: Literal["first_layer", "last_layer"]) -> Quantity:
-        """The mean in one layer, less the largest of another layer."""
+    def last_layer_less_others(self, statistic: str) -> Quantity:
+        """The mean in the last layer, less the largest of another layer."""
 
         def differences(statistics: Statistics) -> np.ndarray:
-            value, by_layer = _mean(statistics, statistic, where), statistics.of_layers(statistic)
+            by_layer = statistics.of_layers(statistic)
             if by_layer.shape[-1] < 2:
                 raise NoVerdictError("the model has one layer")
-            others = by_layer[..., 1:] if where == "first_layer" else by_layer[..., :-1]
-            return value[..., None] - others
+            return by_layer[..., -1:] - by_layer[..., :-1]
 
-        return self._layers(
-            statistic, where, ".less_largest_other", " less the largest of another layer", Ranked(differences, -1)
-        )
+        less = " less the largest of another layer"
+        return self._layers(statistic, "last_layer", ".less_largest_other", less, Ranked(differences, -1))
 
     def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
         label = f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
@@ -110,6 +107,6 @@ def _mean(statistics: Statistics, name: str, where: Where) -> np.ndarray:
     """[...] the mean of a statistic over some layers."""
     if where == "layers_6_to_10":
         return statistics.of_depth(name, 5 / 12, 10 / 12)
-    if where.endswith("_layer"):
-        return statistics.of_layers(name)[..., 0 if where == "first_layer" else -1]
+    if where == "last_layer":
+        return statistics.of_layers(name)[..., -1]
     return statistics.of_third(name, where)
