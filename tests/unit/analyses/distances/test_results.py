@@ -12,7 +12,6 @@ import h5py
 import numpy as np
 import pytest
 
-from headtypes.analyses.distances import results as storage
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS
 from headtypes.analyses.distances.results import (
     Features,
@@ -237,7 +236,7 @@ def test_a_file_that_is_no_hdf5_or_not_there_is_named(tmp_path):
 
 def test_nothing_is_left_behind_when_writing_fails_half_way(path, monkeypatch):
     before = path.read_bytes()
-    monkeypatch.setattr(storage.h5py, "string_dtype", lambda **_: 1 / 0)
+    monkeypatch.setattr("h5py.string_dtype", lambda **_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_features(path, features(seed=1), {})
     assert os.listdir(path.parent) == [path.name]
