@@ -9,7 +9,8 @@ import torch
 from transformers import BertForSequenceClassification, RobertaForSequenceClassification
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.data.kinds.question_answering.squad import Question
+from headtypes.core.files import read_json
+from headtypes.data.kinds.question_answering.squad import Question, questions_of
 from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.records import Sample
 from headtypes.data.windows import Windows
@@ -31,6 +32,11 @@ def recorded(model, tokenizer, folder: Path) -> dict:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return fetch_model("tiny", {"folder": str(folder)})
+
+
+def read_squad(path: Path) -> list[Question]:
+    """The questions of a file of SQuAD v1.1, as the workflow reads them."""
+    return questions_of(read_json(path, unique=True), path)
 
 
 def types_in(windows: Windows, window: int) -> np.ndarray | None:

@@ -20,10 +20,10 @@ from snakemake.utils import update_config
 
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.kinds.question_answering.answers import score_predictions
-from headtypes.data.kinds.question_answering.squad import read_squad
 from headtypes.data.kinds.registry import KINDS
 from headtypes.deposit.contents import UNDECIDED
 from headtypes.planning.stages.registry import STAGES
+from tests.support.records import read_squad
 from tests.workflow.conftest import ROOT
 from tests.workflow.replay import differences
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from headtypes.data.kinds.question_answering.squad import read_squad
 from headtypes.data.sentences import sentence_of, split_sentences
 from tests.support.places import SHARED_DATA
+from tests.support.records import read_squad
 
 DATA = SHARED_DATA / "squad"
 

@@ -5,8 +5,9 @@ import pytest
 from datasets import Dataset
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows, read_squad
+from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows
 from tests.support.places import SHARED_DATA
+from tests.support.records import read_squad
 
 DATA = SHARED_DATA / "squad"
 CONTEXT = "Café Ada opened in 1843. It stands in Narrow Street."

@@ -9,12 +9,11 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.squad import read_squad
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.sentences import split_sentences
 from headtypes.data.windows import draw_part, read_windows, write_windows
 from tests.support.places import SHARED_DATA
-from tests.support.records import question_of
+from tests.support.records import question_of, read_squad
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 DATA = SHARED_DATA

@@ -361,10 +361,6 @@ class Plan:
             if partition.model == entry.model
         ]
 
-    def probed_types_of(self, model: str, partition: str) -> list[TypeProbesPlan]:
-        """Those of one partition."""
-        return [entry for entry in self.probed_types if (entry.model, entry.partition) == (model, partition)]
-
     def _wanted(self, partition: str) -> bool:
         return self.config.select.partitions is None or partition in self.config.select.partitions
 

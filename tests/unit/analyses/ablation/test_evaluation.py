@@ -25,7 +25,7 @@ from headtypes.data.kinds.question_answering.answers import (
     best_spans,
     score_predictions,
 )
-from headtypes.data.kinds.question_answering.squad import Question, read_squad
+from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
@@ -33,7 +33,7 @@ from headtypes.models.fetching import fetch_model
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.places import SHARED_DATA
-from tests.support.records import questions, recorded, types_in, types_like, without_heads
+from tests.support.records import questions, read_squad, recorded, types_in, types_like, without_heads
 
 DATA = SHARED_DATA
 

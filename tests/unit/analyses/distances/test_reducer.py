@@ -11,7 +11,6 @@ from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_featur
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.types.clustering import cluster_heads
 from headtypes.data.encoding import Encoded, encode_samples
-from headtypes.data.kinds.question_answering.squad import read_squad
 from headtypes.data.records import Sample
 from headtypes.data.tokens import token_kinds
 from tests.support.blocks import WAYS, cut_into_blocks
@@ -19,7 +18,7 @@ from tests.support.layers import attention_of, layer_of
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.places import SHARED_DATA
 from tests.support.reading import distance_features, read_with, reader_of
-from tests.support.records import SAMPLES
+from tests.support.records import SAMPLES, read_squad
 from tests.support.tiny import bert_tokenizer
 
 DATA = SHARED_DATA

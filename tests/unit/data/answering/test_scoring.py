@@ -14,9 +14,8 @@ from headtypes.data.kinds.question_answering.answers import (
     score_predictions,
 )
 from headtypes.data.kinds.question_answering.kind import QuestionAnswering
-from headtypes.data.kinds.question_answering.squad import read_squad
 from tests.support.places import SHARED_DATA
-from tests.support.records import question_of
+from tests.support.records import question_of, read_squad
 
 DATA = SHARED_DATA / "squad"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.core.files import read_json
 from headtypes.data.records import Strict
 
 
@@ -25,17 +24,12 @@ class Question(Strict):
     answer_starts: tuple[int, ...]
 
 
-def read_squad(path: str | Path) -> list[Question]:
-    """Read a SQuAD v1.1 JSON file as questions, in the order of the file.
+def questions_of(data: Any, source: str | Path) -> list[Question]:
+    """Questions of parsed SQuAD v1.1 JSON, in its order.
 
-    Raises `InputError` that names the file, the question and what to do; see `questions_from_rows`.
+    Raises `InputError` that names the source, the question and what to do; see `questions_from_rows`.
     Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text".
     """
-    return questions_of(read_json(path, unique=True), path)
-
-
-def questions_of(data: Any, source: str | Path) -> list[Question]:
-    """Questions of parsed SQuAD v1.1 JSON, as `read_squad` returns them; `source` is named in messages."""
     try:
         rows = [
             {
@@ -72,8 +66,6 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -
     rows      each with `id`, `title`, `context`, `question` and `answers`, the last a mapping of two equally
               long lists, `text` and `answer_start` (characters into the context).
     source    the file or dataset, for the messages.
-    returns   as `read_squad`.
-
     Raises `InputError` if there are no questions, an id occurs twice, a column is missing or is not text, a
     question has no answer (SQuAD v2), or an answer is empty or is not what the context has at its start. The
     official data pass all of these.
