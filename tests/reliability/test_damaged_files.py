@@ -135,7 +135,7 @@ def detector_scores(path: Path) -> None:
 
 
 def projection(path: Path) -> None:
-    layer, head = (index.reshape(-1) for index in np.indices((2, 4)))
+    layer, head = np.indices((2, 4)).reshape(2, -1)
     write_projection(path, pd.DataFrame({"layer": layer, "head": head, "x": layer / 3, "y": head / 7}))
 
 
@@ -205,7 +205,7 @@ def gradients(path: Path) -> None:
 
 
 def importance(path: Path) -> None:
-    layer, head = (index.reshape(-1) for index in np.indices((2, 4)))
+    layer, head = np.indices((2, 4)).reshape(2, -1)
     write_csv(path, pd.DataFrame({"layer": layer, "head": head, "importance": 1.5, "normalised": 0.25}))
 
 

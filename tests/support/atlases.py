@@ -54,7 +54,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     """Results of every kind that an atlas shows, but those of language."""
     folder.mkdir(parents=True, exist_ok=True)
     count, rng = layers * heads, np.random.default_rng(0)
-    layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+    layer, head = np.indices((layers, heads)).reshape(2, -1)
     table = pd.DataFrame({"layer": layer, "head": head})
     features = rng.dirichlet(np.ones(69), (3, layers, heads)).astype(np.float32)
     # Of the samples, one has fewer tokens than there are distance bins.

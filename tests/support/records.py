@@ -74,7 +74,7 @@ def types_like(record) -> Partition:
     """All heads of one type, but those of the last layer, which alternate between two."""
     types = np.full((record.layers, record.heads), "dense", dtype=object)
     types[-1, ::2] = "diagonal"
-    layer, head = (index.reshape(-1) for index in np.indices(types.shape))
+    layer, head = np.indices(types.shape).reshape(2, -1)
     return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types.reshape(-1)}))
 
 

@@ -351,7 +351,7 @@ def test_a_copy_does_not_stay_ablated_behind_the_back_of_its_user():
 
 
 def imported(layers: int, heads: int, **more) -> Partition:
-    layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+    layer, head = np.indices((layers, heads)).reshape(2, -1)
     types = np.where(head == 0, "first", "other")
     return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types, **more}))
 

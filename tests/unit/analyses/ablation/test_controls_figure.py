@@ -28,7 +28,7 @@ TYPES = ["dense", "vertical"] * 6
 
 
 def partition() -> Partition:
-    layer, head = (index.reshape(-1) for index in np.indices((2, 6)))
+    layer, head = np.indices((2, 6)).reshape(2, -1)
     return Partition(pd.DataFrame({"layer": layer, "head": head, "type": TYPES, "doubtful": False}))
 
 

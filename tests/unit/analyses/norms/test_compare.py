@@ -14,7 +14,7 @@ LAYERS, HEADS = 4, 6
 
 
 def partition(types: np.ndarray) -> Partition:
-    layer, head = (index.ravel() for index in np.indices((LAYERS, HEADS)))
+    layer, head = np.indices((LAYERS, HEADS)).reshape(2, -1)
     table = pd.DataFrame({"layer": layer, "head": head, "type": types, "doubtful": False})
     return Partition(table.reindex(columns=COLUMNS, fill_value=0.0))
 

@@ -64,7 +64,7 @@ def test_a_planted_type_parses_and_random_heads_of_its_layer_seldom_do(tmp_path,
             flat = maps.flatten(0, 1)
             yield torch.cat([flat, flat.transpose(1, 2)])
 
-    monkeypatch.setattr(of_types, "maps_in_both_directions", planted)
+    monkeypatch.setattr("headtypes.analyses.probes.measure.maps_in_both_directions", planted)
     found = train_type_probes(SENTENCES * 15, SENTENCES, record, partition_of(types.tolist()), **HOW, **PROBES)
     assert found["words"] == [5, 1, 10, 3]
     assert {name: of_type["heads"] for name, of_type in found["types"].items()} == {

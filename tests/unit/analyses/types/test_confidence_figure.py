@@ -13,7 +13,7 @@ from tests.support.drawing import check_lettering
 
 
 def planted(layers: int = 2, heads: int = 3, percent=100.0) -> tuple[pd.DataFrame, Partition]:
-    layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+    layer, head = np.indices((layers, heads)).reshape(2, -1)
     types = np.where(head % 2, "dense", "vertical")
     partition = Partition(pd.DataFrame({"layer": layer, "head": head, "type": types, "doubtful": False}))
     return pd.DataFrame({"keeps_type_samples": np.full(len(head), percent), "keeps_type_seeds": 100.0}), partition

@@ -23,7 +23,7 @@ from headtypes.core.table_files import write_csv
 def typed(layers: list[str], doubtful: str = "", near: float = 0.5) -> Partition:
     """A partition with a letter for the type of each head, a word for each layer."""
     letters = np.array([list(layer) for layer in layers])
-    layer, head = (index.reshape(-1) for index in np.indices(letters.shape))
+    layer, head = np.indices(letters.shape).reshape(2, -1)
     table = pd.DataFrame({"layer": layer, "head": head, "type": letters.reshape(-1)})
     table["doubtful"] = table["type"].isin(list(doubtful))
     return Partition(table.assign(near=np.where(table["type"] == "a", near, 0.1), special=0.2, far=0.3))

@@ -48,7 +48,7 @@ def test_names_matter_to_the_same_type_and_to_nothing_else():
 def typed(types: list[list[str]]) -> Partition:
     """A partition of which only the types matter, [layer][head]."""
     shape = len(types), len(types[0])
-    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    layer, head = np.indices(shape).reshape(2, -1)
     names = [name for row in types for name in row]
     return Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": False}))
 

@@ -245,7 +245,7 @@ def every_set(own: np.ndarray, groups: np.ndarray) -> list[list[int]]:
 
 
 def profiled(types: np.ndarray, profiles: np.ndarray) -> Partition:
-    layer, head = (index.ravel() for index in np.indices(types.shape))
+    layer, head = np.indices(types.shape).reshape(2, -1)
     named = dict(zip(("near", "special", "far"), profiles.reshape(-1, 3).T, strict=True))
     return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types.ravel(), "doubtful": False, **named}))
 

@@ -186,7 +186,7 @@ BEST = {(0, 3): "det, dobj", (2, 1): "coreference"}
 def projection() -> tuple[pd.DataFrame, dict, np.ndarray]:
     _, partition = planted()
     layers, heads = partition.shape
-    layer, head = (index.ravel() for index in np.indices((layers, heads)))
+    layer, head = np.indices((layers, heads)).reshape(2, -1)
     x, y = np.random.default_rng(2).normal(0, 0.2, (2, layers * heads))
     places = pd.DataFrame({"layer": layer, "head": head, "x": x, "y": y})
     summary = {"rows": 100, "scale": "plain", "stress": 0.213, "correlation": 0.912, "layers": layers_of()}

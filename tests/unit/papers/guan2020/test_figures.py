@@ -138,7 +138,7 @@ def test_column_labels_name_every_column(bins):
 
 def in_two_dimensions(layers: int, heads: int) -> pd.DataFrame:
     """Any place for each head, as `embed_heads` returns them."""
-    layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+    layer, head = np.indices((layers, heads)).reshape(2, -1)
     x, y = np.random.default_rng(0).normal(size=(2, layers * heads))
     return pd.DataFrame({"layer": layer, "head": head, "x": x, "y": y})
 
@@ -300,7 +300,7 @@ def test_figure_4_shows_the_published_shares_below_the_models_where_the_types_ar
 @pytest.mark.parametrize("models", [1, 2, 3, 4, 6, 7])
 def test_figure_4_of_any_number_of_models_numbers_every_head_of_bert_large(models):
     rng = np.random.default_rng(0)
-    layer, head = (index.reshape(-1) for index in np.indices((24, 16)))
+    layer, head = np.indices((24, 16)).reshape(2, -1)
     types = rng.choice(TYPES, 384).astype(object)
     partitions = {}
     for number in range(models):
@@ -355,7 +355,7 @@ def test_every_head_is_once_in_the_atlas_in_its_place_and_its_types_colour():
 
 @pytest.mark.parametrize("shape", [(24, 16), (6, 12), (20, 2), (1, 1)])
 def test_the_atlas_fits_a_page_with_square_maps(shape):
-    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    layer, head = np.indices(shape).reshape(2, -1)
     partition = Partition(pd.DataFrame({"layer": layer, "head": head, "type": "dense", "doubtful": False}))
     maps = AttentionMaps(np.ones((*shape, 1, 1), np.float32), ["a"], "0", False)
     figure = atlas_figure(maps, partition)
@@ -415,7 +415,7 @@ def long_figures() -> dict[str, Callable[[], Figure]]:
     features, partition = planted()
     attention = np.full((LAYERS, HEADS, 24, 24), 1 / 24, np.float32)
     maps = AttentionMaps(attention, [f"unsegmentable{token}" for token in range(24)], "0", False)
-    layer, head = (index.reshape(-1) for index in np.indices((24, 16)))
+    layer, head = np.indices((24, 16)).reshape(2, -1)
     names = np.array([f"type-{1 + place % 9}" for place in range(24 * 16)], dtype=object)
     deep = Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": True}))
     places = in_two_dimensions(24, 16)

@@ -45,7 +45,7 @@ def measure_importance(
     model = load_for(record, precision, kind)
     targets = KINDS[kind].answer_targets(rows, windows, record)
     importance = head_importance(model, kind, windows, targets, batch_tokens, f"{record.name}, importance of heads")
-    layer, head = (index.reshape(-1) for index in np.indices(importance.shape))
+    layer, head = np.indices(importance.shape).reshape(2, -1)
     columns = {"importance": importance.reshape(-1), "normalised": normalise(importance).reshape(-1)}
     return pd.DataFrame({"layer": layer, "head": head, **columns})
 

@@ -50,7 +50,7 @@ def measure_effects(
     """
     layers, heads = shape
     draws = costs_of(scores, layers, heads)
-    layer, head = (index.ravel() for index in np.indices(shape))
+    layer, head = np.indices(shape).reshape(2, -1)
     found: dict[str, list] = {name: [] for name in Tables._fields}
     for metric, costs in draws.costs.items():
         whole, alone = fit(draws.removed, costs), held_out(draws.removed, costs)

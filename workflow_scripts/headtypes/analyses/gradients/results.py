@@ -37,7 +37,7 @@ class Gradients:
     def table(self) -> pd.DataFrame:
         """One row for each head: layer, head (from 0), the kinds, loss, samples, reason."""
         layers, heads, _ = self.values.shape
-        layer, head = (index.reshape(-1) for index in np.indices((layers, heads)))
+        layer, head = np.indices((layers, heads)).reshape(2, -1)
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
         return pd.DataFrame(
             {"layer": layer, "head": head, **kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}

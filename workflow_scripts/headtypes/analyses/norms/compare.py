@@ -22,7 +22,7 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 
     shape: layers, heads of a layer.
     """
-    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    layer, head = np.indices(shape).reshape(2, -1)
     by_norms = {BY_NORMS[name]: getattr(norms, name) for name in SHARES}
     return pd.DataFrame({"layer": layer, "head": head, **vars(weights), **by_norms})
 

@@ -38,7 +38,7 @@ def heads_table(outputs: Outputs, *, seed: int) -> pd.DataFrame:
     attention. NaN where nothing could be measured.
     """
     shape = outputs.written.shape[1:3]
-    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    layer, head = np.indices(shape).reshape(2, -1)
     off, sink = is_off(outputs), outputs.column("first") > SINK
     of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
     low, high = (np.nan, np.nan) if outputs.reason else mean_intervals(of_heads, seed=seed)

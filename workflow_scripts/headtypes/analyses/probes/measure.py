@@ -1,6 +1,6 @@
 """Training and scoring of probes: all of them, from all their random starts, in one pass over the maps."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -61,35 +61,58 @@ def train_probes(
     drawn = random_network(run.model, derive_seed(seed, "random_network"))
     maps, channels = 2 * record.layers * record.heads, of_learnt.of_sentences[0].shape[1]
     probes = _probes(maps, channels, learnt.has_special_tokens, starts, root, seed)
-    trainers = {name: Trainer(probe, learning_rate, root) for name, probe in probes.items()}
+    trainers = {
+        name: (drawn if name == "random_network" else run.model, Trainer(probe, learning_rate, root))
+        for name, probe in probes.items()
+    }
+    parts = (learnt, of_learnt.of_sentences), (parsed, of_parsed.of_sentences)
+    found = train_and_parse(trainers, *parts, run, subwords=subwords, epochs=epochs)
+    return {**found, "vectors": {"channels": channels, "known": of_parsed.known}}
+
+
+def train_and_parse(
+    trainers: Mapping[str, tuple[PreTrainedModel, Trainer]],
+    learnt: tuple[ReadSentences, Sequence[np.ndarray]],
+    parsed: tuple[ReadSentences, Sequence[np.ndarray]],
+    run: ModelOnTask,
+    *,
+    subwords: Subwords,
+    epochs: int,
+) -> dict:
+    """Train probes on some sentences, one step each, and parse others with them.
+
+    trainers: of probes by name, each with the network whose maps it reads.
+    learnt, parsed: the sentences, and of each the vectors of its words, [word, channel] float32.
+    returns `right`, `words`, `scored` and `training`, as of `train_probes`.
+    """
+    networks = list(dict.fromkeys(network for network, _ in trainers.values()))
     right = {name: [] for name in trainers}
-    passes = 2 * (epochs * len(learnt.sentences) + len(parsed.sentences))
+    passes = len(networks) * (epochs * len(learnt[0].sentences) + len(parsed[0].sentences))
     with progress(passes, run.what, "maps") as bar:
 
         def maps_of(
-            part: ReadSentences, of_words: WordVectors
-        ) -> Iterator[tuple[Sentence, ProbedSentence, ProbedSentence]]:
+            part: ReadSentences, vectors: Sequence[np.ndarray]
+        ) -> Iterator[tuple[Sentence, dict[PreTrainedModel, ProbedSentence]]]:
             how = {"subwords": subwords, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
-            both = (maps_in_both_directions(network, part.encoded, **how) for network in (run.model, drawn))
-            for sentence, own, *read in zip(part.sentences, of_words.of_sentences, *both, strict=True):
-                yield sentence, *(ProbedSentence(maps, torch.from_numpy(own)) for maps in read)
+            read = (maps_in_both_directions(network, part.encoded, **how) for network in networks)
+            for sentence, own, *maps in zip(part.sentences, vectors, *read, strict=True):
+                probed = (ProbedSentence(each, torch.from_numpy(own)) for each in maps)
+                yield sentence, dict(zip(networks, probed, strict=True))
 
         for _ in range(epochs):
-            for sentence, trained, untrained in maps_of(learnt, of_learnt):
+            for sentence, read in maps_of(*learnt):
                 heads = torch.tensor(sentence.heads)
-                for name, trainer in trainers.items():
-                    trainer.train(untrained if name == "random_network" else trained, heads)
-        for sentence, trained, untrained in maps_of(parsed, of_parsed):
+                for network, trainer in trainers.values():
+                    trainer.train(read[network], heads)
+        for sentence, read in maps_of(*parsed):
             heads, counted = torch.tensor(sentence.heads), torch.tensor(counts(sentence))
-            for name, trainer in trainers.items():
-                guess = trainer.guess(untrained if name == "random_network" else trained)
-                right[name].append((guess == heads)[:, counted].sum(1).numpy())
+            for name, (network, trainer) in trainers.items():
+                right[name].append((trainer.guess(read[network]) == heads)[:, counted].sum(1).numpy())
     return {
         "right": {name: np.stack(of_probe, axis=1).tolist() for name, of_probe in right.items()},
-        "words": [sum(counts(sentence)) for sentence in parsed.sentences],
-        "scored": parsed.numbers,
-        "training": learnt.numbers,
-        "vectors": {"channels": channels, "known": of_parsed.known},
+        "words": [sum(counts(sentence)) for sentence in parsed[0].sentences],
+        "scored": parsed[0].numbers,
+        "training": learnt[0].numbers,
     }
 
 

@@ -1,18 +1,17 @@
 """Probes that read the heads of one type alone, and those of as many random heads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 
-from headtypes.analyses.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
-from headtypes.analyses.probes.parsers import AttentionOfSome, ProbedSentence, Trainer, generators_of
-from headtypes.analyses.probes.scores import counts
+from headtypes.analyses.probes.maps import read_sentences
+from headtypes.analyses.probes.measure import train_and_parse
+from headtypes.analyses.probes.parsers import AttentionOfSome, Trainer, generators_of
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.words.settings import Root, Subwords
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
-from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.models.records import ModelRecord
@@ -56,22 +55,11 @@ def train_type_probes(
     generators = [each for name, of_type in sets.items() for each in generators_of(seed, name, len(of_type))]
     flat = torch.from_numpy(np.concatenate(list(sets.values())).reshape(len(generators), -1))
     probe = AttentionOfSome(torch.cat([flat, flat], 1), generators, learnt.has_special_tokens)
-    trainer, right = Trainer(probe, learning_rate, root), []
-    with progress(epochs * len(learnt.sentences) + len(parsed.sentences), run.what, "maps") as bar:
-
-        def maps_of(part: ReadSentences) -> Iterator[tuple[Sentence, ProbedSentence]]:
-            how = {"subwords": subwords, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
-            read, no_words = maps_in_both_directions(run.model, part.encoded, **how), torch.empty(0, 0)
-            for sentence, maps in zip(part.sentences, read, strict=True):
-                yield sentence, ProbedSentence(maps, no_words)
-
-        for _ in range(epochs):
-            for sentence, maps in maps_of(learnt):
-                trainer.train(maps, torch.tensor(sentence.heads))
-        for sentence, maps in maps_of(parsed):
-            correct = trainer.guess(maps) == torch.tensor(sentence.heads)
-            right.append(correct[:, torch.tensor(counts(sentence))].sum(1).numpy())
-    of_sets = iter(np.stack(right, axis=1).tolist())
+    trainers = {"attention": (run.model, Trainer(probe, learning_rate, root))}
+    # It reads no vectors of words.
+    parts = ((part, [np.empty((0, 0), np.float32)] * len(part.sentences)) for part in (learnt, parsed))
+    found = train_and_parse(trainers, *parts, run, subwords=subwords, epochs=epochs)
+    of_sets = iter(found.pop("right")["attention"])
     return {
         "types": {
             name: {
@@ -81,9 +69,7 @@ def train_type_probes(
             }
             for name, of_type in sets.items()
         },
-        "words": [sum(counts(sentence)) for sentence in parsed.sentences],
-        "scored": parsed.numbers,
-        "training": learnt.numbers,
+        **found,
     }
 
 

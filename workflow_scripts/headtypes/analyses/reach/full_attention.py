@@ -31,7 +31,7 @@ def full_attention_heads(reach: Reach, *, seed: int) -> pd.DataFrame:
     together = heads // reach.kv_heads
     means = reach.share.reshape(samples, -1).astype(float)
     score = _largest(means.mean(0)[None], layers, reach.kv_heads)[0]
-    layer, kv_head = (index.reshape(-1) for index in np.indices((layers, reach.kv_heads)))
+    layer, kv_head = np.indices((layers, reach.kv_heads)).reshape(2, -1)
     names = [
         " ".join(f"{layer + 1}-{head + 1}" for head in range(first * together, (first + 1) * together))
         for layer, first in zip(layer, kv_head, strict=True)

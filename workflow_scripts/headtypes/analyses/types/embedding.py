@@ -26,7 +26,7 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
     with threadpool_limits(1):
         tsne = TSNE(perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed)
         places = tsne.fit_transform(features.astype(float))
-    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    layer, head = np.indices(shape).reshape(2, -1)
     return pd.DataFrame({"layer": layer, "head": head, "x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
 
 

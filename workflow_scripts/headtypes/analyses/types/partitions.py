@@ -86,7 +86,7 @@ def build_partition(
     features: [layer * head, column]; shape: number of layers, heads in a layer; cluster, types, silhouette and
     doubtful: [layer * head].
     """
-    layer, head = (index.reshape(-1) for index in np.indices(shape))
+    layer, head = np.indices(shape).reshape(2, -1)
     groups = attention_groups(features)
     table = pd.DataFrame(
         {
