@@ -24,6 +24,7 @@ from headtypes.core.statistics import (
     score_intervals,
     sums_by_unit,
 )
+from tests.support.resampling import naive_bounds, units_of
 
 SETTINGS = {"seed": 3, "resamples": 400}
 
@@ -36,24 +37,6 @@ def scores(conditions=4, questions=60, seed=0):
     f1 = np.maximum(exact_match, 100 * rng.random((conditions, questions)))
     articles = np.array([f"article {number}" for number in rng.integers(0, 9, questions)])
     return {"exact_match": exact_match, "f1": f1}, articles
-
-
-def naive_bounds(values, units, level=0.95, seed=3, resamples=400):
-    """A loop over resamples of units (lists of questions), the means taken question by question."""
-    rng = np.random.default_rng(seed)
-    means = []
-    for _ in range(resamples):
-        drawn = rng.integers(0, len(units), size=len(units))
-        questions = [question for unit in drawn for question in units[unit]]
-        means.append(sum(values[question] for question in questions) / len(questions))
-    effective = len(values) ** 2 / sum(len(unit) ** 2 for unit in units)
-    widened = stats.t(effective - 1).ppf((1 - level) / 2) * np.sqrt(effective / (effective - 1))
-    tail = stats.norm.cdf(widened)
-    return np.quantile(means, tail), np.quantile(means, 1 - tail)
-
-
-def units_of(articles):
-    return [np.flatnonzero(articles == name).tolist() for name in sorted(set(articles))]
 
 
 def test_intervals_equal_a_naive_loop_over_the_same_draws():

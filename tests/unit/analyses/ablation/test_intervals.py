@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from headtypes.analyses.ablation import intervals
 from headtypes.analyses.ablation.intervals import condition_intervals, weighted_sums
@@ -12,6 +11,7 @@ from headtypes.core import statistics
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding, Measured
+from tests.support.resampling import naive_bounds, units_of
 
 RESAMPLES = 200
 CONDITIONS = ["baseline", "worse", "the same", "much worse"]
@@ -47,18 +47,7 @@ def classified(level: float, seed: int) -> pd.DataFrame:
 
 def naive(values, units, seed):
     """Ends of the interval of a mean, from a loop over resamples of units: lists of questions."""
-    rng = np.random.default_rng(seed)
-    means = []
-    for _ in range(RESAMPLES):
-        questions = [question for unit in rng.integers(0, len(units), len(units)) for question in units[unit]]
-        means.append(sum(values[question] for question in questions) / len(questions))
-    effective = len(values) ** 2 / sum(len(unit) ** 2 for unit in units)
-    tail = stats.norm.cdf(stats.t(effective - 1).ppf(0.025) * np.sqrt(effective / (effective - 1)))
-    return np.quantile(means, [tail, 1 - tail]).tolist()
-
-
-def units(articles):
-    return [[place for place, name in enumerate(articles) if name == wanted] for wanted in sorted(set(articles))]
+    return naive_bounds(values, units, seed=seed, resamples=RESAMPLES)
 
 
 def files(folder, scores) -> list:
@@ -100,7 +89,7 @@ def test_every_condition_has_its_row_with_intervals_over_questions_and_articles(
                 ends = row[[f"{name}_low", f"{name}_high"]].tolist()
                 assert ends == pytest.approx(naive(values, alone, 11), abs=1e-9)
                 ends = row[[f"{name}_low_by_article", f"{name}_high_by_article"]].tolist()
-                assert ends == pytest.approx(naive(values, units(ARTICLES), 11), abs=1e-9)
+                assert ends == pytest.approx(naive(values, units_of(ARTICLES), 11), abs=1e-9)
 
 
 def test_a_condition_that_changes_no_answer_drops_by_exactly_nothing():
@@ -153,7 +142,7 @@ def test_sums_equal_a_loop_over_the_same_articles(weights, metric):
     value, low, high, _ = weighted_sums(by_condition, seed=4)(weights, metric)
     summed = sum(weight * by_condition[name][metric] for name, weight in weights.items())
     assert value == pytest.approx(summed.mean())
-    assert [low, high] == pytest.approx(naive(summed, units(ARTICLES), 4), abs=1e-9)
+    assert [low, high] == pytest.approx(naive(summed, units_of(ARTICLES), 4), abs=1e-9)
 
 
 def test_sums_have_the_ends_of_the_table_over_articles():
