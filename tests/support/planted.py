@@ -1,12 +1,24 @@
 """Heads of four planted types."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import pandas as pd
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
+from headtypes.analyses.types.partitions import Partition
 
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 BINS = 16
 WIDTH = BINS + len(SELF_AND_SPECIAL)
+
+
+def typed(types: Sequence[Sequence[str]] | np.ndarray, doubtful: Sequence[str] = (), **columns) -> Partition:
+    """A partition by the type of each head, [layer, head]; columns: further ones, with a value for all or for each."""
+    types = np.array(types, dtype=object)
+    layer, head = np.indices(types.shape).reshape(2, -1)
+    table = {"layer": layer, "head": head, "type": types.ravel(), "doubtful": np.isin(types.ravel(), list(doubtful))}
+    return Partition(pd.DataFrame({**table, **columns}))
 
 
 def pattern(name: str) -> np.ndarray:

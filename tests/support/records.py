@@ -4,7 +4,6 @@ import copy
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import torch
 from transformers import BertForSequenceClassification, RobertaForSequenceClassification
 
@@ -17,6 +16,7 @@ from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
+from tests.support.planted import typed
 
 PAIRS = [
     Pair("p0", "The cat sat. It ran.", "A dog saw it. It ran by the river, and sat.", 1),
@@ -74,8 +74,7 @@ def types_like(record) -> Partition:
     """All heads of one type, but those of the last layer, which alternate between two."""
     types = np.full((record.layers, record.heads), "dense", dtype=object)
     types[-1, ::2] = "diagonal"
-    layer, head = np.indices(types.shape).reshape(2, -1)
-    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types.reshape(-1)}))
+    return typed(types)
 
 
 def without_heads(model, heads: np.ndarray):

@@ -4,7 +4,6 @@ import copy
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from transformers import (
@@ -31,6 +30,7 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.models.loading import load_model
 from tests.support.dense import CHANGES, dense_output, head_outputs_for
 from tests.support.models import tiny_bert, tiny_family, tiny_language_model
+from tests.support.planted import typed
 from tests.support.records import PAIRS, classifier, questions, recorded, types_in, types_like, without_heads
 
 # What needs no sentences, and so works on steps of `generate` with a cache.
@@ -351,9 +351,7 @@ def test_a_copy_does_not_stay_ablated_behind_the_back_of_its_user():
 
 
 def imported(layers: int, heads: int, **more) -> Partition:
-    layer, head = np.indices((layers, heads)).reshape(2, -1)
-    types = np.where(head == 0, "first", "other")
-    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types, **more}))
+    return typed([["first", *["other"] * (heads - 1)]] * layers, **more)
 
 
 @pytest.mark.parametrize(

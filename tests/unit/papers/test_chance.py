@@ -1,21 +1,15 @@
 """Of unrelated clusters hardly any are said to be kept, and of related ones hardly any are said not to be."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from headtypes.analyses.types.names import TYPES
-from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import matched_clusters
 from headtypes.comparisons.models.descent import kept_by_chance
 from headtypes.papers.quantities import FAILS, HOLDS, Measured, Quantity
+from tests.support.planted import typed
 
 SIZES = (52, 12, 5, 3)
-
-
-def partition(types: np.ndarray) -> Partition:
-    rows = [{"layer": n // 12, "head": n % 12, "type": name, "doubtful": False} for n, name in enumerate(types)]
-    return Partition(pd.DataFrame(rows))
 
 
 @pytest.mark.parametrize(("changed", "wrong"), [(72, HOLDS), (20, FAILS)])
@@ -26,7 +20,7 @@ def test_kept_clusters_are_told_from_chance(changed, wrong):
         parent = rng.permutation(np.repeat(TYPES, SIZES))
         child, moved = parent.copy(), rng.permutation(72)[:changed]
         child[moved] = rng.permutation(child[moved])
-        pair = partition(child), partition(parent)
+        pair = (typed(types.reshape(-1, 12)) for types in (child, parent))
         kept = 100 * matched_clusters(*pair).mean()
         more_than_half += kept > 50
         measured = Measured.beyond_chance(kept, kept_by_chance(*pair, permutations=199, seed=trial))

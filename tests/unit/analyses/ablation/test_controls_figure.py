@@ -11,6 +11,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, PAGE_HEIGHT
 from tests.support.drawing import check_lettering
+from tests.support.planted import typed
 
 OPERATIONS = {
     "zero-dense": {"dense": "zero"},
@@ -28,8 +29,7 @@ TYPES = ["dense", "vertical"] * 6
 
 
 def partition() -> Partition:
-    layer, head = np.indices((2, 6)).reshape(2, -1)
-    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": TYPES, "doubtful": False}))
+    return typed([TYPES[:6], TYPES[6:]])
 
 
 def lines(figure) -> dict:

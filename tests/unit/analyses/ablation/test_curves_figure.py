@@ -12,10 +12,10 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from headtypes.analyses.ablation.curves_figure import curves_figure
-from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE, save_figure
 from tests.support.drawing import DEFICIENCIES, are_apart, check_lettering, lab
+from tests.support.planted import typed
 
 FOUR = {"dense": 28, "diagonal": 6, "dense_vertical": 19, "vertical": 19}
 LARGE = {"dense": 100, "diagonal": 102, "dense_vertical": 131, "vertical": 51}
@@ -29,10 +29,7 @@ def planted(counts: dict[str, int], doubtful: tuple[str, ...] = (), draws: int =
     """Falling scores of each type and of all heads, in no order, and the partition."""
     rng = np.random.default_rng(2)
     names = np.repeat(np.array(list(counts), dtype=object), list(counts.values()))
-    layer, head = (index.reshape(-1) for index in np.indices(SHAPES[len(names)]))
-    partition = Partition(
-        pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": np.isin(names, doubtful)})
-    )
+    partition = typed(names.reshape(SHAPES[len(names)]), doubtful)
     rows = []
     for name, count in {**counts, "all": len(names)}.items():
         for order, draw in [("importance", 0), *(("random", draw) for draw in range(draws))]:

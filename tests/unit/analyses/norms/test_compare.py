@@ -9,14 +9,13 @@ from headtypes.analyses.norms.analysis import per_head, per_set
 from headtypes.analyses.norms.compare import compare_divisions, of_others, shares_table
 from headtypes.analyses.types.partitions import COLUMNS, Partition
 from headtypes.core.table_files import write_csv
+from tests.support.planted import typed
 
 LAYERS, HEADS = 4, 6
 
 
 def partition(types: np.ndarray) -> Partition:
-    layer, head = np.indices((LAYERS, HEADS)).reshape(2, -1)
-    table = pd.DataFrame({"layer": layer, "head": head, "type": types, "doubtful": False})
-    return Partition(table.reindex(columns=COLUMNS, fill_value=0.0))
+    return Partition(typed(types.reshape(LAYERS, HEADS)).table.reindex(columns=COLUMNS, fill_value=0.0))
 
 
 def halves() -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,6 @@
 """A probe of a type reads the heads of that type and no others, and random heads are drawn within layers."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -9,17 +8,11 @@ from headtypes.analyses.probes import of_types
 from headtypes.analyses.probes.of_types import train_type_probes
 from headtypes.analyses.probes.parsers import Attention, AttentionOfSome, ProbedSentence, Trainer, generators_of
 from headtypes.analyses.probes.scores import read_type_probes, score_type_probes
-from headtypes.analyses.types.partitions import Partition
 from headtypes.core.errors import InputError
+from tests.support.planted import typed
 from tests.unit.analyses.words.test_models import HOW, PROBES, SENTENCES, fetched
 
 HEADS, STARTS = 4, 2
-
-
-def partition_of(types: list[list[str]]) -> Partition:
-    """A partition by the types of each layer's heads."""
-    rows = [(layer, head, name) for layer, heads in enumerate(types) for head, name in enumerate(heads)]
-    return Partition(pd.DataFrame(rows, columns=["layer", "head", "type"]))
 
 
 def test_heads_outside_a_set_are_as_if_they_were_not_there():
@@ -65,7 +58,7 @@ def test_a_planted_type_parses_and_random_heads_of_its_layer_seldom_do(tmp_path,
             yield torch.cat([flat, flat.transpose(1, 2)])
 
     monkeypatch.setattr("headtypes.analyses.probes.measure.maps_in_both_directions", planted)
-    found = train_type_probes(SENTENCES * 15, SENTENCES, record, partition_of(types.tolist()), **HOW, **PROBES)
+    found = train_type_probes(SENTENCES * 15, SENTENCES, record, typed(types.tolist()), **HOW, **PROBES)
     assert found["words"] == [5, 1, 10, 3]
     assert {name: of_type["heads"] for name, of_type in found["types"].items()} == {
         "blind": types.size - 1,
@@ -81,7 +74,7 @@ def test_a_planted_type_parses_and_random_heads_of_its_layer_seldom_do(tmp_path,
 
 def test_probes_of_types_are_the_same_each_time_and_say_what_was_read(tmp_path):
     record, *_ = fetched("bert", tmp_path)
-    partition = partition_of([["ab"[head % 2] for head in range(record.heads)]] * record.layers)
+    partition = typed([["ab"[head % 2] for head in range(record.heads)]] * record.layers)
     found = train_type_probes(SENTENCES * 3, SENTENCES, record, partition, **HOW, **PROBES)
     assert found == train_type_probes(SENTENCES * 3, SENTENCES, record, partition, **HOW, **PROBES)
     assert found["training"] == {"read": 3 * len(SENTENCES), "left_out": 0}
@@ -93,7 +86,7 @@ def test_probes_of_types_are_the_same_each_time_and_say_what_was_read(tmp_path):
 
 def test_random_heads_are_as_many_of_each_layer():
     types = [["a", "b", "b", "b"], ["b", "b", "b", "b"], ["a", "a", "a", "b"]]
-    sets = of_types._sets_of_heads(partition_of(types), "a", 3, seed=0)
+    sets = of_types._sets_of_heads(typed(types), "a", 3, seed=0)
     assert sets.sum(2).tolist() == [[1, 0, 3]] * 8
     assert (sets[:3] == (np.array(types) == "a")).all()
     assert len({each.tobytes() for each in sets[3:]}) > 1
@@ -102,7 +95,7 @@ def test_random_heads_are_as_many_of_each_layer():
 def test_a_partition_of_another_model_is_refused(tmp_path):
     record, *_ = fetched("bert", tmp_path)
     with pytest.raises(InputError, match="other numbers of layers and heads"):
-        train_type_probes(SENTENCES, SENTENCES, record, partition_of([["a"] * 9]), **HOW, **PROBES)
+        train_type_probes(SENTENCES, SENTENCES, record, typed([["a"] * 9]), **HOW, **PROBES)
 
 
 def test_scores_are_means_with_intervals_over_sentences_and_those_of_each_draw():

@@ -10,13 +10,13 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, PAGE_HEIGHT
 from tests.support.drawing import check_lettering
+from tests.support.planted import typed
 
 
 def planted(layers: int = 2, heads: int = 3, percent=100.0) -> tuple[pd.DataFrame, Partition]:
-    layer, head = np.indices((layers, heads)).reshape(2, -1)
-    types = np.where(head % 2, "dense", "vertical")
-    partition = Partition(pd.DataFrame({"layer": layer, "head": head, "type": types, "doubtful": False}))
-    return pd.DataFrame({"keeps_type_samples": np.full(len(head), percent), "keeps_type_seeds": 100.0}), partition
+    partition = typed([["dense" if head % 2 else "vertical" for head in range(heads)]] * layers)
+    kept = {"keeps_type_samples": np.full(layers * heads, percent), "keeps_type_seeds": 100.0}
+    return pd.DataFrame(kept), partition
 
 
 def test_a_head_is_the_paler_the_fewer_clusterings_give_it_its_type():

@@ -3,18 +3,17 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headtypes.analyses.types.partitions import Partition, profile_groups
+from tests.support.planted import typed
 
 
 def partition(profiles: np.ndarray, layers: int) -> Partition:
-    layer, head = (index.ravel() for index in np.indices((layers, len(profiles) // layers)))
     named = dict(zip(("near", "special", "far"), profiles.T, strict=True))
-    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": "a", **named}))
+    return typed(np.full((layers, len(profiles) // layers), "a"), **named)
 
 
 @given(st.integers(1, 7), st.integers(1, 6), st.integers(0, 99))

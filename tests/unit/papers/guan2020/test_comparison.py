@@ -13,6 +13,7 @@ from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
 from headtypes.papers.guan2020.tables import ablation_table, stability_table
 from tests.support.places import GUAN
+from tests.support.planted import typed
 
 REFERENCE = read_guan2020(GUAN)
 KEY = ("bert", "squad-kmeans-k4")
@@ -37,12 +38,7 @@ PAIRS = [*LIKE_THE_PAPER[:5], ["vertical"] * 4 + ["diagonal"] * 3]
 
 
 def partition(types: list[list[str]], doubtful: tuple[str, ...] = ()) -> Partition:
-    rows = [
-        {"layer": layer, "head": head, "type": name, "doubtful": name in doubtful, "special": SPECIAL.get(name, 0.5)}
-        for layer, names in enumerate(types)
-        for head, name in enumerate(names)
-    ]
-    return Partition(pd.DataFrame(rows))
+    return typed(types, doubtful, special=[SPECIAL.get(name, 0.5) for names in types for name in names])
 
 
 def ablations(partitions: dict, scores: dict[int, tuple[float, float]], key=KEY, questions: int = 1000) -> pd.DataFrame:

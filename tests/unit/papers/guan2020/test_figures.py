@@ -41,7 +41,7 @@ from tests.support.drawing import (
     texts,
 )
 from tests.support.places import ROOT
-from tests.support.planted import TYPES
+from tests.support.planted import TYPES, typed
 
 # Figure 1
 
@@ -300,13 +300,11 @@ def test_figure_4_shows_the_published_shares_below_the_models_where_the_types_ar
 @pytest.mark.parametrize("models", [1, 2, 3, 4, 6, 7])
 def test_figure_4_of_any_number_of_models_numbers_every_head_of_bert_large(models):
     rng = np.random.default_rng(0)
-    layer, head = np.indices((24, 16)).reshape(2, -1)
     types = rng.choice(TYPES, 384).astype(object)
     partitions = {}
     for number in range(models):
         child = np.where(rng.random(384) < 0.1, rng.choice(TYPES, 384), types)
-        table = {"layer": layer, "head": head, "type": child, "doubtful": child == "dense"}
-        partitions[f"m{number}"] = Partition(pd.DataFrame(table))
+        partitions[f"m{number}"] = typed(child.reshape(24, 16), ["dense"])
     figure = models_figure(partitions, comparison_table(partitions, dict.fromkeys(partitions, "m0") | {"m0": None}), {})
     lettering(figure)
     layers, strips, _ = panels(figure)
@@ -355,8 +353,7 @@ def test_every_head_is_once_in_the_atlas_in_its_place_and_its_types_colour():
 
 @pytest.mark.parametrize("shape", [(24, 16), (6, 12), (20, 2), (1, 1)])
 def test_the_atlas_fits_a_page_with_square_maps(shape):
-    layer, head = np.indices(shape).reshape(2, -1)
-    partition = Partition(pd.DataFrame({"layer": layer, "head": head, "type": "dense", "doubtful": False}))
+    partition = typed(np.full(shape, "dense"))
     maps = AttentionMaps(np.ones((*shape, 1, 1), np.float32), ["a"], "0", False)
     figure = atlas_figure(maps, partition)
     width, height = figure.get_size_inches()
@@ -415,9 +412,8 @@ def long_figures() -> dict[str, Callable[[], Figure]]:
     features, partition = planted()
     attention = np.full((LAYERS, HEADS, 24, 24), 1 / 24, np.float32)
     maps = AttentionMaps(attention, [f"unsegmentable{token}" for token in range(24)], "0", False)
-    layer, head = np.indices((24, 16)).reshape(2, -1)
-    names = np.array([f"type-{1 + place % 9}" for place in range(24 * 16)], dtype=object)
-    deep = Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": True}))
+    names = np.array([f"type-{1 + place % 9}" for place in range(24 * 16)])
+    deep = typed(names.reshape(24, 16), names)
     places = in_two_dimensions(24, 16)
     models = {f"bert-large-uncased-{task}": deep for task in ("mrpc", "mnli")}
     parents = {"bert-large-uncased-mnli": "bert-large-uncased-mrpc"}

@@ -9,6 +9,7 @@ from headtypes.papers.guan2020.claims import CLAIMS
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from tests.support.places import GUAN
+from tests.support.planted import typed
 
 REFERENCE = read_guan2020(GUAN)
 KEY = ("bert", "p")
@@ -19,11 +20,7 @@ CONDITIONS = {each.id: each for each in REFERENCE.conditions}
 
 
 def partition(doubtful: tuple[str, ...] = ()) -> Partition:
-    rows = [
-        {"layer": 0, "head": head, "type": name, "doubtful": name in doubtful, "special": 0.5}
-        for head, name in enumerate(TYPES)
-    ]
-    return Partition(pd.DataFrame(rows))
+    return typed([TYPES], doubtful, special=0.5)
 
 
 def evaluation(number: int, reading: str | None = None, key=KEY) -> dict:

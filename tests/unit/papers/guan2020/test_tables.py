@@ -10,13 +10,13 @@ from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.shown import ablation_page, ablation_shown, stability_page
 from headtypes.papers.guan2020.tables import ablation_table, shortages, stability_table
 from tests.support.places import GUAN
+from tests.support.planted import typed
 
 REFERENCE = read_guan2020(GUAN)
 
 
 def partition(types: list[str], doubtful: str = "") -> Partition:
-    rows = [{"layer": 0, "head": head, "type": name, "doubtful": name == doubtful} for head, name in enumerate(types)]
-    return Partition(pd.DataFrame(rows))
+    return typed([types], [doubtful])
 
 
 ALL_TYPES = partition(list(TYPES))
