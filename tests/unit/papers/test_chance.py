@@ -20,7 +20,7 @@ def test_kept_clusters_are_told_from_chance(changed, wrong):
         parent = rng.permutation(np.repeat(TYPES, SIZES))
         child, moved = parent.copy(), rng.permutation(72)[:changed]
         child[moved] = rng.permutation(child[moved])
-        pair = (typed(types.reshape(-1, 12)) for types in (child, parent))
+        pair = [typed(types.reshape(-1, 12)) for types in (child, parent)]
         kept = 100 * matched_clusters(*pair).mean()
         more_than_half += kept > 50
         measured = Measured.beyond_chance(kept, kept_by_chance(*pair, permutations=199, seed=trial))
