@@ -39,6 +39,12 @@ def examples_figure(examples: Examples) -> Figure:
     return figure
 
 
+def write_beside(axes: Axes, index: int, label: str, **how) -> None:
+    """Write a token at both sides of the lines that lead from it and to it; how: of `Axes.text`."""
+    for x, side in ((-0.06, "right"), (1.06, "left")):
+        axes.text(x, index, label, ha=side, va="center", fontsize=_SIZE, **how)
+
+
 def _draw_lines(axes: Axes, example: Example, examples: Examples) -> None:
     tokens = range(len(examples.tokens))
     lines = [((0, query), (1, key)) for query in tokens for key in tokens]
@@ -50,11 +56,9 @@ def _draw_lines(axes: Axes, example: Example, examples: Examples) -> None:
     # As in the paper, dots stand for the tokens before those shown.
     labels = [clipped(token, _LETTERS) for token in examples.tokens]
     for index, label in enumerate(labels):
-        axes.text(-0.06, index, label, ha="right", va="center", fontsize=_SIZE)
-        axes.text(1.06, index, label, ha="left", va="center", fontsize=_SIZE)
+        write_beside(axes, index, label)
     if not examples.begins:
-        for side in (-0.06, 1.06):
-            axes.text(side, -1, "⋯", ha="right" if side < 0 else "left", va="center", fontsize=_SIZE)
+        write_beside(axes, -1, "⋯")
     axes.set(xlim=(-0.75, 1.75), ylim=(len(labels) - 0.5, -1.5), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     axes.set_title(f"head {head_name(example.layer, example.head)}\n{_TITLES[example.pattern]}", fontsize=7.5)

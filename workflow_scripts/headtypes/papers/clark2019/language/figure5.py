@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from headtypes.core.style import PAGE, PALETTE, clipped, head_name, styled
 from headtypes.papers.clark2019.by_layer import say
+from headtypes.papers.clark2019.figures.figure1 import write_beside
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, SentenceMap
 
 # What the head does where a word looks at its head in the tree; and where its head looks at it.
@@ -22,8 +23,8 @@ _TITLES = {
 _PANELS = 4
 # Letters of a word that have room beside a panel.
 _LETTERS = 12
-# Inches of a word's line, of a row's titles, and points of letters.
-_LINE, _TITLE, _SIZE = 0.125, 0.72, 6.2
+# Inches of a word's line, and of a row's titles.
+_LINE, _TITLE = 0.125, 0.72
 
 
 @styled
@@ -64,10 +65,8 @@ def _draw(axes: Axes, shown: SentenceMap, lines: int) -> None:
             )
         )
     for index, word in enumerate(shown.words):
-        how = {"va": "center", "fontsize": _SIZE}
-        how |= {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
-        for x, side in ((-0.06, "right"), (1.06, "left")):
-            axes.text(x, index, clipped(word, _LETTERS), ha=side, **how)
+        how = {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
+        write_beside(axes, index, clipped(word, _LETTERS), **how)
     axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     does = _TITLES[shown.phenomenon][shown.direction == "head_to_dependent"]
