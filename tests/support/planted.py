@@ -1,5 +1,6 @@
 """Heads of four planted types."""
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,3 +50,12 @@ def samples_of(features: np.ndarray, samples: int, noise: float, seed: int) -> n
     """Per-sample features [sample, head, column] float32 that vary about the heads' own."""
     varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
     return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
+
+
+def naive_match(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Labels of four clusters, renamed so that as many as can be are those of the reference."""
+    best = max(
+        itertools.permutations(range(4)),
+        key=lambda renamed: sum(renamed[a] == b for a, b in zip(labels, reference, strict=True)),
+    )
+    return np.array([best[label] for label in labels])

@@ -27,6 +27,15 @@ PAIRS = [
 SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
+def shortened_samples(turns: int) -> list[Sample]:
+    """The samples, and after them the same with a part of the context alone: in turn n, its first nth."""
+    return [
+        Sample(f"{turn}-{number}", question, context[: len(context) // turn])
+        for turn in range(1, turns + 1)
+        for number, (question, context) in enumerate(QUESTIONS)
+    ]
+
+
 def recorded(model, tokenizer, folder: Path) -> dict:
     """Save a model and its tokenizer, and return the record of the folder."""
     model.save_pretrained(folder)

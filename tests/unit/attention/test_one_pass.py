@@ -12,15 +12,11 @@ from headtypes.attention.batches import Part, batched
 from headtypes.attention.one_pass import PerSample, read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
 from tests.support.blocks import cut_into_blocks
-from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_family, tiny_roberta
+from tests.support.models import plain_attentions, tiny_bert, tiny_family, tiny_roberta
+from tests.support.records import shortened_samples
 
-SAMPLES = [
-    Sample(f"{turn}-{number}", question, context[: len(context) // turn])
-    for turn in (1, 2)
-    for number, (question, context) in enumerate(QUESTIONS)
-]
+SAMPLES = shortened_samples(2)
 
 
 class Entropy(PerSample):

@@ -4,16 +4,11 @@ import pytest
 
 from headtypes.analyses.distances.measure import extract_features, write_task_features
 from headtypes.analyses.distances.results import write_features
-from headtypes.data.records import Sample
-from tests.support.models import QUESTIONS, tiny_bert
-from tests.support.records import recorded
+from tests.support.models import tiny_bert
+from tests.support.records import recorded, shortened_samples
 
 SETTINGS = {"task": "squad", "kind": "question_answering", "precision": "float32", "batch_tokens": 60}
-SAMPLES = [
-    Sample(f"{turn}-{number}", question, context[: len(context) // turn])
-    for turn in (1, 2, 3)
-    for number, (question, context) in enumerate(QUESTIONS)
-]
+SAMPLES = shortened_samples(3)
 
 
 @pytest.mark.parametrize("shards", [2, 3, 40])

@@ -18,19 +18,14 @@ from headtypes.attention.blocks import EntropySums
 from headtypes.attention.hook import Layer
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
 from tests.support.clark import defined_divergence
 from tests.support.dense_norms import defined_norms
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import FAMILIES as ALL
-from tests.support.models import QUESTIONS, in_float64, plain_attentions, tiny_bert, tiny_family
-from tests.support.records import recorded
+from tests.support.models import in_float64, plain_attentions, tiny_bert, tiny_family
+from tests.support.records import recorded, shortened_samples
 
-SAMPLES = [
-    Sample(f"{turn}-{number}", question, context[: len(context) // turn])
-    for turn in (1, 2)
-    for number, (question, context) in enumerate(QUESTIONS)
-]
+SAMPLES = shortened_samples(2)
 # With shared keys and without, causal and not, with local layers of both, with a bias, and with a share for no token.
 FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral", "mpnet", "gpt_oss")
 

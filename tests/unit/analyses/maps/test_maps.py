@@ -128,19 +128,17 @@ def loads(monkeypatch, model, tokenizer):
     monkeypatch.setattr("headtypes.attention.run.load_model", lambda record, precision, head: model)
 
 
+def whole_map(sample: Sample) -> AttentionMaps:
+    how = {"task": "t", "kind": "question_answering", "precision": "float32", "tokens": 64}
+    return map_attention([sample], described("tiny", max_length=64), **how)
+
+
 def test_tokens_are_those_of_the_sample(monkeypatch):
     model, _ = tiny_bert()
     tokenizer = bert_tokenizer(["where", "cat"])
     loads(monkeypatch, model, tokenizer)
     sample = Sample("a", "Where?", "Cats, a cat for $5")
-    maps = map_attention(
-        [sample],
-        described("tiny", max_length=64),
-        task="t",
-        kind="question_answering",
-        precision="float32",
-        tokens=64,
-    )
+    maps = whole_map(sample)
     expected = "[CLS] where ? [SEP] cat ##s , a cat f ##o ##r $ 5 [SEP]"
     assert " ".join(maps.tokens) == expected
     assert (maps.sample_id, maps.truncated) == ("a", False)
@@ -153,14 +151,7 @@ def test_byte_level_tokens_are_read_as_text_where_they_are_whole_characters(monk
     tokenizer = roberta_tokenizer(["the", "cat", "river"])
     loads(monkeypatch, model, tokenizer)
     sample = Sample("a", "the cat", " the river é")
-    maps = map_attention(
-        [sample],
-        described("tiny", max_length=64),
-        task="t",
-        kind="question_answering",
-        precision="float32",
-        tokens=64,
-    )
+    maps = whole_map(sample)
     assert "river" in maps.tokens
     assert "\ufffd" not in "".join(maps.tokens)
     assert all(maps.tokens)

@@ -16,7 +16,7 @@ from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.types.partitions import build_partition
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
-from tests.support.planted import WIDTH, heads, pattern, samples_of
+from tests.support.planted import WIDTH, heads, naive_match, pattern, samples_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 
@@ -37,14 +37,6 @@ def naive_agreement(one, other):
     together = sum(a and b for a, b in zip(in_one, in_other, strict=True))
     expected = sum(in_one) * sum(in_other) / len(pairs)
     return (together - expected) / ((sum(in_one) + sum(in_other)) / 2 - expected)
-
-
-def naive_match(labels, reference):
-    best = max(
-        itertools.permutations(range(4)),
-        key=lambda renamed: sum(renamed[a] == b for a, b in zip(labels, reference, strict=True)),
-    )
-    return np.array([best[label] for label in labels])
 
 
 def naive_keeps(each, labels, seed, restarts):

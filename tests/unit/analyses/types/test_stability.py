@@ -19,7 +19,7 @@ from headtypes.analyses.types.stability import (
 )
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
-from tests.support.planted import heads, samples_of
+from tests.support.planted import heads, naive_match, samples_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 
@@ -53,14 +53,6 @@ def test_noise_is_unstable():
         assert found[kind]["all_agree"] < 50
         assert found[kind]["all_agree"] < found[kind]["pairwise"] < 90
         assert min(found[kind]["by_head"]) < 100
-
-
-def naive_match(labels, reference):
-    best = max(
-        itertools.permutations(range(4)),
-        key=lambda renamed: sum(renamed[a] == b for a, b in zip(labels, reference, strict=True)),
-    )
-    return [best[label] for label in labels]
 
 
 def naive_figures(predicted, labels):
