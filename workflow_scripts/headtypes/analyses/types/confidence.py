@@ -95,7 +95,7 @@ def head_confidence(
     return table, {kind: repeated and repeated.as_dict() for kind, repeated in over.items()}
 
 
-def group_intervals(features_by_sample: np.ndarray, *, seed: int, resamples: int) -> pd.DataFrame:
+def group_intervals(features_by_sample: np.ndarray, *, seed: int, resamples: int = 1000) -> pd.DataFrame:
     """Near, special and far of every head, with intervals over the samples of the task.
 
     features_by_sample: [sample, head, column] distance features.
