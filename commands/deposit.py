@@ -2,11 +2,12 @@
 `snakemake` too.
 
 python commands/deposit.py --author "Family, Given" --license CC-BY-4.0 [--title TITLE] [--date YYYY-MM-DD]
-    [--output FOLDER] [--configfile FILE ...] [--directory FOLDER]
+    [--output FOLDER] [--private] [--configfile FILE ...] [--directory FOLDER]
 
 It refuses results that are incomplete, or not those of the configuration. The folder has tables, figures, types,
 features and exports with what made them, the workflow, a card that says what was found and what must not be concluded
-(README.md), and metadata for machines (an RO-Crate). Weights and texts stay out.
+(README.md), and metadata for machines (an RO-Crate). Weights and texts stay out, unless it is --private: for another
+machine of yours, where commands/merge.py reads it.
 """
 
 import argparse
@@ -44,6 +45,7 @@ def main(arguments: list[str]) -> None:
     jobs = [job for job in plan.jobs if not all(map(is_shard, job.outputs))]
     others = check_complete(jobs, audit(jobs))
     about = {"authors": asked.author, "license": asked.license, "title": asked.title, "published": asked.date}
+    about["private"] = asked.private
     study, parts = collect(jobs, config, SCRIPTS.parent, configfile="config.yaml", **about)
     write_folder(asked.output, parts, partial(write_crate, study=study, parts=parts))
     if others:
@@ -66,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--title", type=_named, help="by default that of results/index.html")
     parser.add_argument("--date", type=date.fromisoformat, help="of publication; by default that of the last result")
     parser.add_argument("--output", type=Path, default=Path("deposit"), help="the folder, from --directory; deposit")
+    parser.add_argument("--private", action="store_true", help="with weights and texts: not to be given away")
     return parser
 
 

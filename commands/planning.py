@@ -3,24 +3,29 @@
 import logging
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from internals import workflow_of
+from internals import locked, remember, workflow_of
 from snakemake.api import SnakemakeApi
 from snakemake.cli import parse_args, parse_config
+from snakemake.exceptions import LockException
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings, WorkflowSettings
+from snakemake.workflow import Workflow
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
+from headtypes.core.errors import InputError  # noqa: E402
 from headtypes.planning.config.schema import Config  # noqa: E402
 from headtypes.planning.keyed import by_key  # noqa: E402
+from headtypes.planning.locks import attach_run, run_beside  # noqa: E402
 from headtypes.planning.plan import Plan  # noqa: E402
 from headtypes.planning.tools.jobs import Job  # noqa: E402
 
@@ -44,32 +49,57 @@ def planned(arguments: list[str]) -> Planned:
     Ends the program with Snakemake's own message where the plan cannot be made.
     """
     with _workflow(arguments) as workflow:
-        dag = workflow.dag
-        scheduled = set(dag.needrun_jobs(exclude_finished=False))
-        jobs = [
-            Job(
-                rule=job.rule.name,
-                wildcards=dict(job.wildcards_dict),
-                spec=job.params.spec,
-                code=job.params.code,
-                script=script,
-                inputs=tuple(map(str, job.input)),
-                named={name: _files(files) for name, files in job.input.items()}
-                | by_key(job.input, getattr(job.params, "keyed", "{}")),
-                outputs=tuple(map(str, job.output)),
-                benchmark=None if job.benchmark is None else str(job.benchmark),
-                threads=job.threads,
-                gpu=bool(job.resources.get("gpu")),
-                of=job.params.stage,
-                mem_mb=_known(job.resources.get("mem_mb")),
-                runs=job in scheduled,
-                reasons=tuple(dag.reason(job).get_names()) if job in scheduled else (),
-            )
-            for level in dag.toposorted()
-            for job in sorted(level, key=lambda job: (job.rule.name, list(job.wildcards)))
-            if (script := _script_of(job.rule)) is not None
-        ]
-        return Planned(jobs, dict(_configs(workflow.globals)), workflow.resource_settings.cores)
+        return _planned(workflow)
+
+
+@contextmanager
+def planned_to_write(arguments: list[str]) -> Iterator[tuple[Planned, Callable[[set[str]], None]]]:
+    """Plan a `snakemake` command, and keep other runs out of the folder until the block ends.
+
+    Yields the plan, and what has Snakemake remember that it has made some results as they are planned.
+    Raises `InputError` where a run is alive in the folder.
+    """
+    with _workflow(arguments) as workflow:
+        attach_run()
+        if sentence := run_beside():
+            raise InputError(sentence)
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(workflow))
+            except LockException as error:
+                raise InputError(
+                    f"Another run works in {Path.cwd()}; wait until it has ended, and try again."
+                ) from error
+            yield _planned(workflow), partial(remember, workflow)
+
+
+def _planned(workflow: Workflow) -> Planned:
+    dag = workflow.dag
+    scheduled = set(dag.needrun_jobs(exclude_finished=False))
+    jobs = [
+        Job(
+            rule=job.rule.name,
+            wildcards=dict(job.wildcards_dict),
+            spec=job.params.spec,
+            code=job.params.code,
+            script=script,
+            inputs=tuple(map(str, job.input)),
+            named={name: _files(files) for name, files in job.input.items()}
+            | by_key(job.input, getattr(job.params, "keyed", "{}")),
+            outputs=tuple(map(str, job.output)),
+            benchmark=None if job.benchmark is None else str(job.benchmark),
+            threads=job.threads,
+            gpu=bool(job.resources.get("gpu")),
+            of=job.params.stage,
+            mem_mb=_known(job.resources.get("mem_mb")),
+            runs=job in scheduled,
+            reasons=tuple(dag.reason(job).get_names()) if job in scheduled else (),
+        )
+        for level in dag.toposorted()
+        for job in sorted(level, key=lambda job: (job.rule.name, list(job.wildcards)))
+        if (script := _script_of(job.rule)) is not None
+    ]
+    return Planned(jobs, dict(_configs(workflow.globals)), workflow.resource_settings.cores)
 
 
 def _files(named: Any) -> tuple[str, ...]:

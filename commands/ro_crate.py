@@ -8,7 +8,7 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.model.person import Person
 from rocrate.rocrate import ROCrate
 
-from headtypes.deposit.card import Study, kinds_left_out
+from headtypes.deposit.card import PRIVATE, Study, kinds_left_out
 from headtypes.deposit.parts import Part
 from headtypes.deposit.sources import Source
 
@@ -82,6 +82,7 @@ def write_crate(folder: Path, sums: Mapping[str, str], *, study: Study, parts: S
 
 def _description(study: Study) -> str:
     left_out = f" Left out: {kinds_left_out(study.left_out)}; left_out.csv lists them." if study.left_out else ""
+    left_out = f" {PRIVATE}" if study.private else left_out
     return f"{study.summary.run} README.md says what was found and what must not be concluded.{left_out}"
 
 

@@ -30,6 +30,7 @@ class Study:
     title, authors, license: as the user gave them; a license is an SPDX identifier or an address.
     published: the day of publication; run: what was run, in a sentence.
     summary: of the results.
+    private: whether it holds texts and weights, too.
     """
 
     title: str
@@ -40,6 +41,11 @@ class Study:
     made: Made
     sources: Sequence[Source]
     left_out: Sequence[LeftOut]
+    private: bool = False
+
+
+# What stands in a deposit that is not one, for whoever finds it.
+PRIVATE = "Not to be given away: it holds text of corpora and weights of models, for another machine of its authors."
 
 
 def card(study: Study) -> str:
@@ -68,6 +74,8 @@ def kinds_left_out(left_out: Sequence[LeftOut]) -> str:
 def _lines(study: Study) -> Iterator[str]:
     summary, made = study.summary, study.made
     yield f"# {study.title}\n"
+    if study.private:
+        yield f"**{PRIVATE}**\n"
     authors = "; ".join(author.name for author in study.authors)
     yield f"{authors}. {study.published.isoformat()}. Licence of the results: {study.license}.\n"
     yield (

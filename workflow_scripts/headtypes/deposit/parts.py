@@ -91,19 +91,25 @@ def check_complete(jobs: Iterable[Job], findings: Sequence[Finding]) -> list[str
     return [finding.path for finding in findings]
 
 
-def results_of(jobs: Iterable[Job]) -> tuple[list[Part], list[LeftOut]]:
-    """The results that are given away, with the times and records of all, and those that are not, in order of path."""
+def results_of(jobs: Iterable[Job], private: bool = False) -> tuple[list[Part], list[LeftOut]]:
+    """The results that are given away, with the times and records of all, and those that are not, in order of path.
+
+    private: whether nothing is left out.
+    """
     parts, left_out = [], []
     for job in jobs:
         for path in job.outputs:
             if is_shard(path):
                 continue
             record, name, result = recorded(path), _inside(path, job.results), declared(job.stage, path)
-            if result.withheld:
+            of = ", ".join(job.wildcards.values())
+            about = f"{result.about}{f' ({of})' if of else ''}"
+            if result.withheld and not private:
                 left_out.append(LeftOut(name, record["sha256"], result.withheld))
+            elif Path(path).is_dir():
+                files = sorted(file for file in Path(path).rglob("[!.]*") if file.is_file())
+                parts += [Part(_inside(file, job.results), file, f"part of {about}") for file in files]
             else:
-                of = ", ".join(job.wildcards.values())
-                about = f"{result.about}{f' ({of})' if of else ''}"
                 parts.append(Part(name, Path(path), about, record["sha256"], _inside(beside(path), job.results)))
             parts.append(Part(_inside(beside(path), job.results), beside(path), f"what made {name}"))
         if job.benchmark is not None and Path(job.benchmark).is_file():

@@ -27,16 +27,18 @@ def collect(
     license: str,
     title: str | None = None,
     published: date | None = None,
+    private: bool = False,
 ) -> tuple[Study, list[Part]]:
     """What is said about a deposit, and its files.
 
     jobs:   of the whole experiment, all of which have run; config: of them; root: the folder of the workflow.
     configfile: the path of its configuration in that folder.
     title, published: by default the title of the page of all results, and the day of the last result.
+    private: whether it holds texts and weights, too, and is not to be given away.
     Raises `InputError` where the page of all results is not among the jobs, or a result that it is made of is damaged.
     """
     made = made_by(jobs)
-    parts, left_out = results_of(jobs)
+    parts, left_out = results_of(jobs, private)
     summary = _summary(jobs)
     study = Study(
         title=title or summary.title,
@@ -47,6 +49,7 @@ def collect(
         made=made,
         sources=sources_of(made.sources, config),
         left_out=left_out,
+        private=private,
     )
     parts += [
         Part("README.md", card(study), "what was found, with which verdicts, and what must not be concluded"),

@@ -200,12 +200,12 @@ def recorded(path: str | Path) -> dict | None:
         record = read_json(beside(path))
     except InputError:
         record = None
-    if not _is_record(record):
+    if not is_record(record):
         raise InputError(f"{beside(path)} is damaged; delete it and {path}, and run again.")
     return record
 
 
-def _is_record(found: Any) -> bool:
+def is_record(found: Any) -> bool:
     """Whether this could be a record; those of others' results may hold anything."""
     return (
         isinstance(found, dict)

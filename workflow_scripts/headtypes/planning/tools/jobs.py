@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,14 +56,15 @@ class Job:
         return results_folder(self.outputs[0])
 
 
-def changes(job: Job, record: dict) -> list[str]:
+def changes(job: Job, record: dict, code: dict | None = None) -> list[str]:
     """How a job differs from the one that made a result, in words; empty where it does not.
 
     record: the result's record of provenance (`provenance.recorded`).
+    code:   what the digest of its code is made of, where that is not among the results.
     """
     if (record["rule"], record["wildcards"]) != (job.rule, job.wildcards):
         return [f"made by {shortened(record['rule'])}, not by {job.rule}"]
-    return spec_changes(json.loads(job.spec), record["spec"]) + code_changes(job, record["code"])
+    return spec_changes(json.loads(job.spec), record["spec"]) + code_changes(job, record["code"], code)
 
 
 def spec_changes(now: dict, then: dict) -> list[str]:
@@ -70,15 +72,13 @@ def spec_changes(now: dict, then: dict) -> list[str]:
     return [f"{' '.join(path)}: {_shown(a)}, now {_shown(b)}" for path, a, b in differing(then, now)]
 
 
-def code_changes(job: Job, then: str) -> list[str]:
-    """The definitions and packages that differ from those of an earlier digest."""
+def code_changes(job: Job, then: str, old: dict | None = None) -> list[str]:
+    """The definitions and packages that differ from those of an earlier digest; old: what it is made of, if known."""
     if then == job.code:
         return []
     parts, path = code_parts(job.script), code_file(job.results, then)
-    try:
-        old = read_json(path) if path.is_file() else None
-    except InputError:
-        old = None
+    with suppress(InputError):
+        old = read_json(path) if old is None and path.is_file() else old
     if not isinstance(old, dict):
         return ["its code has changed"]
     changed = [name for name in old if name in parts and old[name] != parts[name]]
