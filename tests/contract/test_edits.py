@@ -266,6 +266,7 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
                 "plot_controls": 3,
                 "tabulate_models": 2,
                 "plot_models": 2,
+                "compare_heads": 1,
                 "write_atlas": 3,
             },
             "follow": {"write_ledger": 1},

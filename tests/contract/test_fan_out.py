@@ -90,14 +90,15 @@ ADDED = {
     "a model": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
         {
-            "new": {"fetch_model": 1, "write_atlas": 1, **READ},
+            # With it, three models read the task, enough to compare their heads.
+            "new": {"fetch_model": 1, "write_atlas": 1, "compare_heads": 1, **READ},
             "own": of(*TABULATED, "write_summary"),
         },
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": ASKED,
+            "new": {"compare_heads": 1, **ASKED},
             "own": of(*ALL_TABULATED, "write_summary"),
         },
     ),
@@ -111,7 +112,14 @@ ADDED = {
     "a model that is made from another": (
         {"models/three": {"source": {"finetuned": {"base": "two", "task": "squad"}}, "tasks": ["squad"]}},
         {
-            "new": {"fetch_training": 1, "finetune_model": 1, "fetch_model": 1, "write_atlas": 1, **READ},
+            "new": {
+                "fetch_training": 1,
+                "finetune_model": 1,
+                "fetch_model": 1,
+                "write_atlas": 1,
+                "compare_heads": 1,
+                **READ,
+            },
             "own": of(*TABULATED, "write_summary"),
         },
     ),

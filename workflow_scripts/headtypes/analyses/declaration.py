@@ -53,6 +53,9 @@ class Analysis:
     """(quantity, statistic) -> the name of a row in the figure of this comparison."""
     repeats: tuple[str, ...] = ()
     """Quantities that say what others do, and that the figure leaves out."""
+    aligns: bool = False
+    """Whether its columns of the atlas in percent say what a head does, so that heads of several models are aligned by
+    them."""
     of_language: bool = False
     """Whether it is about words and not tokens; the figure has these at the right."""
     leads: bool = False

@@ -35,6 +35,9 @@ from headtypes.planning.config.sources import Finetuned
 from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
 from headtypes.planning.user_files import UserFiles
 
+# On one task, for what is said of kinds of heads over models.
+FEWEST_MODELS = 3
+
 
 class Plan:
     """The selected entries of the configuration and what follows from them.
@@ -254,6 +257,17 @@ class Plan:
             for it in self.partitions.values()
             if any(self.files_of(analysis, it.model, it.name) for analysis in ANALYSES if analysis.is_compared)
         ]
+
+    @cached_property
+    def compared_heads(self) -> dict[str, list[FeaturePlan]]:
+        """The models on each task that has enough of them to say of a kind of heads in how many it is."""
+        tasks = {task: [entry for entry in self.features if entry.task == task] for _, task in self.features}
+        return {task: entries for task, entries in tasks.items() if len(entries) >= FEWEST_MODELS}
+
+    def aligned(self, analysis: Analysis, task: str) -> list[FeaturePlan]:
+        """The entries of an analysis on a task, if all of the models that are compared on it have one; else none."""
+        entries = [entry for entry in analysis.files[0].of(self) if entry.task == task]
+        return entries if {entry.model for entry in entries} >= {it.model for it in self.compared_heads[task]} else []
 
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts, about which nothing is asked."""

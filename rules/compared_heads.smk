@@ -1,0 +1,25 @@
+# Heads of several models on the same inputs, aligned by what they do: which kinds there are, and in how many models.
+
+
+use rule job as compare_heads with:
+    input:
+        **keyed(
+            "compare_heads",
+            features=each(paths.FEATURES, lambda task: plan.compared_heads[task], "model"),
+            **{it.name: each(it.files[0].path, partial(plan.aligned, it), "model") for it in ANALYSES if it.aligns},
+        ),
+    output:
+        **figure("results/compared_heads/{task}", "compared_heads", "kinds of heads", "models", "Both papers"),
+        heads=paths.COMPARED_HEADS,
+        kinds="results/compared_heads/{task}.kinds.csv",
+    log:
+        "logs/compare_heads/{task}.log",
+    benchmark:
+        "results/compared_heads/{task}.benchmark.tsv"
+    params:
+        **identity("compare_heads"),
+
+
+rule compared_heads:
+    input:
+        expand(paths.COMPARED_HEADS, task=plan.compared_heads),

@@ -1,0 +1,123 @@
+"""Kinds of heads over models: what is planted is found where it is, and nowhere else, and beside what chance gives."""
+
+import re
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headtypes.analyses.distances.columns import COLUMNS
+from headtypes.analyses.distances.results import Features, write_features
+from headtypes.comparisons.heads.figure import MOST, kinds_figure
+from headtypes.comparisons.heads.kinds import find_kinds, kinds_table
+from headtypes.comparisons.heads.profiles import Profiles, read_profiles
+from headtypes.core.errors import InputError
+
+MODELS = [f"model-{number}" for number in range(12)]
+WITH, HEADS, SHARES = MODELS[:8], 16, 8
+FAMILIES = dict(zip(MODELS, ["a", "a", "a", *MODELS[3:]], strict=True))
+PLANTED = np.array([0.9, *[0.1 / (SHARES - 1)] * (SHARES - 1)])
+
+
+def made(seed: int = 0, planted: bool = True) -> tuple[Profiles, np.ndarray]:
+    """Twelve models whose heads are like no other; and, in eight of them, one that does the same, in other places."""
+    rng = np.random.default_rng(seed)
+    heads = pd.DataFrame(
+        [{"model": model, "layer": head // 4, "head": head % 4} for model in MODELS for head in range(HEADS)]
+    )
+    shares = rng.dirichlet(np.full(SHARES, 1.0), len(heads))
+    is_planted = np.zeros(len(heads), dtype=bool)
+    for model in WITH if planted else ():
+        is_planted[rng.choice(np.flatnonzero(heads["model"] == model))] = True
+    shares[is_planted] = rng.dirichlet(400 * PLANTED, is_planted.sum())
+    return Profiles(heads, shares, [f"to {name}" for name in "abcdefgh"]), is_planted
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_kind_in_eight_of_twelve_models_is_found_in_these_and_in_no_other(seed):
+    profiles, planted = made(seed)
+    kinds = find_kinds(profiles)
+    (kind,) = set(kinds[planted])
+    assert kind > 0
+    assert sorted(profiles.heads["model"][kinds == kind].unique()) == sorted(WITH)
+    assert (kinds == kind).tolist() == planted.tolist()
+    assert len(set(profiles.heads[planted][["layer", "head"]].itertuples(index=False))) > 1
+    row = kinds_table(profiles, kinds, FAMILIES, seed=1).set_index("kind").loc[kind]
+    assert row[["heads", "models", "families"]].tolist() == [8, 8, 6]
+    assert re.fullmatch(r"[89]\d % to a", row["looks"])
+
+
+def test_heads_are_aligned_by_what_they_do_and_not_by_their_numbers():
+    profiles, _ = made()
+    order = np.random.default_rng(3).permutation(len(profiles.heads))
+    mixed = Profiles(profiles.heads.assign(layer=0, head=0).iloc[order], profiles.shares[order], profiles.columns)
+    pd.testing.assert_series_equal(
+        pd.Series(find_kinds(profiles)[order] > 0), pd.Series(find_kinds(mixed) > 0), check_names=False
+    )
+
+
+def test_as_many_random_heads_are_in_as_many_models_as_counting_says():
+    profiles, planted = made()
+    row = kinds_table(profiles, planted.astype(int), FAMILIES, seed=1).iloc[0]
+    # A model has none of eight heads with the probability that all of them are others'.
+    absent = comb(11 * HEADS, 8) / comb(12 * HEADS, 8)
+    assert row["random"] == pytest.approx(12 * (1 - absent), abs=0.03)
+    each = np.prod([(12 - number) * HEADS / (12 * HEADS - number) for number in range(8)])
+    assert row["p"] == pytest.approx(2 * each, rel=0.15)
+    of_one = np.zeros(len(planted), dtype=int)
+    of_one[:8] = 1
+    assert kinds_table(profiles, of_one, FAMILIES, seed=1).iloc[0]["p"] < 0.001
+
+
+def test_a_kind_is_said_to_be_in_more_or_fewer_models_than_chance_gives_in_five_percent_of_random_kinds():
+    profiles, _ = made()
+    rng, found = np.random.default_rng(5), 0
+    for trial in range(200):
+        kinds = np.zeros(len(profiles.heads), dtype=int)
+        kinds[rng.choice(len(kinds), 12, replace=False)] = 1
+        found += kinds_table(profiles, kinds, FAMILIES, seed=trial)["p"].iloc[0] < 0.05
+    assert found <= 18
+
+
+def test_without_heads_that_are_alike_there_is_no_kind_and_the_figure_says_so():
+    rng = np.random.default_rng(0)
+    heads = pd.DataFrame({"model": ["one", "two"], "layer": 0, "head": 0})
+    profiles = Profiles(heads, rng.dirichlet(np.ones(3), 2), list("abc"))
+    kinds = find_kinds(profiles)
+    table = kinds_table(profiles, kinds, {"one": "one", "two": "two"}, seed=0)
+    assert (kinds.tolist(), len(table)) == ([0, 0], 0)
+    (text,) = kinds_figure(heads.assign(kind=kinds), table).axes[0].texts
+    assert text.get_text() == "No kind of heads stands out."
+
+
+def test_the_figure_has_the_number_of_heads_of_each_kind_in_each_model():
+    profiles, planted = made()
+    kinds = planted.astype(int)
+    figure = kinds_figure(profiles.heads.assign(kind=kinds), kinds_table(profiles, kinds, FAMILIES, seed=1))
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.texts] == ["1"] * 8
+    assert [text.get_text() for text in axes.get_xticklabels()] == MODELS
+    assert MOST > 1
+
+
+def features_file(path, shares: np.ndarray):
+    stored = np.zeros((1, *shares.shape[:2], COLUMNS), dtype=np.float32)
+    stored[..., :COLUMNS] = 0
+    stored[..., 64] = shares
+    stored[..., 0] = 1 - shares
+    write_features(path, Features(stored, np.array([5]), np.array([False]), ["s"]), {})
+    return path
+
+
+def test_profiles_are_the_shares_that_are_known_of_all_models(tmp_path):
+    own = {"a": np.array([[0.1, 0.9]]), "b": np.array([[0.2], [0.4], [0.6]])}
+    files = {name: features_file(tmp_path / f"{name}.h5", shares) for name, shares in own.items()}
+    profiles = read_profiles(files, {}, task="t", distance_bins=16, first_token=True)
+    assert profiles.heads.to_numpy().tolist() == [["a", 0, 0], ["a", 0, 1], ["b", 0, 0], ["b", 1, 0], ["b", 2, 0]]
+    column = profiles.columns.index("to itself")
+    np.testing.assert_allclose(profiles.shares[:, column], [0.1, 0.9, 0.2, 0.4, 0.6], rtol=1e-6)
+    np.testing.assert_allclose(profiles.shares.sum(1), 1, rtol=1e-6)
+    (tmp_path / "b.h5").write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"b\.h5"):
+        read_profiles(files, {}, task="t", distance_bins=16, first_token=True)

@@ -1,0 +1,17 @@
+from headtypes.planning.job import job
+from headtypes.analyses.registry import ANALYSES
+from headtypes.comparisons.heads.figure import kinds_figure
+from headtypes.comparisons.heads.kinds import find_kinds, kinds_table
+from headtypes.comparisons.heads.profiles import read_profiles
+from headtypes.core.style import save_figure
+from headtypes.core.table_files import write_csv
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    families, seed = spec.pop("families"), spec.pop("seed")
+    further = {it.name: files for it in ANALYSES if it.aligns and (files := inputs[it.name])}
+    profiles = read_profiles(inputs.features, further, **spec)
+    kinds = find_kinds(profiles)
+    heads, table = profiles.heads.assign(kind=kinds), kinds_table(profiles, kinds, families, seed)
+    write_csv(outputs.heads, heads)
+    write_csv(outputs.kinds, table)
+    save_figure(kinds_figure(heads, table), outputs.pdf, outputs.png, provenance)

@@ -1,0 +1,1 @@
+"""Heads of several models, aligned by what they do."""
