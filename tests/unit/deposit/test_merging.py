@@ -15,7 +15,7 @@ from commands.ro_crate import write_crate
 from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_path, write_json
 from headtypes.deposit import merging
-from headtypes.deposit.card import Author
+from headtypes.deposit.card import PRIVATE, Author
 from headtypes.deposit.merging import compare, write_merged
 from headtypes.deposit.reading import METADATA, Deposit
 from headtypes.deposit.study import collect
@@ -90,6 +90,12 @@ def test_everything_is_merged_with_the_bytes_that_were_computed_and_belongs_to_t
     assert TEXT in Path("results/samples/qa.jsonl").read_text()
     again = merged(jobs, Deposit(made[1] / "private"))
     assert again.copied == []
+
+
+def test_a_private_deposit_says_that_it_must_not_be_given_away(made):
+    for name, said in (("private", True), ("public", False)):
+        for file in ("README.md", METADATA):
+            assert (PRIVATE in (made[1] / name / file).read_text()) == said
 
 
 def test_what_a_deposit_leaves_out_is_absent_and_the_rest_is_merged(jobs, public, elsewhere):

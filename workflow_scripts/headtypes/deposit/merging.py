@@ -6,6 +6,7 @@ that the deposit has not, as tables over all models do.
 """
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -199,8 +200,8 @@ def _copy(deposit: Deposit, path: str) -> None:
         for inside, name in deposit.files_of(path).items():
             target = temporary / inside if inside else temporary
             target.parent.mkdir(parents=True, exist_ok=True)
-            with deposit.open(name) as file:
-                target.write_bytes(file.read())
+            with deposit.open(name) as file, open(target, "wb") as copy:
+                shutil.copyfileobj(file, copy)
         if deposit.digest(path) != sha256_path(temporary):
             raise InputError(f"{deposit.path}: {path} changed while it was copied; merge again.")
 
