@@ -2,7 +2,9 @@
 
 # The parts of the page, so that an edit of one makes the pages again.
 ATLAS_PARTS = [
-    local(os.path.relpath(part)) for part in sorted((SCRIPTS / "headtypes" / "pages" / "atlas" / "assets").iterdir())
+    local(os.path.relpath(part))
+    for pages in [SCRIPTS / "headtypes" / "pages"]
+    for part in [pages / "base.html", *sorted((pages / "atlas" / "assets").iterdir())]
 ]
 
 

@@ -10,7 +10,7 @@ use rule local_job as write_summary with:
         **keyed("write_summary", **summary.inputs(plan, paths)),
         captions=expand(f"{CAPTIONS}/{{name}}.rst", name=summary.captions()),
         references=REFERENCE.values(),
-        template=[f"{PAGES}/summary/page.html"],
+        template=[f"{PAGES}/base.html", f"{PAGES}/summary/page.html"],
         style=[f"{PAGES}/summary/page.css"],
         script=[f"{PAGES}/tables.js", f"{PAGES}/summary/page.js"],
     output:
@@ -33,7 +33,7 @@ use rule local_job as write_summary with:
 use rule local_job as write_ledger with:
     input:
         **keyed("write_ledger", **ledger.inputs(plan, paths)),
-        template=[f"{PAGES}/ledger/page.html"],
+        template=[f"{PAGES}/base.html", f"{PAGES}/ledger/page.html"],
         style=[f"{PAGES}/summary/page.css", f"{PAGES}/ledger/page.css"],
         script=[f"{PAGES}/tables.js", f"{PAGES}/ledger/page.js"],
     output:

@@ -2,9 +2,10 @@ from headtypes.planning.job import job
 from headtypes.analyses.maps.results import read_sample_maps
 from headtypes.models.records import read_model_record
 from headtypes.pages.atlas.data import gather
-from headtypes.pages.atlas.page import write_page
+from headtypes.pages.atlas.page import PAGES, write_page
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     maps = [(task, read_sample_maps(path)) for task, path in inputs.maps.items()]
     found = {kind: list(inputs[kind].items()) for kind in spec.pop("kinds")}
-    write_page(outputs.page, gather(read_model_record(inputs.model), maps, found, **spec), provenance)
+    data = gather(read_model_record(inputs.model), maps, found, **spec)
+    write_page(outputs.page, data, provenance, links=PAGES)

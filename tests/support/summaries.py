@@ -14,6 +14,7 @@ from headtypes.pages.rendering import render
 from headtypes.pages.summary.figures import FIGURES as ALL_FIGURES
 from headtypes.pages.summary.page import Summary
 from headtypes.pages.summary.results import collect_summary
+from headtypes.pages.summary.verdicts import with_signs
 from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import ledger_table
 from headtypes.papers.registry import PAPERS
@@ -154,13 +155,13 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
 
 def made_page(folder: Path, summary: Summary) -> Path:
     """Write the page of a summary into its folder of results."""
-    return written_page(folder / "index.html", vars(summary), "summary")
+    return written_page(folder / "index.html", with_signs(vars(summary)), "summary")
 
 
 def written_page(path: Path, values: dict, name: str) -> Path:
     """Write a page of the folder `name` of pages."""
     sources = {
-        "html": [PAGES / name / "page.html"],
+        "html": [PAGES / "base.html", PAGES / name / "page.html"],
         "css": dict.fromkeys([PAGES / "summary/page.css", PAGES / name / "page.css"]),
         "js": [PAGES / "tables.js", PAGES / name / "page.js"],
     }

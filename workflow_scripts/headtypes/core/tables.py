@@ -30,6 +30,7 @@ class Column:
     write:  how a value is written, where decimals do not say it.
     ends:   the columns with the ends of each value's interval; between: how Markdown writes these after the value.
     note:   a longer explanation of the column.
+    heads:  whether its texts name heads, `layer-head` from 1.
     brief, brief_digits: label and decimals where there is less room.
     after, below, verdict: columns of texts that only the brief form has: right behind the value, on a smaller line
         below it, and the verdict in whose colour it stands.
@@ -43,6 +44,7 @@ class Column:
     ends: tuple[str, str] | None = None
     between: str = " [{}, {}]"
     note: str = ""
+    heads: bool = False
     brief: str = ""
     brief_digits: int | None = None
     after: str = ""
@@ -96,13 +98,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Shown:
-    """A table in brief: its columns as they are called here, its rows, and where the whole of it lies."""
+    """A table in brief: its columns as they are called here, its rows, where the whole of it lies, and its model."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     about: str = ""
     file: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ class Table:
     brief: names of the columns that are shown where there is less room; all, if there are none. brief_rows: a column of
         truth values, by which rows are shown there; all, if there is none.
     about: what a reader has to know of the values, in sentences.
+    model: whose heads the table names, if it names any.
     """
 
     title: str
@@ -121,6 +125,7 @@ class Table:
     brief: Sequence[str] = ()
     brief_rows: pd.Series | None = None
     about: str = ""
+    model: str = ""
 
     def where(self, rows: pd.Series) -> "Table":
         """The table with those rows for which a column of truth values is true."""
@@ -138,7 +143,7 @@ class Table:
         values = self.data if self.brief_rows is None else self.data[self.brief_rows]
         rows = list(zip(*(column.cells(values) for column in columns), strict=True))
         named = [replace(column, label=column.brief or column.label) for column in columns]
-        return Shown(self.title, named, rows, self.about, file)
+        return Shown(self.title, named, rows, self.about, file, self.model)
 
     def _named(self, names: Sequence[str]) -> list[Column]:
         by_name = {column.name: column for column in self.columns}

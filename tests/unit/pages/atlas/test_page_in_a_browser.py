@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from headtypes.pages.atlas.page import page_of, write_page
+from headtypes.pages.atlas.page import PAGES, page_of, write_page
 from tests.support.atlases import MARKUP, WORDS, atlas, maps_of, show, state, tile
 from tests.support.browser import LOW_CONTRAST, opened
 
@@ -356,3 +356,19 @@ def test_words_of_any_script_are_shown_whole_and_in_their_order(chromium, tmp_pa
         tops = shown.evaluate_all("all => all.map((each) => each.getBoundingClientRect().y)")
         assert tops == sorted(set(tops)), "one below the other"
         assert shown.nth(1).evaluate("each => getComputedStyle(each).direction") == "ltr"
+
+
+def test_the_page_leads_back_to_all_results_where_there_are_any(chromium, tmp_path):
+    (tmp_path / "atlas").mkdir()
+    (tmp_path / "index.html").write_text("<!doctype html><title>all</title><p id=words>words</p>")
+    data = atlas(tmp_path, 1, 2, [WORDS])
+    write_page(tmp_path / "atlas/made.html", data, {"rule": "write_atlas"}, PAGES)
+    write_page(tmp_path / "atlas/alone.html", data, {"rule": "write_atlas"})
+    with opened(chromium, tmp_path / "atlas/alone.html", 390) as page:
+        assert page.locator("nav").is_hidden()
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto((tmp_path / "atlas/made.html").as_uri())
+    page.get_by_role("link", name="All results").click()
+    assert page.title() == "all"
+    context.close()

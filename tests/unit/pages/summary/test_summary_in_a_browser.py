@@ -1,5 +1,10 @@
 """The summary as a reader sees it, on a screen and on a phone, by mouse and by keyboard, in light and dark."""
 
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
@@ -170,3 +175,40 @@ def test_a_row_is_a_block_of_named_lines_on_a_phone(chromium, page_file):
         assert boxes[0]["y"] < boxes[1]["y"]
         table.get_by_role("button", name="heads", exact=True).tap()
         assert column(page, table, 2)[0] == "baseline"
+
+
+def test_the_name_of_a_head_opens_its_head_in_the_atlas(chromium, tmp_path):
+    """Of the model of the documented tables, where that has an atlas."""
+    links = "[...document.querySelectorAll('#clark2019 td a')].map((it) => [it.textContent, it.getAttribute('href')])"
+    summary = made_summary(tmp_path, made_results(tmp_path))
+    with opened(chromium, made_page(tmp_path, summary), 1280) as page:
+        assert page.evaluate(links) == []
+    summary = replace(summary, atlases=[("local", "atlas/local.html")])
+    with opened(chromium, made_page(tmp_path, summary), 1280) as page:
+        named = page.evaluate(links)
+        assert len(named) > 10
+        assert all(re.fullmatch(r"[1-9]\d*-[1-9]\d*", name) for name, _ in named)
+        assert [target for _, target in named] == [f"atlas/local.html#head={name}" for name, _ in named]
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_words_are_explained_without_pointing_at_them(chromium, page_file, width):
+    with opened(chromium, page_file, width) as page:
+        words = page.locator("#words dt").all_inner_texts()
+        for word in ("dense", "diagonal", "vertical", "dense_vertical", "doubtful, ?", "EM, F1", "FDR", "agreement"):
+            assert word in words
+        assert page.locator("#words dt svg").count() == 4
+        assert all(page.locator("#words dd").nth(at).is_visible() for at in range(len(words)))
+
+
+def test_a_report_of_another_run_is_told(chromium, tmp_path):
+    files = made_results(tmp_path)
+    report, told = tmp_path / "report.html", "report.html is of another run: when this page was written, it was of 20"
+    for age, stale in ((-3600, True), (3600, False)):
+        report.write_text("")
+        made = max(Path(path).stat().st_mtime for of in files.values() for path in of)
+        os.utime(report, (made + age, made + age))
+        with opened(chromium, made_page(tmp_path, made_summary(tmp_path, files)), 1280) as page:
+            assert (told in page.locator("#files").inner_text()) == stale
+    report.unlink()
+    assert made_summary(tmp_path, files).report == ""

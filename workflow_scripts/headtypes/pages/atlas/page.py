@@ -1,53 +1,50 @@
 """The atlas of a model as one HTML page that opens from disk, without a network and without other files."""
 
-import base64
-import hashlib
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from headtypes.core.files import canonical_json, write_text
-from headtypes.pages.rendering import embedded
+from headtypes.core.files import write_text
+from headtypes.pages.rendering import embedded, rendered
 
-_SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "head", "facts", "whatif", "start")
+_SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "head", "facts", "whatif")
 
-
-def write_page(path: str | Path, data: Mapping, provenance: Mapping) -> None:
-    """Write the page of `data.gather` whole, with what made it."""
-    write_text(path, page_of(data, provenance))
+# Where the page of all results lies, which leads to the others.
+PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.html#words")]
 
 
-def page_of(data: Mapping, provenance: Mapping) -> str:
+def write_page(path: str | Path, data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> None:
+    """Write the page of `data.gather` whole, with what made it; links: as in `page_of`."""
+    write_text(path, page_of(data, provenance, links))
+
+
+def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = (), live: str = "") -> str:
     """The page as HTML: the style and the script of this package, and the data as JSON that is only ever read.
 
     Its policy allows this one style and this one script, by their digests, and no request; whatever a sample holds,
     nothing of it is run or fetched.
+
+    links: names of other pages, and their files relative to this one.
+    live:  a further script, for a page that a server answers; it may ask that server, and nobody else.
     """
-    style = _asset("page.css")
-    script = f'(() => {{\n"use strict";\n{"".join(_asset(f"{name}.js") for name in _SCRIPTS)}}})();\n'
+    scripts = [*(asset(f"assets/{name}.js") for name in _SCRIPTS), live, asset("assets/start.js")]
     shown = {name: value for name, value in data.items() if name != "packed"}
-    packed = "\n".join(
-        f'<script type="text/plain" id="packed-{index}">{text}</script>' for index, text in enumerate(data["packed"])
-    )
-    parts = {
-        "style-digest": _digest(style),
-        "script-digest": _digest(script),
-        "title": escape(data["title"]),
-        "provenance": escape(canonical_json(dict(provenance))),
-        "style": style,
+    values = {
+        "title": data["title"],
+        "links": links,
+        "live": bool(live),
         "data": embedded(shown),
-        "packed": packed,
-        "script": script,
+        "packed": data["packed"],
     }
-    # Each part goes where its mark stands in the template, and is not searched for further marks.
-    first, *rest = _asset("page.html").split("{{")
-    return first + "".join(parts[mark] + text for mark, text in (piece.split("}}", 1) for piece in rest))
+    return rendered(
+        values,
+        {"base.html": asset("../base.html"), "page.html": asset("assets/page.html")},
+        style=asset("assets/page.css"),
+        script=f'(() => {{\n"use strict";\n{"".join(scripts)}}})();\n',
+        provenance=provenance,
+    )
 
 
-def _asset(name: str) -> str:
-    return files("headtypes.pages.atlas").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+def asset(name: str) -> str:
+    """The text of a file of the page."""
+    return files("headtypes.pages.atlas").joinpath(name).read_text(encoding="utf-8")

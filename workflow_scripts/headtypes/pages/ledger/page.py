@@ -6,10 +6,10 @@ from itertools import groupby
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from headtypes.core.tables import Column, Table
 from headtypes.pages.rendering import embedded
+from headtypes.pages.summary.verdicts import with_signs
 from headtypes.papers.claims import BASES
 from headtypes.papers.ledger.models import FEWEST_FAMILIES
 from headtypes.papers.ledger.table import CLAIM
@@ -29,7 +29,8 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame) -> dict[str, Any]:
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
     families = ledger["family"].nunique()
-    return {
+    values = {
+        "title": "The ledger of claims",
         "papers": {name: PAPERS[name].authors for name in dict.fromkeys(claims["paper"])},
         "claims": [
             row | {"strip": strips[row["paper"], row["id"]], "basis": BASES[row["basis"]], **_said(row)}
@@ -40,8 +41,9 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame) -> dict[str, Any]:
         "families": families,
         "alone": alone(families),
         "verdicts": VERDICTS,
-        "data": Markup(embedded(_packed(cells))),
+        "data": embedded(_packed(cells)),
     }
+    return with_signs(values)
 
 
 def alone(families: int) -> str:

@@ -7,6 +7,7 @@ from headtypes.core.tables import Shown
 from headtypes.pages.summary.answers import Answers
 from headtypes.pages.summary.pictures import Picture
 from headtypes.pages.summary.verdicts import Judged
+from headtypes.pages.summary.words import WORDS, Word
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Summary:
         concluded, in sentences.
     papers; both: figures that bring them together; ledger: how often each claim holds, if any is judged.
     atlases: name and file of the page of each model.
+    words: that the pages use, with their meanings; report: that the report beside the page is of another run, if it is.
     files: what there is and where, relative to the page; made: facts about the run, each a name and lines.
     """
 
@@ -46,5 +48,7 @@ class Summary:
     both: Sequence[Picture] = ()
     ledger: Sequence[Shown] = ()
     atlases: Sequence[tuple[str, str]] = ()
+    words: Sequence[Word] = WORDS
+    report: str = ""
     files: Sequence[tuple[str, Sequence[str]]] = ()
     made: Sequence[tuple[str, Sequence[str]]] = field(default_factory=tuple)

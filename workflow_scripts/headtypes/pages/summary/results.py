@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,7 @@ def collect_summary(
         both=pictures([COMPARED_TYPES]),
         ledger=[_ledger(path, folder) for path in inputs["ledger"].values()],
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
+        report=_report_before(inputs, folder),
         files=list(_files(inputs, folder)),
         made=facts(provenance, folder, seed),
     )
@@ -213,6 +215,19 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterable[tuple[str, lis
             yield about, files
     yield "All tables and figures (snakemake --report)", ["report.html"]
     yield "The configuration, and what made each result", ["provenance/config.json", "provenance/"]
+
+
+def _report_before(inputs: Mapping[str, Keyed], folder: Path) -> str:
+    """That the report is older than a result, in a sentence; empty where it is not, or there is none."""
+    report = folder / "report.html"
+    made = [Path(path).stat().st_mtime for of in inputs.values() if isinstance(of, Mapping) for path in of.values()]
+    if not report.exists() or report.stat().st_mtime >= max(made, default=0):
+        return ""
+    of = datetime.fromtimestamp(report.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+    return (
+        f"report.html is of another run: when this page was written, it was of {of}, and results were newer. Unless it "
+        "was made again since, snakemake --report results/report.html, with the configuration of this run, does so."
+    )
 
 
 def _relative(path: str | Path, folder: Path) -> str:

@@ -1,7 +1,8 @@
 """The verdicts on a paper's claims: how many of which, and what decides each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -114,3 +115,8 @@ def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:
     has_published = claims["published"].notna().any()
     columns = [column for column in _COLUMNS if column.name != "published" or has_published]
     return Judged(model, other, counts, Table(f"{model}, {other}", data, columns).in_brief(file), claims)
+
+
+def with_signs(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a template, and what it says of verdicts: the sign of each, and how many there are of one."""
+    return {**values, "signs": {name: sign_of(name) for name in VERDICTS}, "counted": counted}

@@ -1,6 +1,5 @@
 function makeControls() {
-  byId("title").append(data.title);
-  byId("about").append(aboutModel());
+  byId("run").append(aboutModel());
   const by = byId("by"), from = byId("from"), sample = byId("sample"), add = byId("add-filter");
   add.append(element("option", { value: "" }, "add a filter …"));
   for (const select of [by, add]) addColumns(select);
@@ -12,6 +11,7 @@ function makeControls() {
     option.title = `${id}${cut ? ", cut" : ""}`;
     sample.append(option);
   });
+  for (const select of [by, add]) select.parentElement.hidden = !columns.length;
   byId("sample-control").hidden = byId("show").hidden = !data.samples.length;
   by.addEventListener("change", () => change({ by: by.value }));
   from.addEventListener("change", () => change({ from: Number(from.value) }));

@@ -2,6 +2,7 @@ makeTiles();
 makeControls();
 makePanels();
 makeWhatIf();
+if (data.live) makeLive();
 readAddress();
 draw(null);
 for (const event of ["popstate", "hashchange"]) {

@@ -4,6 +4,8 @@ const state = {
   off: null,
 };
 const drawn = [];
+// What tiles show unless the address says otherwise.
+const SHOWN = data.live ? "maps" : "values";
 
 function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1)), lacking = [];
@@ -24,11 +26,15 @@ function readAddress() {
     sample: named("sample", given.get("sample"), (name) => (data.samples[name - 1] ? name - 1 : null)) ?? 0,
     heads: [...new Set(heads)].slice(0, 2),
     token: null,
-    show: given.get("show") === "maps" && data.samples.length ? "maps" : "values",
+    show: (given.get("show") || SHOWN) === "maps" && data.samples.length ? "maps" : "values",
     map: given.get("map") === "matrix" ? "matrix" : "lines",
     unit: given.get("read") === "words" ? "words" : "tokens",
-    off: given.has("off") && data.sets.length ? [...new Set(headsNamed(given.get("off")))].sort((a, b) => a - b) : null,
+    off: null,
   });
+  // Where a model answers, clicks switch heads off from the beginning.
+  if (data.live || (given.has("off") && data.sets.length)) {
+    state.off = [...new Set(headsNamed(given.get("off") || ""))].sort((a, b) => a - b);
+  }
   state.token = named("word", given.get("word"), tokenOf);
   byId("lacking").textContent = lacking.length ? `The address names what is not here: ${lacking.join(", ")}. The model `
     + `has ${layers} layers of ${headsOfLayer} heads.` : "";
@@ -45,7 +51,7 @@ function address() {
   if (state.token) kept.set("word", nameOfToken(state.token));
   if (state.map !== "lines") kept.set("map", state.map);
   if (state.unit !== "tokens") kept.set("read", state.unit);
-  if (state.show !== "values") kept.set("show", state.show);
+  if (state.show !== SHOWN) kept.set("show", state.show);
   return kept.toString();
 }
 

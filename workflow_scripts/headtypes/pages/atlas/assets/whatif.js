@@ -3,7 +3,7 @@
 const RANDOM_SETS = 1000;
 
 function makeWhatIf() {
-  byId("what-if").hidden = !data.sets.length;
+  byId("what-if").hidden = !data.sets.length && !data.live;
   byId("what-if").addEventListener("click", () => change({ off: state.off ? null : [] }, { step: true }));
   byId("put-back").addEventListener("click", () => change({ off: [] }));
   drawn.push(drawWhatIf);

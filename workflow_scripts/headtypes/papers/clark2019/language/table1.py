@@ -28,7 +28,7 @@ _NAME = ["annotation", "relation"]
 _COLUMNS = [
     Column("relation", "relation", is_number=False),
     Column("words", "words", digits=0),
-    Column("head", "head", is_number=False),
+    Column("head", "head", is_number=False, heads=True),
     Column("direction", "direction", is_number=False, write=_DIRECTIONS.__getitem__),
     percent("accuracy", "accuracy", note="percent of words whose head is guessed; 95 % interval over sentences"),
     Column("offset", "offset", write=signed, brief="best offset"),
@@ -115,6 +115,7 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
             _COLUMNS,
             brief=[*_OURS[:8], "there_above_offset", *(beside if values[beside[0]].notna().any() else [])],
             brief_rows=derived if derived.any() else None,
+            model=model,
         )
 
 

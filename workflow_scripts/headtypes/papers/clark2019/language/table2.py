@@ -33,7 +33,7 @@ _COLUMNS = [
     Column("system", "system", is_number=False, write=spaced),
     Column("among", "guess among", is_number=False),
     Column("chosen", "chosen", is_number=False, write=_CHOSEN.__getitem__),
-    Column("head", "head", is_number=False),
+    Column("head", "head", is_number=False, heads=True),
     *(percent(type_, type_, note="percent of mentions, with its 95 % interval over documents") for type_ in _TYPES),
     *(Column(name, name.replace("_", ", "), write="{:g}".format) for name in _PUBLISHED),
     Column("paper", "", digits=1, brief="paper's"),
@@ -90,6 +90,7 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
             brief=["system", "among", "head", *_TYPES, *beside],
             brief_rows=in_brief,
             about=f"{counts['mentions']:,.0f} mentions with an antecedent, in {counts['documents']:,.0f} documents.",
+            model=model,
         )
 
 
