@@ -20,7 +20,6 @@ from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import laid_over
-from headtypes.planning.config.schema import read_config
 from headtypes.models.gpus import number_of_gpus
 from headtypes.planning.tools.demands import check_models, demands_as_text
 from headtypes.planning.tools.notes import notes_on
@@ -29,7 +28,7 @@ from headtypes.planning import resources
 from headtypes.planning.code.digest import code_digest
 from headtypes.planning.code.running import find_first, remember_code
 from headtypes.planning.tools.history import remember_config, remember_shards, remembered_shards
-from headtypes.planning.plan import Plan
+from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.results import paths
 from headtypes.planning.provenance import contents_of, forget_merged, results_folder, shards_of
@@ -58,7 +57,7 @@ try:
             "--replace-workflow-config does not reach the processes of jobs, which would lay the configuration over "
             "config.yaml; lay it over experiments/without_demo.yaml instead."
         )
-    plan = Plan(read_config(layers.values, layers.removed))
+    plan = plan_of(layers)
     in_use = locks.run_beside() if workflow.is_main_process else None
 except InputError as error:
     raise WorkflowError(str(error)) from None

@@ -8,6 +8,7 @@ from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
+from headtypes.core.errors import InputError
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
@@ -30,13 +31,26 @@ from headtypes.planning.config.checks import (
     types_in,
     types_of,
 )
-from headtypes.planning.config.schema import Ablation, Config
+from headtypes.planning.config.files import LaidOver
+from headtypes.planning.config.messages import placed
+from headtypes.planning.config.schema import Ablation, Config, read_config
 from headtypes.planning.config.sources import Finetuned
 from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
 from headtypes.planning.user_files import UserFiles
 
 # On one task, for what is said of kinds of heads over models.
 FEWEST_MODELS = 3
+
+
+def plan_of(layers: LaidOver) -> "Plan":
+    """The plan of a configuration.
+
+    Raises `InputError` as `schema.read_config` and `Plan`, with the file and line of each key.
+    """
+    try:
+        return Plan(read_config(layers.values, layers.removed))
+    except InputError as error:
+        raise InputError(placed(str(error), layers.places)) from None
 
 
 class Plan:

@@ -296,9 +296,16 @@ def test_a_misspelt_section_is_named_rather_than_the_one_it_replaces(full):
     assert 'unknown key "modles" at the top. Did you mean "models"?' in refused(full)
 
 
-def test_the_number_of_further_mistakes_is_told(full):
+def test_all_mistakes_are_told_at_once(full):
     full["seed"] = full["stability"]["models"] = full["clustering"]["restarts"] = "many"
-    assert refused(full).endswith("(2 more wrong keys.)")
+    full["modles"] = {}
+    told = refused(full).split("config: ")[1:]
+    assert [mistake.partition(":")[0].partition(" in")[0] for mistake in told] == [
+        'unknown key "modles" at the top. Did you mean "models"? Allowed',
+        "seed",
+        "clustering.restarts",
+        "stability.models",
+    ]
 
 
 @pytest.mark.parametrize("name", ["int", "str", "function-1", "[key]"[1:-1]])

@@ -9,7 +9,7 @@ from snakemake.utils import update_config
 from headtypes.core.errors import InputError
 from headtypes.planning.config.files import LaidOver, laid_over, read_keys
 from headtypes.planning.config.schema import read_config
-from headtypes.planning.plan import Plan
+from headtypes.planning.plan import Plan, plan_of
 from tests.support.places import ROOT
 
 
@@ -259,10 +259,48 @@ def test_a_file_that_holds_no_mapping_has_no_keys(file):
     assert read_keys(file("c.yaml", "a: [{b: 1}]\n")) == {"a": {}}
 
 
-def test_json_that_yaml_cannot_read_is_told(file):
-    """Snakemake reads it as JSON, and everything else as YAML."""
-    path = file("a.json", '{\n\t"seed": 1\n}\n')
-    with pytest.raises(
-        InputError, match=f"^{path}: write JSON that is YAML, too, without tabs \\(.*line 2, column 1\\)\\.$"
-    ):
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("a.json", '{\n\t"seed": 1\n}\n', "line 2, cannot be read as YAML .* JSON is YAML, too, if it has no tabs"),
+        ("a.yaml", "models:\n  one: {tasks: [a\nseed: 1\n", "line 3, cannot be read as YAML .*'\\]'"),
+    ],
+)
+def test_what_yaml_cannot_read_is_told_with_its_line(file, name, text, why):
+    """Snakemake reads the first as JSON."""
+    path = file(name, text)
+    with pytest.raises(InputError, match=f"^{path}, {why}"):
         read_keys(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "told"),
+    [
+        # A value, an unknown key, and what is missing, each where it stands or would stand.
+        ("clustering:\n  k: many\n", {}, {"clustering.k": "mine.yaml, line 2"}),
+        (
+            "models:\n  one:\n    tasks: [a]\n    evalute: a\nseed: x\n",
+            {},
+            {'unknown key "evalute" in models.one': "mine.yaml, line 4", "seed": "mine.yaml, line 5"},
+        ),
+        ("models: {three: {tasks: [a]}}\n", {}, {'models.three needs the key "source"': "mine.yaml, line 1"}),
+        # What does not fit together, and what the lowest file or --config says.
+        ("select: {models: [nobody]}\n", {}, {"select.models": "mine.yaml, line 1"}),
+        ("seed: 1\n", {"controls": {"draws": -1}}, {"controls.draws": "--config"}),
+        ("controls: {draws: -2}\n", {}, {"controls.draws": "mine.yaml, line 1"}),
+    ],
+)
+def test_each_mistake_is_told_with_the_file_and_line_of_its_key(file, text, given, told):
+    with pytest.raises(InputError) as caught:
+        plan_of(merged(file("base.yaml", BASE), file("mine.yaml", text), given=given))
+    mistakes = [f"config: {mistake}" for mistake in str(caught.value).split("config: ")[1:]]
+    assert len(mistakes) == len(told)
+    for mistake, (key, place) in zip(mistakes, told.items(), strict=True):
+        assert mistake.startswith(f"config: {key}")
+        assert mistake.strip().endswith(f"{place}]")
+
+
+def test_a_mistake_that_no_file_names_stands_without_a_place(file):
+    with pytest.raises(InputError) as caught:
+        plan_of(LaidOver({"seed": "x"}, {}, frozenset(), {}))
+    assert "[" not in str(caught.value).partition("Allowed")[0]

@@ -3,6 +3,7 @@
 Snakemake reads them by itself, so that what its reader makes of a number can be told from their text alone.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +29,13 @@ class LaidOver:
     values:  its keys and values.
     removed: by registry, each entry that was taken away, with the key whose `null` did it.
     lowest:  keys whose values come from the lowest file, a.b, where something is laid over it.
+    places:  of each key, a.b, the file that gives it last, and the line there.
     """
 
     values: dict[str, Any]
     removed: dict[str, dict[str, str]]
     lowest: frozenset[str]
+    places: dict[str, str]
 
 
 def laid_over(
@@ -49,7 +52,9 @@ def laid_over(
     given:  what --config says, which lies over all files.
     Raises `InputError` as `read_keys` does, and where `null` stands for an entry that is not there.
     """
-    layers = [(str(file), read_keys(file)) for file in files] + [("--config", _keys_of(given or {}))]
+    places: dict[str, str] = {}
+    layers = [(str(file), read_keys(file, places)) for file in files] + [("--config", _keys_of(given or {}))]
+    places |= dict.fromkeys(_leaves(layers[-1][1]), "--config")
     everything: Keys = {}
     kept: Keys = {}
     removed: dict[str, dict[str, str]] = {}
@@ -64,11 +69,14 @@ def laid_over(
             for registry, names in removed.items()
         },
         lowest=frozenset(set(_leaves(layers[0][1])) & set(_leaves(kept)) - over if over else ()),
+        places=places,
     )
 
 
-def read_keys(file: str | Path) -> Keys:
+def read_keys(file: str | Path, places: dict[str, str] | None = None) -> Keys:
     """Read the keys of a YAML or JSON file, nested as they stand there, without its values.
+
+    places: gets the file and line of each key, as in `LaidOver`.
 
     Raises `InputError` where a mapping has a key twice, of which YAML keeps the last in silence; where YAML reads a
     number otherwise than it looks; where an alias (*name) stands for what it is in, or all of them for too much; and
@@ -78,12 +86,21 @@ def read_keys(file: str | Path) -> Keys:
         try:
             node = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.YAMLError as error:
-            raise InputError(f"{file}: write JSON that is YAML, too, without tabs ({one_line(error)}).") from None
+            raise InputError(f"{file}{yaml_problem(error)} JSON is YAML, too, if it has no tabs.") from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"{file} cannot be read as YAML ({one_line(error)}).") from None
     if node is not None and _size(node, Path(file), {}) > _MOST_NODES:
         raise InputError(f"{file} holds more than {_MOST_NODES:,} values, with what its aliases (*name) stand for.")
-    return _keys(node, Path(file), "") or {}
+    return _keys(node, Path(file), "", {} if places is None else places) or {}
+
+
+def yaml_problem(error: yaml.YAMLError) -> str:
+    """What is wrong in a file that is no YAML, to follow its name, with the line where it is known."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    what = ", ".join(filter(None, (getattr(error, name, None) for name in ("context", "problem"))))
+    return (
+        f"{f', line {mark.line + 1},' if mark else ''} cannot be read as YAML ({what or one_line(error)}); correct it."
+    )
 
 
 def _size(node: yaml.Node, file: Path, sizes: dict[yaml.Node, int | None]) -> int:
@@ -116,7 +133,7 @@ def _check_number(node: yaml.ScalarNode, file: Path) -> None:
         )
 
 
-def _keys(node: yaml.Node | None, file: Path, where: str) -> Keys | None:
+def _keys(node: yaml.Node | None, file: Path, where: str, places: dict[str, str]) -> Keys | None:
     # A key with nothing behind it is null in YAML, too, but more likely a mistake.
     if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null" and node.value:
         return None
@@ -128,7 +145,8 @@ def _keys(node: yaml.Node | None, file: Path, where: str) -> Keys | None:
         path = f"{where}.{name}" if where else name
         if name in keys:
             raise InputError(f"{file}, line {line}: the key {path} stands there twice, first in line {lines[name]}.")
-        keys[name], lines[name] = _keys(value, file, path), line
+        keys[name], lines[name] = _keys(value, file, path, places), line
+        places[path] = f"{min(str(file), os.path.relpath(file), key=len)}, line {line}"
     return keys
 
 

@@ -1,6 +1,7 @@
-"""One line about an invalid configuration: the key, what is allowed there, what was probably meant."""
+"""What is wrong in a configuration: of each wrong key, what is allowed there and what was probably meant."""
 
 import re
+from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
@@ -26,11 +27,14 @@ _FOR_TEXT = {
 }
 # Snakemake reads null on the command line as text, too.
 _NULL = "; with --config, null is text and takes nothing away: put it into a file for --configfile instead"
+# How each mistake begins, and the key after it.
+MISTAKE = "config: "
+_KEY = re.compile(rf'{MISTAKE}(?:unknown key "(.+?)" (?:in ([\w.+-]+\w)|at the top)|([\w+-]+(?:\.[\w+-]+)*))')
 _SHOWN = 80  # characters of a wrong value
 
 
-def sentence(error: ValidationError, root: type[BaseModel]) -> str:
-    """Return one line about the first wrong key, and how many others there are.
+def sentences(error: ValidationError, root: type[BaseModel]) -> list[str]:
+    """Return a line about each wrong key.
 
     root: the model that was validated, to list the keys that it allows.
     """
@@ -38,12 +42,34 @@ def sentence(error: ValidationError, root: type[BaseModel]) -> str:
     # An unknown key comes first: it may be a misspelling of a key that another problem says is missing.
     for problem in sorted(error.errors(include_url=False), key=lambda problem: problem["type"] not in _UNKNOWN):
         by_key.setdefault(_keys(problem, root)[0], []).append(problem)
-    problems, others = next(iter(by_key.values())), len(by_key) - 1
+    return [_of_key(problems, root) for problems in by_key.values()]
+
+
+def placed(message: str, places: Mapping[str, str]) -> str:
+    """A message of which each mistake begins with `config: KEY`, with the file and line of each key.
+
+    places: of the keys that the files have, nested ones as `a.b`; of another, that of what it would stand in.
+    """
+    return " ".join(_with_place(mistake, places) for mistake in message.split(f" {MISTAKE}"))
+
+
+def _with_place(mistake: str, places: Mapping[str, str]) -> str:
+    mistake = mistake if mistake.startswith(MISTAKE) else MISTAKE + mistake
+    if not (found := _KEY.match(mistake)):
+        return mistake
+    unknown, parent, key = found.groups()
+    parts = (key or ".".join(filter(None, (parent, unknown)))).split(".")
+    known = (places.get(".".join(parts[:length])) for length in range(len(parts), 0, -1))
+    place = next(filter(None, known), None)
+    return f"{mistake} [{place}]" if place else mistake
+
+
+def _of_key(problems: list[dict], root: type[BaseModel]) -> str:
     # A key that may hold one of several kinds of value has a problem for each.
     text = _explain(problems[0], root)
     for problem in problems[1:]:
         text = f"{text.rstrip('.')}; or {_lower(problem['msg'])}."
-    return text + (f" ({others} more wrong {'key' if others == 1 else 'keys'}.)" if others else "")
+    return text
 
 
 def _explain(problem: dict, root: type[BaseModel]) -> str:

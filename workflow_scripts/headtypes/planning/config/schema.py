@@ -20,7 +20,7 @@ from headtypes.core.errors import InputError, one_line
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS, kinds_with
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.config.messages import sentence
+from headtypes.planning.config.messages import MISTAKE, sentences
 from headtypes.planning.config.patterns import Value, expanded
 from headtypes.planning.config.sources import (
     Columns,
@@ -419,8 +419,8 @@ def read_config(raw: dict[str, Any], removed: dict[str, dict[str, str]] | None =
     """Turn a parsed YAML mapping into a `Config`.
 
     removed: entries that were taken away, for messages (`config.files.LaidOver`).
-    Raises `InputError` with one line that names the first wrong key, says what is allowed there and, for a
-    name that comes close to an allowed one, which was probably meant.
+    Raises `InputError` with one line that names every wrong key, says what is allowed there and, for a name that comes
+    close to an allowed one, which was probably meant.
     """
     for registry in removed or {}:
         if Config.model_fields[registry].is_required() and registry not in raw:
@@ -428,7 +428,7 @@ def read_config(raw: dict[str, Any], removed: dict[str, dict[str, str]] | None =
     try:
         config = Config.model_validate(expanded(raw) if isinstance(raw, dict) else raw)
     except ValidationError as error:
-        raise InputError(f"config: {sentence(error, Config)}") from None
+        raise InputError(" ".join(MISTAKE + line for line in sentences(error, Config))) from None
     config._removed = removed or {}
     return config
 
