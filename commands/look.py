@@ -1,13 +1,16 @@
 """Where does each head of a model look, in a sentence of yours? Writes the page of the model's atlas for this text.
 
 python commands/look.py --model NAME [--configfile FILE ...] [--directory FOLDER] [--output FILE] TEXT [SECOND TEXT]
+python commands/look.py --model NAME [--configfile FILE ...] [--directory FOLDER] --serve [--port N] [TEXT [SECOND]]
 
-The model is one of the configuration's. What the results hold of it, such as types, is shown as well.
+The model is one of the configuration's. What the results hold of it, such as types, is shown as well. With --serve the
+model stays loaded until Ctrl-C: in the page, whose address is printed, texts are typed and heads switched off.
 """
 
 import argparse
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -19,16 +22,15 @@ from headtypes.core.texts import check_text
 from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord, read_model_record
+from headtypes.pages.atlas.live import NAME, Live
+from headtypes.pages.atlas.live_server import LiveServer
 from headtypes.pages.atlas.look import look_at
 from headtypes.pages.atlas.page import write_page
 from headtypes.planning.config.files import laid_over
-from headtypes.planning.config.schema import read_config
-from headtypes.planning.plan import Plan
+from headtypes.planning.plan import Plan, plan_of
 from headtypes.planning.results import paths
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.registry import STAGES
-
-NAME = "your text"
 
 
 def main(arguments: list[str]) -> None:
@@ -37,24 +39,34 @@ def main(arguments: list[str]) -> None:
     files = [SCRIPTS.parent / "config.yaml", *(file.resolve() for file in asked.configfile)]
     os.chdir(asked.directory)
     layers = laid_over(_merged(files), files)
-    plan = Plan(read_config(layers.values, layers.removed))
+    plan = plan_of(layers)
     if asked.model not in plan.models:
         raise InputError(f"--model: there is no {asked.model}; the configuration has {', '.join(plan.models)}.")
     output = asked.output or Path("results", "look", f"{asked.model}.html")
     if output.is_dir():
         raise InputError(f"--output: {output} is a folder; name a file in it.")
-    for text in filter(None, (asked.text, asked.second)):
-        check_text(text, "the text")
-    data = look_at(
-        _record(plan, asked.model),
-        Sample(NAME, asked.text, asked.second),
-        _found(plan, asked.model),
-        precision=plan.config.compute.precision,
-        **plan.config.clustering.features(),
-    )
-    output.parent.mkdir(parents=True, exist_ok=True)
-    write_page(output, data, {"model": asked.model, "text": [asked.text, asked.second]})
-    print(output)
+    texts = asked.text, asked.second
+    for text in texts:
+        if text is not None and not check_text(text, "the text").strip():
+            raise InputError("The text is empty; write one.")
+    if asked.text is None and not asked.serve:
+        raise InputError("The text is missing; write one, or --serve.")
+    record, found = _record(plan, asked.model), _found(plan, asked.model)
+    settings = {"precision": plan.config.compute.precision, **plan.config.clustering.features()}
+    if asked.serve:
+        _serve(Live(record, found, **settings), texts, asked.port)
+    else:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        data = look_at(record, Sample(NAME, *texts), found, **settings)
+        write_page(output, data, {"model": asked.model, "text": [*texts]})
+        print(output)
+
+
+def _serve(live: Live, texts: tuple[str | None, str | None], port: int) -> None:
+    """Answer the page until Ctrl-C."""
+    with LiveServer(live, live.example if texts[0] is None else texts, port) as server, suppress(KeyboardInterrupt):
+        print(f"{server.address}\nCtrl-C ends it.", flush=True)
+        server.serve_forever()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,7 +75,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
     parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")
     parser.add_argument("--output", type=Path, help="the page; by default results/look/NAME.html")
-    parser.add_argument("text")
+    parser.add_argument("--serve", action="store_true", help="keep the model loaded, and switch off heads in the page")
+    parser.add_argument("--port", type=int, default=0, help="with --serve; by default one that is free")
+    parser.add_argument("text", nargs="?")
     parser.add_argument("second", nargs="?", help="the second text of a pair")
     return parser
 

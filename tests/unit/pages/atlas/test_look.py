@@ -4,7 +4,9 @@ import base64
 import gzip
 import json
 import re
+import signal
 import subprocess
+import urllib.request
 
 import numpy as np
 import pytest
@@ -120,6 +122,10 @@ def test_a_file_that_is_no_configuration_is_named_in_one_line(tmp_path, config, 
     ("arguments", "why"),
     [
         (["the cat", "half \udcff"], "the text is not valid Unicode text"),
+        ([" \n"], "The text is empty; write one."),
+        (["the cat", ""], "The text is empty; write one."),
+        (["--serve", ""], "The text is empty; write one."),
+        ([], "The text is missing; write one, or --serve."),
         (["--output", "results", "the cat"], "--output: results is a folder; name a file in it."),
     ],
 )
@@ -145,3 +151,23 @@ def test_weights_that_are_damaged_are_refused(tmp_path):
     record = recorded(model, tokenizer, tmp_path / "model")
     with pytest.raises(InputError, match="tiny on your text: the attention of head 1-1 is not finite"):
         look_at(record, PAIR, {}, precision="float32", distance_bins=16)
+
+
+def test_the_command_serves_until_it_is_interrupted(place):
+    command = [python(), str(ROOT / "commands/look.py"), "--configfile", str(place / "mine.yaml")]
+    command += ["--directory", str(place), "--model", "tiny", "--serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
+        try:
+            address = served.stdout.readline().strip()
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address), served.stderr.read()
+            with urllib.request.urlopen(address, timeout=20) as reply:
+                page = reply.read().decode()
+            data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+            assert data["live"]["first"] == "Who sat on the mat?"
+            assert [column["key"] for column in data["columns"]] == ["type.qa-kmeans-k4"]
+            taken = address.split(":")[2].split("/")[0]
+            other = look(place, "--model", "tiny", "--serve", "--port", taken)
+            assert (other.returncode, other.stderr.startswith(f"--port: {taken} cannot be used")) == (1, True)
+        finally:
+            served.send_signal(signal.SIGINT)
+        assert served.wait(20) == 0
