@@ -11,7 +11,7 @@ makes them again.
 import sys
 from collections import Counter
 
-from planning import planned
+from planning import ending_with_its_pipe, planned
 
 from headtypes.planning.tools.agreement import disagreements
 from headtypes.planning.tools.audit import audit, remove
@@ -36,4 +36,5 @@ if __name__ == "__main__":
     if {"-h", "--help"} & set(sys.argv):
         print(__doc__)
         sys.exit()
+    ending_with_its_pipe()
     sys.exit(main(sys.argv[1:]))

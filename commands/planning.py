@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr
@@ -23,11 +24,13 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.core.errors import InputError  # noqa: E402
+from headtypes.planning.config.files import read_keys  # noqa: E402
 from headtypes.planning.config.schema import Config  # noqa: E402
 from headtypes.planning.keyed import by_key  # noqa: E402
 from headtypes.planning.locks import attach_run, run_beside  # noqa: E402
 from headtypes.planning.plan import Plan  # noqa: E402
 from headtypes.planning.tools.jobs import Job  # noqa: E402
+from headtypes.planning.tools.notes import notes_on  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -36,17 +39,19 @@ class Planned:
 
     configs: the configuration of each folder of results; there are several where another workflow uses this one
         several times.
+    notes: what a user should know of it, in sentences.
     """
 
     jobs: list[Job]
     configs: dict[Path, Config]
     cores: int
+    notes: list[str]
 
 
 def planned(arguments: list[str]) -> Planned:
     """Plan a `snakemake` command with these arguments; nothing runs.
 
-    Ends the program with Snakemake's own message where the plan cannot be made.
+    Ends the program with Snakemake's own message where the plan cannot be made, or with ours where a file is no YAML.
     """
     with _workflow(arguments) as workflow:
         return _planned(workflow)
@@ -94,12 +99,15 @@ def _planned(workflow: Workflow) -> Planned:
             mem_mb=_known(job.resources.get("mem_mb")),
             runs=job in scheduled,
             reasons=tuple(dag.reason(job).get_names()) if job in scheduled else (),
+            newer=tuple(sorted(map(str, dag.reason(job).updated_input))) if job in scheduled else (),
         )
         for level in dag.toposorted()
         for job in sorted(level, key=lambda job: (job.rule.name, list(job.wildcards)))
         if (script := _script_of(job.rule)) is not None
     ]
-    return Planned(jobs, dict(_configs(workflow.globals)), workflow.resource_settings.cores)
+    configs = {results: config for results, config, _ in _uses(workflow.globals)}
+    notes = dict.fromkeys(note for *_, notes in _uses(workflow.globals) for note in notes)
+    return Planned(jobs, configs, workflow.resource_settings.cores, list(notes))
 
 
 def _files(named: Any) -> tuple[str, ...]:
@@ -118,13 +126,13 @@ def _script_of(rule: Any) -> Path | None:
     return script if script and Path(str(rule.basedir), rule.script).resolve() == script else None
 
 
-def _configs(namespace: dict[str, Any]) -> Iterator[tuple[Path, Config]]:
-    """The folder of results and the configuration of this workflow, or of each of its uses as a module."""
-    if isinstance(namespace.get("plan"), Plan):
-        yield namespace["folder_of_results"](), namespace["plan"].config
+def _uses(namespace: dict[str, Any]) -> Iterator[tuple[Path, Config, list[str]]]:
+    """Folder of results, configuration and notes on this workflow, or on each of its uses as a module."""
+    if isinstance(plan := namespace.get("plan"), Plan):
+        yield namespace["folder_of_results"](), plan.config, notes_on(plan, namespace["layers"])
     for value in list(namespace.values()):
         if isinstance(value, ModuleType) and vars(value).get("workflow") is namespace["workflow"]:
-            yield from _configs(vars(value))
+            yield from _uses(vars(value))
 
 
 @contextmanager
@@ -144,6 +152,13 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
         Path(settings.directory).mkdir(parents=True, exist_ok=True)
         os.chdir(settings.directory)
     errors_alone = OutputSettings(dryrun=True, log_level_override=logging.ERROR, enable_file_logging=False)
+    for file in configfiles:
+        # Snakemake's own message names neither the file nor the line.
+        try:
+            if file.is_file():
+                read_keys(file)
+        except InputError as error:
+            sys.exit(str(error))
     with SnakemakeApi(errors_alone) as api:
         try:
             workflow = api.workflow(
@@ -185,3 +200,9 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
             api.print_exception(error)
             sys.exit(1)
         yield workflow_of(workflow)
+
+
+def ending_with_its_pipe() -> None:
+    """Let a command whose output is cut off, as by `| head`, end as other programs do."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)

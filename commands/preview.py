@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from planning import planned
+from planning import ending_with_its_pipe, planned
 
 from headtypes.planning.tools.estimates import estimates, speed
 from headtypes.planning.tools.preview import preview, preview_text
@@ -22,11 +22,12 @@ def main(arguments: list[str]) -> None:
     plan, measured = planned(arguments), speed()
     with tempfile.TemporaryDirectory() as scratch:
         expected = estimates(plan.jobs, plan.configs, measured, Path(scratch))
-    print(preview_text(preview(plan.jobs, plan.configs, expected), plan.cores, measured))
+    print("\n".join([*plan.notes, preview_text(preview(plan.jobs, plan.configs, expected), plan.cores, measured)]))
 
 
 if __name__ == "__main__":
     if {"-h", "--help"} & set(sys.argv):
         print(__doc__)
         sys.exit()
+    ending_with_its_pipe()
     main(sys.argv[1:])

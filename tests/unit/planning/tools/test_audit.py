@@ -11,7 +11,7 @@ from headtypes.core.files import canonical_json, write_text
 from headtypes.planning.code.digest import code_digest, forget_files
 from headtypes.planning.code.running import remember_code
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, provenance_of, record, shards_of, verified
-from headtypes.planning.tools.audit import audit, remove
+from headtypes.planning.tools.audit import audit, remove, remove_unused, unused
 from headtypes.planning.tools.jobs import Job
 
 DATA, SAMPLES, FEATURES = "data/squad.json", "results/samples/squad.jsonl", "results/features/bert/squad.h5"
@@ -174,6 +174,27 @@ def test_only_what_is_stale_or_damaged_is_removed():
     assert states(jobs) == {**dict.fromkeys(gone, "missing"), "results/notes.txt": "foreign"}
     run(jobs)
     assert states(jobs) == {"results/notes.txt": "foreign"}
+
+
+def test_what_nobody_asks_for_any_more_is_found_and_removed_alone():
+    """After an edit that asks for neither the model nor the table; a shard of a stopped run goes, too."""
+    before = run(plan())
+    left = "results/shards/features/bert/squad/0-of-2.h5"
+    for path in (left, "results/notes.txt", "results/guan2020/table1.benchmark.tsv", f"{MODEL}/sub/more"):
+        write_text(path, "x")
+    jobs = [before[0], before[2], before[4]]
+    expected = [TABLE.replace(".csv", ".benchmark.tsv"), TABLE, f"{MODEL}/sub/more", f"{MODEL}/weights", left]
+    assert sorted(map(str, unused(jobs))) == sorted(expected)
+    assert unused(before) == [Path("results/guan2020/table1.benchmark.tsv"), Path(left)]
+    remove_unused(unused(jobs))
+    assert unused(jobs) == []
+    assert not Path(MODEL).exists()
+    assert not Path("results/shards").exists()
+    assert not any(beside(path).exists() for path in (MODEL, TABLE))
+    for path in (SAMPLES, FEATURES, FIGURE, "results/notes.txt"):
+        assert Path(path).exists()
+    assert states([before[0], before[4]])[FEATURES] == "foreign"
+    assert beside(FIGURE).exists()
 
 
 def test_a_result_is_sound_from_however_many_shards_it_was_merged():

@@ -230,7 +230,7 @@ def test_nothing_measured_is_estimated_and_the_text_says_so(two):
     assert found["extract_features"].seconds == found["extract_features"].estimated == 40
     text = preview_text(found, 2, SPEED)
     assert text.splitlines()[1].split() == ["extract_features", "2", "0:00:40", "1.5", "GB", "40", "MB"]
-    assert "2 jobs, 0:00:40 of work: 0:00:20 on 2 cores." in text
+    assert "2 jobs, 0:00:40 of processor time: 0:00:20 on 2 cores." in text
     assert "at most 1.5 GB of memory; the results take about 40 MB of disk" in text
     assert "0:00:40 of this is estimated from the sizes of models and texts and the speed of this machine (118" in text
     assert "half or twice as much" in text

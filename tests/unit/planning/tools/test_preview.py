@@ -146,6 +146,33 @@ def test_where_nothing_of_ours_tells_snakemakes_own_reason_stands(config):
     assert reasons(jobs, config) == {"sample_inputs": ["updated input files"]}
 
 
+def test_an_input_that_was_touched_is_named(config):
+    run(config)
+    touched = {"reasons": ("updated input files",), "newer": ("results/features/a.h5", "results/features/b.h5")}
+    jobs = [replace(job, **touched) for job in planned(config, ["sample_inputs"])]
+    named = [f"results/features/{name}.h5 is newer than what was made of it" for name in "ab"]
+    assert reasons(jobs, config) == {"sample_inputs": named}
+
+
+@pytest.mark.parametrize(
+    ("columns", "seconds"),
+    [
+        # A job in a fork, as the system counted it.
+        ({"s": 28, "mean_load": 21, "cpu_time": 6.25}, 6.25),
+        # Snakemake looked once, long before the end.
+        ({"s": 28, "mean_load": 50, "cpu_time": 2.5}, 14),
+        # It did not look at all.
+        ({"s": 1.5, "mean_load": 0, "cpu_time": 0}, 1.5),
+        ({"s": 1.5, "mean_load": "NA", "cpu_time": "NA"}, 1.5),
+        ({"s": 1.5, "mean_load": "nan", "cpu_time": "-"}, 1.5),
+    ],
+)
+def test_a_time_is_processor_time_which_a_busy_machine_does_not_lengthen(config, columns, seconds):
+    job = replace(planned(config)[1], benchmark="results/busy.tsv", runs=True)
+    write_text(job.benchmark, "\n".join("\t".join(map(str, row)) for row in (columns, columns.values())) + "\n")
+    assert previewed([job], config)["extract_features"].seconds == seconds
+
+
 def test_times_are_those_of_the_job_itself_else_of_its_rule(config):
     first, second = (replace(planned(config)[1], benchmark=f"results/{n}.tsv", runs=True) for n in (1, 2))
     other = replace(planned(config)[2], runs=True)
@@ -156,7 +183,7 @@ def test_times_are_those_of_the_job_itself_else_of_its_rule(config):
     found = previewed([first, second, other], config)
     assert found["extract_features"].seconds == 9.0
     text = preview_text(found, 2, 1e9)
-    assert "3 jobs, 0:00:13 of work: 0:00:06 on 2 cores." in text
+    assert "3 jobs, 0:00:13 of processor time: 0:00:06 on 2 cores." in text
     assert "0:00:09 of this is what such jobs took before." in text
 
 

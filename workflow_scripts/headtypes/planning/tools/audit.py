@@ -13,6 +13,8 @@ from headtypes.core.progress import progress
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, is_shard, recorded, results_folder
 from headtypes.planning.tools.jobs import Job, changes
 
+# Of a file that this workflow has not made.
+_UNKNOWN = "there is no record of what made it"
 # What `snakemake --report` writes.
 _ON_DEMAND = "report.html"
 
@@ -110,18 +112,47 @@ class _Check:
             yield f"the contents of {', '.join(outside) or 'files that are no longer inputs'} have changed"
 
 
+def unused(jobs: Iterable[Job]) -> list[Path]:
+    """The files in the folders of results that were made by this workflow, and that none of the jobs makes or reads.
+
+    They belong to another configuration, such as that before an edit, or are shards of a run that was stopped.
+    """
+    return [path for path, why in _left_over(list(jobs)) if why != _UNKNOWN]
+
+
+def remove_unused(paths: Iterable[Path]) -> None:
+    """Remove files as `unused` finds them, their records, and the folders that are then empty."""
+    for path in paths:
+        path.unlink()
+        results = results_folder(path)
+        for made in (path, *path.parents):
+            if made == results:
+                break
+            if made.is_dir() and not any(made.iterdir()):
+                made.rmdir()
+            if not made.exists():
+                beside(made).unlink(missing_ok=True)
+
+
 def _foreign(jobs: list[Job]) -> Iterator[Finding]:
+    return (Finding(str(path), "foreign", why) for path, why in _left_over(jobs))
+
+
+def _left_over(jobs: list[Job]) -> Iterator[tuple[Path, str]]:
+    """Each file in the folders of results that no job writes, and why it is there."""
     folders = {job.results for job in jobs} or {RESULTS}
     known = {Path(path) for job in jobs for path in (*job.outputs, job.benchmark) if path is not None}
     known |= {folder / _ON_DEMAND for folder in folders}
     for path in sorted(path for folder in folders for path in folder.rglob("*")):
-        if (
-            path.is_dir()
-            or path.is_relative_to(folder_of_records(results_folder(path)))
-            or not known.isdisjoint((path, *path.parents))
-        ):
+        results = results_folder(path)
+        of_record = path.is_relative_to(folder_of_records(results))
+        if path.is_dir() or of_record or not known.isdisjoint((path, *path.parents)):
             continue
-        ours = path.name.endswith("benchmark.tsv") or beside(path).is_file()
-        why = "it belongs to another configuration" if ours else "there is no record of what made it"
-        why = "it is left over from a run that was stopped, and no job merges it" if is_shard(path) else why
-        yield Finding(str(path), "foreign", why)
+        # A result may be a folder.
+        made = [path, *(each for each in path.parents if each.is_relative_to(results) and each != results)]
+        if is_shard(path):
+            yield path, "it is left over from a run that was stopped, and no job merges it"
+        elif path.name.endswith("benchmark.tsv") or any(beside(each).is_file() for each in made):
+            yield path, "it belongs to another configuration"
+        else:
+            yield path, _UNKNOWN

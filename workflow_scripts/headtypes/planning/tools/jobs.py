@@ -24,7 +24,8 @@ class Job:
         where there are many of a kind.
     benchmark: where its time is written, if anywhere; gpu: whether it takes a GPU; mem_mb: the memory that it asks for,
         where that is known.
-    runs, reasons: whether Snakemake would run it now, and Snakemake's words for why.
+    runs, reasons: whether Snakemake would run it now, and Snakemake's words for why; newer: the inputs that are newer
+        than its results.
     """
 
     rule: str
@@ -39,6 +40,7 @@ class Job:
     threads: int = 1
     runs: bool = False
     reasons: tuple[str, ...] = ()
+    newer: tuple[str, ...] = ()
     named: Mapping[str, tuple[str, ...] | Mapping[Any, str]] = field(default_factory=dict)
     gpu: bool = False
     mem_mb: int | None = None

@@ -66,11 +66,13 @@ def preview(
 def preview_text(work_of: dict[str, Work], cores: int, speed: float) -> str:
     """The preview as text: a line per rule, followed by its reasons and how many jobs have them; then how good it is.
 
+    Times are processor time, which other work of the machine does not lengthen.
+
     speed: of this machine, in operations per second, which the estimates come from.
     """
     if not work_of:
         return "Nothing to be done."
-    lines = [f"{'rule':24} {'jobs':>6} {'time':>9} {'memory':>8} {'disk':>8}"]
+    lines = [f"{'rule':24} {'jobs':>6} {'cpu time':>9} {'memory':>8} {'disk':>8}"]
     for rule, work in work_of.items():
         memory = _size(max(estimate.mem_mb for estimate in work.estimates))
         disk = _size(sum(estimate.disk_mb for estimate in work.estimates))
@@ -78,7 +80,9 @@ def preview_text(work_of: dict[str, Work], cores: int, speed: float) -> str:
         lines += [f"  {count:,} x {reason}" for reason, count in work.why.most_common()]
     jobs = [estimate for work in work_of.values() for estimate in work.estimates]
     seconds = sum(work.seconds for work in work_of.values())
-    lines.append(f"{len(jobs):,} jobs, {_duration(seconds)} of work: {_duration(seconds / cores)} on {cores} cores.")
+    lines.append(
+        f"{len(jobs):,} jobs, {_duration(seconds)} of processor time: {_duration(seconds / cores)} on {cores} cores."
+    )
     return "\n".join([*lines, *_needed(jobs), *_basis(work_of, jobs, seconds, speed)])
 
 
@@ -104,8 +108,7 @@ def _basis(work_of: dict[str, Work], estimates: list[Estimate], seconds: float, 
         lines.append(f"{_duration(seconds - estimated)} of this is what such jobs took before.")
     lines.append(
         f"{_duration(estimated)} of this is estimated from the sizes of models and texts and the speed of this machine "
-        f"({speed / 1e9:.0f} billion operations per second and core). It may be half or twice as much, and more on a "
-        "machine that does other work."
+        f"({speed / 1e9:.0f} billion operations per second and core). It may be half or twice as much."
     )
     if assumed:
         lines.append(
@@ -134,7 +137,8 @@ def _reasons(job: Job, leaves: dict[str, Callable[[Job], bool]], running: dict[s
         return ["the record of what made it is damaged"]
     own = [] if record is None else [*_named(job, record, leaves), *_replaced(job, record)]
     follows = [f"after {', '.join(before)}"] if before else []
-    return own or follows or list(job.reasons)
+    touched = [f"{path} is newer than what was made of it" for path in job.newer]
+    return own or follows or touched or list(job.reasons)
 
 
 def _replaced(job: Job, record: dict) -> list[str]:
@@ -211,5 +215,22 @@ def _benchmark(job: Job) -> float | None:
         return None
     # Snakemake does not wait until it is on the disk, so that a power cut can leave it empty or cut off.
     with suppress(KeyError, TypeError, ValueError), open(job.benchmark, encoding="utf-8", newline="") as file:
-        return mean(float(row["s"]) for row in csv.DictReader(file, delimiter="\t"))
+        return mean(_processor_seconds(row) for row in csv.DictReader(file, delimiter="\t"))
     return None
+
+
+def _processor_seconds(row: Mapping[str, str]) -> float:
+    """The processor time of a job; where Snakemake has not looked while it ran, as of a short one, its time.
+
+    In a job that is no fork, `cpu_time` ends when Snakemake last looked, which it does every half a minute.
+    """
+    clock, load = float(row["s"]), _number(row, "mean_load") / 100
+    return max(_number(row, "cpu_time"), load * clock) or clock
+
+
+def _number(row: Mapping[str, str], name: str) -> float:
+    """What a column has, where it has a number above 0; else 0."""
+    with suppress(KeyError, TypeError, ValueError):
+        number = float(row[name])
+        return number if 0 < number < math.inf else 0.0
+    return 0.0
