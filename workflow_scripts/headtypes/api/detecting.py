@@ -1,12 +1,21 @@
 """Which heads of a loaded model attend by position, or to tokens that have stood before."""
 
+from collections.abc import Callable, Mapping
+
+import numpy as np
 import pandas as pd
+import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from headtypes.analyses.detectors.measure import read_detectors
-from headtypes.analyses.detectors.results import detector_table
+from headtypes.analyses.detectors.measure import read_detectors, scores_of
+from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
 from headtypes.api.reading import check_evaluating, longest_of
+from headtypes.attention.one_pass import Block, PerSample, read_attention
+from headtypes.core.errors import InputError
+
+# Gets the ids of the tokens [token], and returns which keys each row is to look at, bool [token, token].
+Detector = Callable[[np.ndarray], np.ndarray]
 
 
 def detect_heads(
@@ -17,6 +26,7 @@ def detect_heads(
     length: int = 32,
     least: float = 0.1,
     seed: int = 0,
+    own: Mapping[str, Detector] | None = None,
     max_length: int | None = None,
     batch_tokens: int = 4096,
 ) -> pd.DataFrame:
@@ -25,11 +35,16 @@ def detect_heads(
     model:  in evaluation mode, on any device; afterwards it is as before.
     sequences, length: how many sequences are drawn, and tokens of half of one.
     least:  share of its attention by which a head that is detected exceeds the null.
+    own:    detectors of your own, by name: functions that get the ids of a sequence, int [token], and return which keys
+        a head of this kind looks at from each row, bool [row, key]. Rows without any do not count. Sequences are random
+        tokens `x x`, with the special tokens of a text around them. The null is what the head would give to as many
+        keys if it looked at them as at the others that the model lets the row look at.
     max_length: tokens of the longest input; by default what model and tokenizer take.
     batch_tokens: padded tokens of a batch.
     returns one row for each detector, layer and head (from 0), as `results/detectors/{model}.csv` has them
         (`detectors.results.detector_table`): score, null, difference with its interval, p, corrected_p, detected.
-    Raises `InputError` where sequences of this length cannot be drawn, or the model's heads cannot be read.
+    Raises `InputError` where sequences of this length cannot be drawn, the model's heads cannot be read, or a detector
+    of your own has the name of another, or returns something else.
     """
     check_evaluating(model)
     name = type(model).__name__
@@ -41,5 +56,49 @@ def detect_heads(
         seed=seed,
         model=name,
     )
-    scores = read_detectors(model.base_model, drawn, batch_tokens=batch_tokens, what=f"{name} on random tokens")
+    what = f"{name} on random tokens"
+    scores = read_detectors(model.base_model, drawn, batch_tokens=batch_tokens, what=what)
+    if own:
+        if known := sorted(set(own) & set(DETECTORS)):
+            raise InputError(f"There is a detector {known[0]} already; give yours another name.")
+        # Of `x x` alone.
+        read = drawn.encoded.of_some(range(sequences))
+        wanted = [np.stack([_wanted(it, look, np.array(ids)) for ids in read.input_ids]) for it, look in own.items()]
+        reducer = OwnTargets(wanted)
+        (found,) = read_attention(model.base_model, read, [reducer], batch_tokens=batch_tokens, what=what)
+        pairs = {it: (found[..., 2 * at], found[..., 2 * at + 1]) for at, it in enumerate(own)}
+        scores = pd.concat([scores, scores_of(pairs)], ignore_index=True)
     return detector_table(scores, least=least, seed=seed)
+
+
+class OwnTargets(PerSample):
+    """A reducer of the score of each detector of a user's own and, behind it, that under its null (`detect_heads`)."""
+
+    def __init__(self, wanted: list[np.ndarray]):
+        """wanted: of each detector, [sequence, row, key] bool."""
+        super().__init__(2 * len(wanted))
+        self._wanted = [torch.from_numpy(each) for each in wanted]
+
+    def add(self, block: Block) -> None:
+        """Add what the rows of a block give to the keys that are wanted, and would give to them as to others."""
+        samples, attention = self.batch.samples[block.group.samples], block.attention
+        allowed = torch.ones_like(attention[:, :1], dtype=torch.bool) if block.mask is None else block.mask
+        for number, of_all in enumerate(self._wanted):
+            of_batch = of_all[samples].to(attention.device)
+            wanted, others = of_batch[:, None, block.rows] & allowed, ~of_batch[:, None, block.rows] & allowed
+            count, rows = wanted.sum(-1), of_batch.any(-1).sum(-1)[:, None, None]
+            spread = (attention * others).sum(-1) / others.sum(-1).clamp_min(1) * count
+            for side, given in enumerate(((attention * wanted).sum(-1), spread)):
+                given = (given * (count > 0)).sum(-1, keepdim=True) / rows
+                self.values[block.group.samples, block.layer, :, 2 * number + side] += given[..., 0]
+
+
+def _wanted(name: str, detector: Detector, ids: np.ndarray) -> np.ndarray:
+    """What a detector looks for in a sequence. Raises `InputError` where that is no such mask, or is empty."""
+    found, shape = np.asarray(detector(ids)), (len(ids), len(ids))
+    if found.shape != shape or found.dtype != bool or not found.any():
+        kind = f"{found.dtype} {list(found.shape)}" if found.shape != shape or found.dtype != bool else "none"
+        raise InputError(
+            f"The detector {name} has to return which keys it looks for, bool {list(shape)}; found {kind}."
+        )
+    return found

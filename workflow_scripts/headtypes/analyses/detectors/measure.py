@@ -73,6 +73,11 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
     batch_tokens: padded tokens of a batch; what: for progress and messages.
     """
     (found,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
+    return scores_of(found)
+
+
+def scores_of(found: Scores) -> pd.DataFrame:
+    """The scores as `measure_detectors` returns them."""
     score, null = (np.stack([pair[side] for pair in found.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
     index = pd.MultiIndex.from_product([list(found), *indices], names=["detector", "sequence", "layer", "head"])

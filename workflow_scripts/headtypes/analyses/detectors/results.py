@@ -10,6 +10,7 @@ from scipy.stats import binom
 from headtypes.core.statistics import holm, mean_intervals
 from headtypes.core.table_files import read_csv, read_parquet
 
+# Those of the workflow; there may be further ones, of a user's own.
 DETECTORS = ("previous", "next", "first", "duplicate", "induction")
 _LEVEL = 0.05
 COLUMNS = {
@@ -51,7 +52,8 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
         "detected": corrected < _LEVEL,
     }
     table = pd.DataFrame(columns, score.index).reset_index()
-    order = table["detector"].map(DETECTORS.index).to_numpy()
+    known = list(dict.fromkeys([*DETECTORS, *table["detector"]]))
+    order = table["detector"].map(known.index).to_numpy()
     return table.iloc[np.argsort(order, kind="stable")].astype(COLUMNS)[list(COLUMNS)]
 
 
