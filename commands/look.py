@@ -101,7 +101,7 @@ def _record(plan: Plan, model: str) -> ModelRecord:
     record = Path(paths.MODEL.format(model=model))
     if record.exists():
         return read_model_record(record)
-    if plan.finetuned(model):
+    if plan.is_made(model):
         raise InputError(f"{model} is made by the workflow, and {record} is not there; run snakemake {record} first.")
     return fetch_model(**STAGES["fetch_model"](plan, model), sha256=plan.config.models[model].source.sha256)
 

@@ -4,7 +4,7 @@
 use rule local_job as fetch_model with:
     input:
         files=lambda wildcards: of_user(plan.files.of_model(wildcards.model)),
-        finetuned=lambda wildcards: paths.FINETUNED.format(**wildcards) if plan.finetuned(wildcards.model) else [],
+        made=lambda wildcards: made_model(wildcards.model),
     output:
         model=paths.MODEL,
     log:

@@ -1,4 +1,4 @@
-# Models that the workflow fine-tunes itself, in the layout of `save_pretrained`.
+# Models that the workflow fine-tunes or trains itself, in the layout of `save_pretrained`.
 
 
 use rule local_job as fetch_training with:
@@ -32,13 +32,26 @@ use rule job as finetune_model with:
         **identity("finetune_model"),
 
 
+use rule job as train_model with:
+    output:
+        folder=directory(paths.TRAINED),
+    log:
+        "logs/train_model/{model}.log",
+    benchmark:
+        "results/trained/{model}.benchmark.tsv"
+    wildcard_constraints:
+        model=any_of(name for name in plan.config.models if plan.config.models[name].source.trained),
+    params:
+        **identity("train_model"),
+
+
 READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in made_from(it.model))
 LEARNT_TASKS = [made.task for made in map(plan.finetuned, READ_MODELS) if made] + [it.task for it in plan.probed]
 
 
 rule downloads:
     input:
-        expand(paths.MODEL, model=[name for name in READ_MODELS if not plan.finetuned(name)]),
+        expand(paths.MODEL, model=[name for name in READ_MODELS if not plan.is_made(name)]),
         expand(paths.ROWS, task=dict.fromkeys(it.task for it in plan.inputs)),
         expand(paths.TRAINING_ROWS, task=dict.fromkeys(LEARNT_TASKS)),
         [of_test(task) for task in plan.tasks_of("treebank")],

@@ -7,7 +7,7 @@ from headtypes.models.records import write_model_record
 
 with job(snakemake) as (inputs, spec, outputs, _):
     demands = Demands(**spec.pop("demands"))
-    model = fetch_model(**spec, finetuned=inputs.finetuned, sha256=demands.sha256)
+    model = fetch_model(**spec, made=inputs.made, sha256=demands.sha256)
     check_model(model)
     outline = outline_of(f"models.{model.name}", model.folder, model.pickle, model.gguf)
     check_demands(f"models.{model.name}", outline, demands)

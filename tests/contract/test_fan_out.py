@@ -303,6 +303,13 @@ ADDED = {
             "own": {"write_atlas": 1, "write_summary": 1},
         },
     ),
+    "a model that is trained to copy": (
+        {"models/three": {"source": {"trained": {"layers": 1}}}, "detectors": {"models": ["three"]}},
+        {
+            "new": {"train_model": 1, "fetch_model": 1, "measure_detectors": 1, "tabulate_detectors": 1},
+            "own": {"write_summary": 1},
+        },
+    ),
 }
 CHANGED = {
     "the distance bins of the feature": (

@@ -132,6 +132,7 @@ def full_config(folder: Path) -> dict:
                 "source": {"finetuned": {"base": "base", "task": "squad"}},
                 "tasks": ["made", "paragraphs", "bank", "stories"],
             },
+            "copying": {"source": {"trained": {"layers": 2}}},
         },
         "clustering": {
             "of": ["weights"],
@@ -179,13 +180,13 @@ def full_config(folder: Path) -> dict:
         "surface": {"segment_ids": "pair"},
         "divergence": {"smoothing": 0.001, "scale": "plain"},
         "gradients": {"samples": 7},
-        "detectors": {"models": ["tuned+1.0"], "sequences": 20, "length": 16, "least": 0.1},
+        "detectors": {"models": ["tuned+1.0", "copying"], "sequences": 20, "length": 16, "least": 0.1},
         "use": {"models": ["trained"], "words": 30, "least": 0.02},
         "export": {"full_attention": ["tuned+1.0"], "sink_size": 4, "recent_size": 32},
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "jobs": {"shards": 1},
         "select": {
-            "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"],
+            "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying"],
             "tasks": ["squad", "asked", "pairs", "chosen", "made", "paragraphs", "bank", "stories"],
             "partitions": [
                 "squad-kmeans-k3",

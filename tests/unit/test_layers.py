@@ -27,7 +27,7 @@ HEAVY = {"torch", "transformers", "pandas", "numpy", "sklearn", "datasets", "hug
 # Of `planning`, what commands load and rules do not.
 OF_COMMANDS = {"estimates", "preview", "sizes"}
 # Scripts that run a model, or load its configuration or its tokenizer.
-WITH_A_MODEL = RUN_A_MODEL | {"fetch_model", "prepare_windows"}
+WITH_A_MODEL = RUN_A_MODEL | {"fetch_model", "prepare_windows", "train_model"}
 
 
 @cache

@@ -104,7 +104,10 @@ def planned(given: dict, folder) -> None:
     ("source", "words"),
     [
         ({"pickle": True}, "pickle belongs to other files"),
-        ({"folder": "there"}, "needs exactly one of hub, folder, package, gguf, finetuned; found folder and gguf"),
+        (
+            {"folder": "there"},
+            "needs exactly one of hub, folder, package, gguf, finetuned, trained; found folder and gguf",
+        ),
         ({"package": "numpy"}, "gguf is the name of a file; its folder in the package is subfolder"),
     ],
 )

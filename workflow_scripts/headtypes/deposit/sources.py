@@ -52,7 +52,8 @@ def _source(id_: str, about: dict, config: Config) -> Source:
     hub, digests = about.get("hub"), dict(about.get("weights") or {})
     if about.get("sha256"):
         digests["its contents"] = about["sha256"]
-    made = config.models[name].source.finetuned if is_model and name in config.models else None
+    source = config.models[name].source if is_model and name in config.models else None
+    made = source and source.finetuned
     if hub:
         split = f", split {about['split']}" if about.get("split") else ""
         origin = f"{hub} of the Hugging Face Hub{split}"
@@ -65,6 +66,8 @@ def _source(id_: str, about: dict, config: Config) -> Source:
         origin = f"the Python package {about['package']}"
     elif made is not None:
         origin = f"fine-tuned here from {made.base} on {made.task}, and not in this deposit"
+    elif source is not None and source.trained is not None:
+        origin = "trained here from scratch to copy, and not in this deposit"
     else:
         origin = "local files, and not in this deposit"
     at = "" if is_model else "datasets/"

@@ -29,18 +29,16 @@ _POINTERS = {
 _SAVED_FROM = ("tokenizer_file", "special_tokens_map_file", "added_tokens_file")
 
 
-def fetch_model(
-    model: str, source: dict | None, finetuned: str | None = None, sha256: str | None = None
-) -> ModelRecord:
+def fetch_model(model: str, source: dict | None, made: str | None = None, sha256: str | None = None) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
         file, or with package its name in there; and pickle.
-    finetuned: the folder of a model that the workflow has made; it has no other source.
+    made: the folder of a model that the workflow has made; it has no other source.
     sha256: what that of its file of weights must be.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
-    source = {"folder": finetuned} if finetuned else source
+    source = {"folder": made} if made else source
     pickle = source.get("pickle", False)
     if "hub" in source:
         key, otherwise = f"models.{model}.source", PICKLES if pickle else ()

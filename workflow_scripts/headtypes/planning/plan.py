@@ -356,8 +356,12 @@ class Plan:
         return [partition for partition in self.clustered if (partition.model, partition.task) == (model, task)]
 
     def finetuned(self, model: str) -> Finetuned | None:
-        """How the workflow makes a model; None where it does not."""
+        """How the workflow fine-tunes a model; None where it does not."""
         return self.config.models[model].source.finetuned
+
+    def is_made(self, model: str) -> bool:
+        """Whether the workflow makes a model itself, by fine-tuning or from scratch."""
+        return self.finetuned(model) is not None or self.config.models[model].source.trained is not None
 
     def parent(self, model: str) -> str | None:
         """The model that this one was fine-tuned from."""

@@ -116,6 +116,8 @@ def needs(
     stage, compute, windows, sizes = STAGES[rule], plan.config.compute, plan.config.windows, sizes or Sizes()
     if stage.computes == "encoding":
         return encoding(sizes.texts(getattr(inputs, stage.reads), windows))
+    if stage.computes == "copying":
+        return encoding(Texts(0, 0, 0))
     if not runs_model(rule, inputs):
         base_mb = _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB
         return tables(sizes.megabytes(inputs), base_mb)
@@ -238,7 +240,7 @@ def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_
 
 
 def encoding(texts: Texts) -> Needs:
-    """Needs of a job that cuts texts into windows."""
+    """Needs of a job that cuts texts into windows, or trains a small model without any."""
     return Needs(_memory(_BASE_MB + texts.tokens * _BYTES_OF_ENCODED_TEXT / _MB), 60)
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, Trai
 from transformers.trainer_callback import PrinterCallback
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.files import canonical_json, reach_disk
+from headtypes.core.files import canonical_json
 from headtypes.core.progress import progress
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
@@ -28,6 +27,7 @@ from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 from headtypes.training.checkpoints import Checkpoints, last_checkpoint
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
+from headtypes.training.saving import save_model
 from headtypes.training.settings import FinetuningSettings
 
 silence_transformers()
@@ -176,7 +176,7 @@ def _finetune(
     except InputError:
         shutil.rmtree(checkpoints)
         raise
-    _save(trainer.model, tokenizer, out_folder)
+    save_model(trainer.model, tokenizer, out_folder)
     shutil.rmtree(checkpoints)
 
 
@@ -189,21 +189,6 @@ def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, 
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
     return digest.hexdigest()
-
-
-def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out_folder: Path) -> None:
-    """Write the folder under a temporary name and move it into place whole."""
-    temporary = out_folder.with_name(f".{out_folder.name}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    model.save_pretrained(temporary)
-    # Truncation or padding, from an earlier call or from the base's own file, would be saved with the tokenizer.
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
-    tokenizer.save_pretrained(temporary)
-    reach_disk(temporary)
-    if out_folder.exists():
-        shutil.rmtree(out_folder)
-    os.replace(temporary, out_folder)
 
 
 class _Progress(TrainerCallback):

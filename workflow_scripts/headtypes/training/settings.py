@@ -1,8 +1,17 @@
-"""How a model is fine-tuned: the settings that a user can choose in the configuration, and the others."""
+"""How a model is trained: the settings that a user can choose in the configuration, and the others."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+# Of a decoder that is trained to copy (`copying.train_model`), as `LlamaConfig` names them.
+COPYING_SIZES = {
+    "hidden_size": 64,
+    "intermediate_size": 32,
+    "num_attention_heads": 4,
+    "head_dim": 32,
+    "max_position_embeddings": 512,
+}
 
 
 class Learning(BaseModel):

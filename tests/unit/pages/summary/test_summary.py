@@ -21,6 +21,7 @@ from headtypes.pages.summary.cautions import cautions
 from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, types_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of, picture_of
+from headtypes.pages.summary.results import collect_summary
 from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.clark2019.paper import CLARK2019
 from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
@@ -31,6 +32,7 @@ from tests.support.summaries import (
     PARTITION,
     PROVENANCE,
     RESULTS,
+    by_key,
     made_page,
     made_results,
     made_summary,
@@ -285,6 +287,19 @@ def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
     assert [cell.text for cell in shown.rows[1]] == ["x", "y", "", "94.4", "88.8", "", "", "", ""]
     assert len(shown.rows) == 40
     assert shown.about.endswith("The first 40 of 46 pairs.")
+
+
+def test_models_that_only_detectors_read_have_their_tables_on_the_page(tmp_path):
+    none = {name: {} for name in by_key(made_results(tmp_path))}
+    about = {key: [] for key in ("tasks", "generated", "atlases", "partitions", "hubs", "finetuned")}
+    page, files = str(tmp_path / "index.html"), {"heads: one": [str(tmp_path / "detectors/one.csv")]}
+    made = collect_summary(
+        {**none, "references": []}, [], page=page, models=["one"], **about, seed=1, provenance=PROVENANCE, untyped=files
+    )
+    assert made.run == "one on random tokens."
+    text = made_page(tmp_path, made).read_text(encoding="utf-8")
+    assert "no heads are divided into types here" in text
+    assert '<a href="detectors/one.csv">' in text
 
 
 def test_a_single_model_has_no_table_of_any_two(results, tmp_path):

@@ -159,7 +159,7 @@ MISTAKES = [
     ("tasks/squad.best", {"source": {"hub": "x"}}, ["tasks.squad.best", "a file about squad may have this name"]),
     # Entries that are not there.
     ("models/base/tasks/0", "squadd", ["models.base.tasks", 'no "squadd"', 'Did you mean "squad"?', "Known: asked"]),
-    ("models/base/tasks", [], ["models.base.tasks:", "at least 1 item"]),
+    ("models/base/tasks", [], ["models.base.tasks: nothing is asked of its heads", "detectors.models"]),
     ("models/tuned+1.0/evaluate", "squat", ["models.tuned+1.0.evaluate", 'Did you mean "squad"?']),
     ("tasks/pairs/columns/label", DELETE, ["tasks.pairs: the key labels needs columns.label"]),
     ("tasks/pairs/labels", None, ["tasks.pairs.labels: a mapping of keys is needed"]),

@@ -53,6 +53,7 @@ def collect_summary(
     finetuned: Sequence[str],
     seed: int,
     provenance: dict,
+    untyped: Mapping[str, Sequence[str]] | None = None,
 ) -> Summary:
     """Read what the summary shows.
 
@@ -64,6 +65,7 @@ def collect_summary(
     models, tasks: what was run; partitions: model, partition, task, method and k of each, k only where it was compared
         with other clusterings; and the files of its results by what they are, which are linked and not read.
     atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
+    untyped: files of models whose heads are not divided into types, by what they are.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
@@ -106,7 +108,7 @@ def collect_summary(
     theirs = [yaml.safe_load(Path(path).read_text("utf-8"))["model"] for path in inputs["references"]]
     return Summary(
         title=_title(models),
-        run=f"{join(models)} on {join(tasks)}{_said_of(generated)}; heads divided into types {_times(partitions)}.",
+        run=_run(models, tasks, generated, partitions),
         answers=answers,
         cautions=cautions(papers, doubtful, theirs, hubs, costs, finetuned, generated),
         findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
@@ -115,7 +117,10 @@ def collect_summary(
         ledger=[_ledger(path, folder) for path in inputs["ledger"].values()],
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
         report=_report_before(inputs, folder),
-        files=list(_files(inputs, folder)),
+        files=[
+            *((about, [_relative(file, folder) for file in files]) for about, files in (untyped or {}).items()),
+            *_files(inputs, folder),
+        ],
         made=facts(provenance, folder, seed),
     )
 
@@ -125,8 +130,11 @@ def _titled(figure: Figure, wildcards: Mapping[str, str]) -> str:
     return f"{figure.title}: {of}"
 
 
-def _said_of(generated: Sequence[str]) -> str:
-    return f" (the data of {join(generated)} are generated)" if generated else ""
+def _run(models: Sequence[str], tasks: Sequence[str], generated: Sequence[str], partitions: Sequence) -> str:
+    if not tasks:
+        return f"{join(models)} on random tokens."
+    said = f" (the data of {join(generated)} are generated)" if generated else ""
+    return f"{join(models)} on {join(tasks)}{said}; heads divided into types {_times(partitions)}."
 
 
 def _times(partitions: Sequence) -> str:

@@ -66,6 +66,11 @@ def check_names(config: Config) -> None:
 def check_models(config: Config) -> None:
     """Models name tasks and models that exist, do not descend from themselves, and can learn and answer their tasks."""
     for name, model in config.models.items():
+        if not model.tasks and name not in config.detectors.models:
+            raise InputError(
+                f"config: models.{name}.tasks: nothing is asked of its heads; name a task, or name the model in "
+                "detectors.models."
+            )
         for task in model.tasks:
             check_entry(config, "tasks", f"models.{name}.tasks", task)
         _check_descent(config, name)

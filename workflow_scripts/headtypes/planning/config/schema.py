@@ -104,9 +104,9 @@ class Model(Strict):
     family: Name | None = None
     """Family of models that counts as one where claims are set beside many models; without it that of the parent, or
     else a family of its own."""
-    tasks: Annotated[list[Name], Field(min_length=1)]
+    tasks: list[Name] = []
     """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
-    documents with mentions."""
+    documents with mentions. A model whose heads are only tested by detectors needs none."""
     over: Annotated[dict[Text, Value | list[Value]], Field(min_length=1)] | None = None
     """What each {name} in the model's name stands for: values, ranges such as 0-24 or 0-1000/100, or lists of these.
     The entry stands for a model for each, in whose other values the same {name} is replaced as well."""

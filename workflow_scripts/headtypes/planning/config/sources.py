@@ -74,8 +74,15 @@ class Finetuned(Strict, Learning):
     """Task whose training data it learns."""
 
 
+class Trained(Strict):
+    """A small decoder that the workflow trains from scratch until it copies: a control for detectors."""
+
+    layers: Annotated[int, Field(ge=1, le=8)]
+    """Layers of the model: two are enough for induction heads, and one is not."""
+
+
 class ModelSource(Strict):
-    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`."""
+    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`, `trained`."""
 
     hub: Text | None = None
     """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
@@ -96,11 +103,13 @@ class ModelSource(Strict):
     """Whether the weights may be a pickle (pytorch_model.bin) where there are no safetensors; a pickle can run code."""
     finetuned: Finetuned | None = None
     """Fine-tuned by the workflow from another model."""
+    trained: Trained | None = None
+    """Trained by the workflow from scratch to copy, with another seed for each name of a model."""
 
     @model_validator(mode="after")
     def _check(self):
         in_package = self.package is not None and self.gguf is not None
-        _exactly_one(self, "hub", "folder", "package", *(() if in_package else ("gguf",)), "finetuned")
+        _exactly_one(self, "hub", "folder", "package", *(() if in_package else ("gguf",)), "finetuned", "trained")
         _only_with(self, "hub", "revision")
         _only_with(self, "package", "subfolder")
         if self.gguf is not None and not self.gguf.endswith(".gguf"):
@@ -109,10 +118,11 @@ class ModelSource(Strict):
             raise ValueError("with package, gguf is the name of a file; its folder in the package is subfolder")
         if self.gguf is not None and self.pickle:
             raise ValueError("the key pickle belongs to other files; a file in GGUF is none")
-        if self.finetuned is not None and self.pickle:
-            raise ValueError("the key pickle belongs to a source with files; fine-tuning writes safetensors")
-        if self.finetuned is not None and self.sha256:
-            raise ValueError("the key sha256 belongs to a source with files; fine-tuned weights are recorded when made")
+        is_made = self.finetuned is not None or self.trained is not None
+        if is_made and self.pickle:
+            raise ValueError("the key pickle belongs to a source with files; training writes safetensors")
+        if is_made and self.sha256:
+            raise ValueError("the key sha256 belongs to a source with files; trained weights are recorded when made")
         return self
 
 

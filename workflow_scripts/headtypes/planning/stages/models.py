@@ -14,7 +14,7 @@ def fetch_model(plan: Plan, model: str) -> dict:
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": reader_version()} if source.get("gguf") else {}
-    return {"model": model, "source": None if plan.finetuned(model) else source}
+    return {"model": model, "source": None if plan.is_made(model) else source}
 
 
 RESULTS = (

@@ -1,4 +1,4 @@
-"""Fine-tuning models."""
+"""Fine-tuning models, and training small ones from scratch."""
 
 from headtypes.analyses.stage import given, stage
 from headtypes.core.results import TEXT, WEIGHTS, Result
@@ -20,6 +20,13 @@ def finetune_model(plan: Plan, model: str) -> dict:
     settings = {name: value for name, value in given(finetuned).items() if name not in ("base", "task")}
     seed = derive_seed(plan.config.seed, "finetune_model", model)
     return {"kind": plan.config.tasks[finetuned.task].kind, **settings, "seed": seed}
+
+
+@stage("copying")
+def train_model(plan: Plan, model: str) -> dict:
+    """The size of the model, and the seed of its weights and of what it reads."""
+    trained = plan.config.models[model].source.trained
+    return {"layers": trained.layers, "seed": derive_seed(plan.config.seed, "train_model", model)}
 
 
 def _taught(plan: Plan) -> list[dict[str, str]]:
@@ -55,6 +62,18 @@ RESULTS = (
         name="finetuned",
         section="Inputs and fine-tuned models",
         content="a model that the workflow fine-tuned, as written by `save_pretrained`",
+        withheld=WEIGHTS,
+    ),
+    Result(
+        "results/trained/{model}",
+        "train_model",
+        "a small model that was trained from scratch until it copies",
+        of=lambda plan: [{"model": model} for model in plan.models if plan.config.models[model].source.trained],
+        name="trained",
+        section="Inputs and fine-tuned models",
+        content="a decoder that the workflow trained from scratch, as written by `save_pretrained`; its "
+        "`training.json` has the `steps` of its training, whether it `copies`, and the share of repeated tokens that "
+        "it `predicted`",
         withheld=WEIGHTS,
     ),
 )

@@ -39,6 +39,7 @@ _SECONDS = {
     "fetch_training": 2.5,
     "sample_inputs": 0.3,
     "sample_questions": 0.3,
+    "train_model": 25.0,
     "measure_stability": 8.0,
     "measure_confidence": 4.5,
     "choose_clustering": 8.0,

@@ -23,6 +23,7 @@ from headtypes.planning.config.sources import ModelSource
 from headtypes.planning.plan import Plan
 from headtypes.planning.resources import UNKNOWN, ModelSize, Sizes, Texts, model_size, texts_in, texts_of
 from headtypes.planning.stages.registry import STAGES
+from headtypes.training.settings import COPYING_SIZES
 
 # The rule that fetches each of a task's files of rows, by its folder.
 _FETCHED_BY = {"tasks": "fetch_task", "training": "fetch_training", "test": "fetch_test"}
@@ -135,6 +136,11 @@ def _assumed(number: int, windows: Windows | None) -> Texts:
 
 def _of_source(source: ModelSource) -> ModelSize | None:
     """The size of a model that is on this machine; None where it is not, or cannot be read."""
+    if source.trained is not None:
+        width, heads, longest = (
+            COPYING_SIZES[name] for name in ("hidden_size", "num_attention_heads", "max_position_embeddings")
+        )
+        return ModelSize(source.trained.layers, heads, width, 12 * source.trained.layers * width**2, longest)
     try:
         folder, gguf = _place(source)
         if gguf is not None:

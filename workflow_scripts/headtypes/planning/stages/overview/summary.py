@@ -68,6 +68,13 @@ def write_summary(plan: Plan) -> dict:
     """What was run, the shown partition first, and the seed."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]
     tasks, results = list(dict.fromkeys(entry.task for entry in plan.inputs)), _results(plan)
+    typed = {entry.model for entry in plan.features}
+    untyped = {
+        f"{about}: {model}": files
+        for model in plan.models
+        if model not in typed
+        for about, files in results[model, None].items()
+    }
     return {
         "models": plan.models,
         "tasks": tasks,
@@ -85,6 +92,7 @@ def write_summary(plan: Plan) -> dict:
             }
             for it in dict.fromkeys(shown)
         ],
+        **({"untyped": untyped} if untyped else {}),
         "hubs": [hub for model in plan.models if (hub := plan.config.models[model].source.hub)],
         "finetuned": [model for model in plan.models if plan.finetuned(model)],
         "seed": plan.config.seed,

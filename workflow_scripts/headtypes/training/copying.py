@@ -1,0 +1,131 @@
+"""Training a small decoder from scratch until it copies: a model of which it is known what its heads must do.
+
+It is a control for whatever finds heads. To go on with what it has read before, a decoder of two layers learns a head
+of the previous token and, above it, an induction head. In a single layer, a key knows its own token and nothing of the
+one before it, so that no head can look for it (Olsson et al. 2022, In-context Learning and Induction Heads).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int64
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from headtypes.core.progress import progress
+from headtypes.core.seeds import derive_seed
+from headtypes.data.world.tasks import make_text
+from headtypes.training.saving import save_model
+from headtypes.training.settings import COPYING_SIZES
+
+_WORDS = 128
+# Tokens of a training sequence, and of what it repeats: of many lengths, so that no fixed distance is the answer.
+_LENGTH, _PERIODS = 64, (16, 33)
+_BATCH, _LEARNING_RATE, _WARMUP, _STEPS = 16, 1e-2, 20, 1200
+# A model copies when it has predicted this share of the repeated tokens in so many batches, all of new sequences.
+_COPIED, _BATCHES = 0.95, 10
+
+
+def train_model(out_folder: str | Path, *, layers: int, seed: int, steps: int = _STEPS) -> None:
+    """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies; save it as `out_folder`.
+
+    layers: of the model. seed: of its weights and of the sequences. steps: updates, at most.
+
+    The sequences are random words of the generated world, over and over from some place on, and the loss is that of the
+    repeated ones. It runs on the CPU, in one thread, so that equal seeds give equal models on equal machines. Beside
+    the model, `training.json` says in how many steps it was trained, whether it copies, and the share of repeated
+    tokens that it predicts.
+    """
+    tokenizer = _tokenizer()
+    rng = np.random.default_rng(derive_seed(seed, "sequences"))
+    with _alone(seed):
+        model = LlamaForCausalLM(
+            LlamaConfig(
+                vocab_size=len(tokenizer),
+                num_hidden_layers=layers,
+                **COPYING_SIZES,
+                bos_token_id=tokenizer.bos_token_id,
+                eos_token_id=None,
+                tie_word_embeddings=True,
+                # With biases, a head can attend by position alone; without them, it takes three times as many steps.
+                attention_bias=True,
+                initializer_range=0.1,
+            )
+        )
+        shares = _train(model, tokenizer, rng, steps, Path(out_folder).name)
+    predicted = float(np.mean(shares[-_BATCHES:]))
+    about = {"steps": len(shares), "copies": predicted >= _COPIED, "predicted": round(predicted, 4)}
+    save_model(model.eval(), tokenizer, Path(out_folder), {"training.json": about})
+
+
+@contextmanager
+def _alone(seed: int) -> Iterator[None]:
+    """In one thread, with the global generator seeded; both are restored."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _train(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator, steps: int, name: str
+) -> list[float]:
+    """The share of the repeated tokens that each step's sequences had predicted, before it learnt from them."""
+    optimiser = torch.optim.AdamW(model.parameters(), lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / _WARMUP))
+    shares: list[float] = []
+    with progress(steps, f"{name}, training", "steps") as bar:
+        while len(shares) < steps and not (len(shares) >= _BATCHES and np.mean(shares[-_BATCHES:]) >= _COPIED):
+            ids, repeated = _draw(tokenizer, rng)
+            logits = model(ids).logits[:, :-1][repeated]
+            targets = ids[:, 1:][repeated]
+            loss = torch.nn.functional.cross_entropy(logits, targets)
+            optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+            shares.append(float((logits.argmax(-1) == targets).float().mean()))
+            bar.set_postfix(predicted=f"{shares[-1]:.2f}", refresh=False)
+            bar.update(1)
+    return shares
+
+
+def _draw(
+    tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator
+) -> tuple[Int64[torch.Tensor, "sequence token"], Bool[torch.Tensor, "sequence next"]]:
+    """Sequences, and which of the tokens after the first of each can be known from what stands before."""
+    words = np.arange(len(tokenizer.all_special_ids), len(tokenizer))
+    periods = rng.integers(*_PERIODS, _BATCH)
+    drawn = rng.permuted(np.tile(words, (_BATCH, 1)), axis=1)[:, :_LENGTH]
+    places = np.arange(_LENGTH)
+    ids = np.take_along_axis(drawn, places % periods[:, None], axis=1)
+    ids = np.concatenate([np.full((_BATCH, 1), tokenizer.bos_token_id), ids], axis=1)
+    return torch.from_numpy(ids), torch.from_numpy(places > periods[:, None])
+
+
+def _tokenizer() -> PreTrainedTokenizerFast:
+    """Words of the generated world, the most frequent ones; others are unknown."""
+    split = pre_tokenizers.Split(Regex(r"\w+|[^\w\s]"), "removed", invert=True)
+    texts = (text for document in make_text(0, "train", 40) for text in document)
+    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(text))
+    words = ["<s>", "<unk>", *(word for word, _ in counts.most_common(_WORDS))]
+    backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
+    backend.pre_tokenizer = split
+    backend.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A $B:1", special_tokens=[("<s>", 0)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        bos_token="<s>",
+        unk_token="<unk>",
+        model_input_names=["input_ids", "attention_mask"],
+    )
