@@ -1,6 +1,7 @@
 """Which heads of a loaded model attend by position, or to tokens that have stood before."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.detectors.measure import read_detectors, scores_of
+from headtypes.analyses.detectors.needles import draw_needles
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
 from headtypes.api.reading import check_evaluating, longest_of
@@ -24,6 +26,7 @@ def detect_heads(
     *,
     sequences: int = 32,
     length: int = 32,
+    context: int = 0,
     least: float = 0.1,
     seed: int = 0,
     own: Mapping[str, Detector] | None = None,
@@ -34,6 +37,8 @@ def detect_heads(
 
     model:  in evaluation mode, on any device; afterwards it is as before.
     sequences, length: how many sequences are drawn, and tokens of half of one.
+    context: tokens of each of as many texts of the generated world in which needles are planted, for the detectors of
+        what is to be copied next from a long text (Wu et al. 2024), which decoders alone have; 0 for none.
     least:  share of its attention by which a head that is detected exceeds the null.
     own:    detectors of your own, by name: functions that get the ids of a sequence, int [token], and return which keys
         a head of this kind looks at from each row, bool [row, key]. Rows without any do not count. Sequences are random
@@ -48,16 +53,11 @@ def detect_heads(
     """
     check_evaluating(model)
     name = type(model).__name__
-    drawn = draw_sequences(
-        tokenizer,
-        sequences=sequences,
-        length=length,
-        max_length=longest_of(model, tokenizer, max_length),
-        seed=seed,
-        model=name,
-    )
+    how = {"max_length": longest_of(model, tokenizer, max_length), "seed": seed, "model": name}
+    drawn = draw_sequences(tokenizer, sequences=sequences, length=length, **how)
+    draw = partial(draw_needles, tokenizer, texts=sequences, context=context, **how) if context else None
     what = f"{name} on random tokens"
-    scores = read_detectors(model.base_model, drawn, batch_tokens=batch_tokens, what=what)
+    scores = read_detectors(model.base_model, drawn, draw, batch_tokens=batch_tokens, what=what)
     if own:
         if known := sorted(set(own) & set(DETECTORS)):
             raise InputError(f"There is a detector {known[0]} already; give yours another name.")

@@ -141,7 +141,8 @@ def _read(plan: Plan, stage: Stage, wildcards: Any, inputs: Any, sizes: Sizes) -
     if stage.reads is None:
         # Random tokens, which no file holds.
         drawn = plan.config.detectors
-        return Texts(2 * drawn.sequences, 2 * drawn.length, 4 * drawn.sequences * drawn.length)
+        tokens = drawn.sequences * (4 * drawn.length + drawn.context)
+        return Texts(3 * drawn.sequences, max(2 * drawn.length, drawn.context), tokens)
     task, file = getattr(wildcards, "task", None), getattr(inputs, stage.reads)
     task = task or plan.partitions[wildcards.model, wildcards.partition].task
     if (stage.reads == "questions" or getattr(inputs, "windows", ())) and not plan.is_text(task):

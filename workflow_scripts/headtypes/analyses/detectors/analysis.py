@@ -64,7 +64,8 @@ TABLE = Result(
     of=lambda plan: plan.detected,
     name="detectors",
     section="What single heads look at",
-    content="for each detector (`previous`, `next`, `first`, `duplicate`, `induction`), `layer` and `head`: "
+    content="for each detector (`previous`, `next`, `first`, `duplicate`, `induction`, "
+    "with `detectors.context` also `retrieval`, `lookup`), `layer` and `head`: "
     "means of `score`, `null` and their `difference` with its interval (`low`, `high`), `p`, "
     "`corrected_p`, and whether the head is `detected`",
 )

@@ -11,7 +11,7 @@ from headtypes.core.statistics import holm, mean_intervals
 from headtypes.core.table_files import read_csv, read_parquet
 
 # Those of the workflow; there may be further ones, of a user's own.
-DETECTORS = ("previous", "next", "first", "duplicate", "induction")
+DETECTORS = ("previous", "next", "first", "duplicate", "induction", "retrieval", "lookup")
 _LEVEL = 0.05
 COLUMNS = {
     "detector": str,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Int64
 from transformers import PreTrainedTokenizerFast
 
 from headtypes.core.errors import InputError
@@ -43,13 +44,8 @@ def draw_sequences(
     """
     if length < SHORTEST:
         raise InputError(f"{model}: half a sequence needs at least {SHORTEST} tokens, not {length}.")
-    vocabulary = tokenizer.get_vocab()
-    others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
-    ordinary = np.array(sorted(set(vocabulary.values()) - others))
-    # The tokenizer's own file may specify truncation and padding, so both are always set.
-    text = tokenizer("a", return_special_tokens_mask=True, truncation=False, padding=False)
-    inside = np.flatnonzero(np.array(text["special_tokens_mask"]) == 0)
-    before, after = text["input_ids"][: inside[0]], text["input_ids"][inside[-1] + 1 :]
+    ordinary = ordinary_tokens(tokenizer)
+    before, after = frame_of(tokenizer)
     longest = min(len(ordinary), (max_length - len(before) - len(after)) // 2)
     if length > longest:
         raise InputError(
@@ -63,10 +59,28 @@ def draw_sequences(
         repeated.append([*before, *drawn.tolist(), *drawn.tolist(), *after])
         shuffled.append([*before, *drawn.tolist(), *drawn[_shuffle(length, generator)].tolist(), *after])
     input_ids = repeated + shuffled
-    size = len(input_ids[0])
-    token_types = [[0] * size for _ in input_ids] if "token_type_ids" in text else None
-    kinds = [np.zeros(size, np.int8) for _ in input_ids]
-    return Sequences(Encoded(input_ids, token_types, kinds, np.zeros(len(input_ids), bool)), len(before), length)
+    return Sequences(as_encoded(input_ids, tokenizer), len(before), length)
+
+
+def ordinary_tokens(tokenizer: PreTrainedTokenizerFast) -> Int64[np.ndarray, " token"]:
+    """The ids of all tokens of the vocabulary that are neither special nor added, in ascending order."""
+    others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+    return np.array(sorted(set(tokenizer.get_vocab().values()) - others))
+
+
+def frame_of(tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
+    """The special tokens before and after a text."""
+    # The tokenizer's own file may specify truncation and padding, so both are always set.
+    text = tokenizer("a", return_special_tokens_mask=True, truncation=False, padding=False)
+    inside = np.flatnonzero(np.array(text["special_tokens_mask"]) == 0)
+    return text["input_ids"][: inside[0]], text["input_ids"][inside[-1] + 1 :]
+
+
+def as_encoded(input_ids: list[list[int]], tokenizer: PreTrainedTokenizerFast) -> Encoded:
+    """Token ids as models read them; no token is of a kind of its own."""
+    token_types = [[0] * len(ids) for ids in input_ids] if "token_type_ids" in tokenizer("a") else None
+    kinds = [np.zeros(len(ids), np.int8) for ids in input_ids]
+    return Encoded(input_ids, token_types, kinds, np.zeros(len(input_ids), bool))
 
 
 def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:

@@ -8,6 +8,7 @@ from headtypes.core.seeds import derive_seed
 def measure_detectors(plan: Plan, model: str) -> dict:
     """The sequences, which are those of every model with the same tokens, and the arithmetic."""
     sizes = {"sequences": plan.config.detectors.sequences, "length": plan.config.detectors.length}
+    sizes |= {"context": plan.config.detectors.context} if plan.config.detectors.context else {}
     return {**sizes, "seed": derive_seed(plan.config.seed, "measure_detectors"), **given(plan.config.compute)}
 
 

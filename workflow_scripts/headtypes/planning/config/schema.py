@@ -320,6 +320,9 @@ class Detectors(Strict):
     """Sequences that are drawn; with too few, no head can be told from chance."""
     length: Annotated[int, Field(ge=4)] = 32
     """Tokens of half a sequence; the other half has the same ones."""
+    context: Annotated[int, Field(ge=0)] = 0
+    """Tokens of a text of the generated world in which needles are planted, as many texts as sequences: which heads of
+    a decoder retrieve what is to be copied (Wu et al. 2024). 0 for none."""
     least: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """Share of its attention by which a head that is detected exceeds the null."""
 
