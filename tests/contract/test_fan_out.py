@@ -307,7 +307,7 @@ ADDED = {
         {"models/three": {"source": {"trained": {"layers": 1}}}, "detectors": {"models": ["three"]}},
         {
             "new": {"train_model": 1, "fetch_model": 1, "measure_detectors": 1, "tabulate_detectors": 1},
-            "own": {"write_summary": 1},
+            "own": of("write_ledger", "write_summary"),
         },
     ),
 }

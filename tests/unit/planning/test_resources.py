@@ -138,8 +138,8 @@ def inputs(tmp_path):
 def test_random_tokens_are_in_no_file(plan, inputs):
     wildcards = SimpleNamespace(model="tuned+1.0")
     asked = needs(plan, "measure_detectors", wildcards, inputs("model"))
-    # Twice 20 sequences of twice 16 tokens.
-    assert asked == forward(MINILM, Texts(40, 32, 40 * 32), plan.config.compute.batch_tokens, "float32")
+    # Twice 20 sequences of twice 16 tokens, and 20 texts with needles of 300 tokens.
+    assert asked == forward(MINILM, Texts(60, 300, 40 * 32 + 20 * 300), plan.config.compute.batch_tokens, "float32")
 
 
 def test_the_sizes_are_those_of_the_files(inputs):
