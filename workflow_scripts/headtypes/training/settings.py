@@ -38,8 +38,8 @@ class Learning(BaseModel):
     freeze_embeddings: bool = False
     """Whether the word embeddings stay as they are."""
     dropout: bool = True
-    """Whether units are dropped while it learns, at the rates that its checkpoint states. Drawing them takes a quarter of
-    the time on a processor, and one pass over plenty of data needs no such restraint."""
+    """Whether units are dropped while it learns, at the rates that its checkpoint states. On a processor, drawing them
+    takes a quarter of the time, and one pass over plenty of data needs no such restraint."""
     bf16: bool = False
     """Whether forward passes compute in bfloat16 where that is safe and the processor has instructions for it; the
     weights stay float32."""
