@@ -14,7 +14,6 @@ from tests.support.places import ROOT
 from tests.support.records import classifier
 
 
-
 def parts_of(page: str) -> dict[str, str]:
     """The parts of a page, by their titles."""
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -71,8 +70,8 @@ def test_what_replaces_other_tools_does_what_they_did(folder):
     assert names["pattern"].shape == (1, names["decoder"].config.num_attention_heads, tokens, tokens)
     assert "induction" in set(names["found"]["detector"])
     assert set(names["induction"].columns) == set(names["found"])
-    heads = [(layer, head) for layer, heads in names["heads_of_layer"].items() for head in heads]
-    assert heads == names["types"].heads_of("type-1")
+    heads = [[layer, head] for layer, heads in names["heads_of_layer"].items() for head in heads]
+    assert heads == names["types"].heads_of("type-1").tolist()
     assert (folder / "heads.html").stat().st_size > 10_000
 
 
