@@ -39,7 +39,7 @@ def refused(raw) -> str:
 
 
 def test_the_full_configuration_is_accepted(full):
-    assert planned(full).models == ["base", "tuned+1.0", "packed", "taught", "schooled", "trained"]
+    assert planned(full).models == ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying"]
 
 
 MISTAKES = [
