@@ -66,8 +66,10 @@ def test_what_replaces_other_tools_does_what_they_did(folder):
             with_mask.remove()
     assert not torch.allclose(logits[0], logits[1])
     assert not torch.allclose(logits[1], logits[2])
-    tokens = names["prompt"]["input_ids"].shape[1]
-    assert names["pattern"].shape == (1, names["decoder"].config.num_attention_heads, tokens, tokens)
+    decoder, tokens = names["decoder"], len(names["tokens"])
+    shape = (1, decoder.config.num_attention_heads, tokens, tokens)
+    assert [layer.shape for layer in names["patterns"]] == [shape] * decoder.config.num_hidden_layers
+    assert names["attentions"][0].shape[-1] == len(names["words"])
     assert "induction" in set(names["found"]["detector"])
     assert set(names["induction"].columns) == set(names["found"])
     heads = [[layer, head] for layer, heads in names["heads_of_layer"].items() for head in heads]
