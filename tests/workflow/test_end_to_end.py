@@ -53,7 +53,7 @@ def words_in(file: Path) -> set[str]:
 def test_all_19_conditions_are_planned_by_default(workdir):
     planned = workdir.planned()
     # What the config does not ask for.
-    absent = {"fetch_training", "finetune_model", "extract_shard", "evaluate_shard", "import_partition"}
+    absent = {"fetch_training", "finetune_model", "train_model", "extract_shard", "evaluate_shard", "import_partition"}
     absent |= {"measure_head_outputs", "tabulate_readings", "measure_reach", "export_full_attention"}
     absent |= {"measure_detectors", "tabulate_detectors"}
     # There are too few models to compare their heads.
