@@ -22,7 +22,9 @@ def main(arguments: list[str]) -> None:
     plan, measured = planned(arguments), speed()
     with tempfile.TemporaryDirectory() as scratch:
         expected = estimates(plan.jobs, plan.configs, measured, Path(scratch))
-    print("\n".join([*plan.notes, preview_text(preview(plan.jobs, plan.configs, expected), plan.cores, measured)]))
+    for note in plan.notes:
+        print(note, file=sys.stderr)
+    print(preview_text(preview(plan.jobs, plan.configs, expected), plan.cores, measured))
 
 
 if __name__ == "__main__":

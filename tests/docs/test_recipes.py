@@ -206,7 +206,7 @@ def test_labels_of_other_names_are_those_of_the_model(place):
 def test_the_preview_tells_time_memory_and_disk_and_runs_nothing(place):
     whole, first = (place.run(command) for command in commands("Time, memory and disk beforehand"))
     for printed in (whole, first):
-        assert printed.split()[:5] == ["rule", "jobs", "time", "memory", "disk"]
+        assert printed.split()[:6] == ["rule", "jobs", "cpu", "time", "memory", "disk"]
         assert "A job asks for at most" in printed
     assert "evaluate_curves" in whole
     assert "evaluate_curves" not in first

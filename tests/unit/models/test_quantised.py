@@ -18,6 +18,7 @@ from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
 from headtypes.models.outline import outline_of
 from headtypes.training.finetuning import _load
+from headtypes.training.settings import FinetuningSettings
 from tests.support.models import QUESTIONS, tiny_language_model
 
 # The numbers of 4 bits of the Open Compute Project's microscaling formats: sign, two bits of exponent, one of mantissa.
@@ -110,7 +111,7 @@ def test_no_model_is_fine_tuned_from_quantised_weights(tmp_path):
     llama_in_fp8(tmp_path)
     record = fetch_model("tiny", {"folder": str(tmp_path)})
     with pytest.raises(InputError, match="from which no model is fine-tuned; name it in floating-point numbers"):
-        _load(AutoModelForCausalLM, record, 0, None)
+        _load(AutoModelForCausalLM, record, FinetuningSettings(), None)
 
 
 def test_a_matrix_that_blocks_do_not_divide_is_refused(tmp_path):
