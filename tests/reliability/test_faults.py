@@ -23,8 +23,8 @@ from tests.support.places import ROOT
 from tests.support.planning import take_as_made
 from tests.support.rules import READ_TEXTS, RUN_A_MODEL
 
-# Norms are compared where `clustering.of` has them, which would double the jobs here. A model that is trained from scratch
-# takes too long for so many trials, and is written as a fine-tuned one is.
+# Norms are compared where `clustering.of` has them, which would double the jobs here. Training a model from scratch
+# would take too long for so many trials, and it is written as a fine-tuned one is.
 RULES = sorted(STAGES.keys() - {"compare_norms", "train_model"})
 MERGING = ["evaluate_condition, shared", "extract_features, shared", "measure_divergence, shared"]
 CASES = [*RULES, *MERGING]

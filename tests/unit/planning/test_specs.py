@@ -191,9 +191,7 @@ def test_a_drawing_of_all_questions_does_not_depend_on_the_seed(full):
 
 def test_each_random_choice_has_its_own_seed(full):
     # Detectors read the same tokens in each model that has them.
-    seeds = {
-        job[:1] if job[0] == "measure_detectors" else job: json.loads(spec).get("seed")
-        for job, spec in all_specs(full).items()
-    }
+    specs = {job[:1] if job[0] == "measure_detectors" else job: spec for job, spec in all_specs(full).items()}
+    seeds = {job: json.loads(spec).get("seed") for job, spec in specs.items()}
     drawn = [seed for seed in seeds.values() if seed is not None]
     assert len(set(drawn)) == len(drawn) > 10
