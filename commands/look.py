@@ -9,6 +9,7 @@ model stays loaded until Ctrl-C: in the page, whose address is printed, texts ar
 
 import argparse
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -63,7 +64,10 @@ def main(arguments: list[str]) -> None:
 
 
 def _serve(live: Live, texts: tuple[str | None, str | None], port: int) -> None:
-    """Answer the page until Ctrl-C."""
+    """Answer the page until Ctrl-C, or until the process is told to end."""
+    # Also where it was started in the background by a shell, which has it ignore the first.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     with LiveServer(live, live.example if texts[0] is None else texts, port) as server, suppress(KeyboardInterrupt):
         print(f"{server.address}\nCtrl-C ends it.", flush=True)
         server.serve_forever()

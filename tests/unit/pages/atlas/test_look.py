@@ -153,7 +153,8 @@ def test_weights_that_are_damaged_are_refused(tmp_path):
         look_at(record, PAIR, {}, precision="float32", distance_bins=16)
 
 
-def test_the_command_serves_until_it_is_interrupted(place):
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_serves_until_it_is_interrupted(place, end):
     command = [python(), str(ROOT / "commands/look.py"), "--configfile", str(place / "mine.yaml")]
     command += ["--directory", str(place), "--model", "tiny", "--serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
@@ -168,6 +169,7 @@ def test_the_command_serves_until_it_is_interrupted(place):
             taken = address.split(":")[2].split("/")[0]
             other = look(place, "--model", "tiny", "--serve", "--port", taken)
             assert (other.returncode, other.stderr.startswith(f"--port: {taken} cannot be used")) == (1, True)
+            served.send_signal(end)
+            assert served.wait(20) == 0
         finally:
-            served.send_signal(signal.SIGINT)
-        assert served.wait(20) == 0
+            served.kill()
