@@ -105,8 +105,9 @@ def _planned(workflow: Workflow) -> Planned:
         for job in sorted(level, key=lambda job: (job.rule.name, list(job.wildcards)))
         if (script := _script_of(job.rule)) is not None
     ]
-    configs = {results: config for results, config, _ in _uses(workflow.globals)}
-    notes = dict.fromkeys(note for *_, notes in _uses(workflow.globals) for note in notes)
+    uses = list(_uses(workflow.globals))
+    configs = {results: config for results, config, _ in uses}
+    notes = dict.fromkeys(note for *_, notes in uses for note in notes)
     return Planned(jobs, configs, workflow.resource_settings.cores, list(notes))
 
 
