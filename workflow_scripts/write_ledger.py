@@ -4,7 +4,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.pages.ledger.page import page_of
 from headtypes.pages.rendering import render
 from headtypes.papers.ledger.models import over_models
-from headtypes.papers.ledger.table import ledger_table
+from headtypes.papers.ledger.table import ledger_table, together_table
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     ledger = ledger_table(inputs.comparisons, inputs.readings, page=outputs.page, **spec)
@@ -12,4 +12,4 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     write_csv(outputs.csv, ledger)
     write_csv(outputs.claims, claims)
     sources = {"html": inputs.template, "css": inputs.style, "js": inputs.script}
-    write_text(outputs.page, render(page_of(ledger, claims), sources, provenance))
+    write_text(outputs.page, render(page_of(ledger, claims, together_table(inputs.comparisons)), sources, provenance))

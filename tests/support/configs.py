@@ -91,6 +91,7 @@ def full_config(folder: Path) -> dict:
             "base": {
                 "source": {"hub": "some/model", "revision": "main", "sha256": "0" * 64, "pickle": True},
                 "family": "first",
+                "repeat_of": "base",
                 "tasks": ["squad", "pairs"],
                 "evaluate": "pairs",
                 "published": {"guan2020": "pre-trained"},

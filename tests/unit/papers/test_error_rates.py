@@ -26,6 +26,7 @@ from headtypes.papers.quantities import (
     Ranked,
     in_each_reading,
 )
+from headtypes.papers.repeats import mean_over
 
 UNITS, RESAMPLES, TRIALS = 60, 500, 200
 # Five percent, and two standard errors of so many trials.
@@ -118,6 +119,22 @@ def with_error(truths: list[float], rng: np.random.Generator) -> Iterator[list[F
         yield [above(Measured.with_error(value, 1))]
 
 
+def over_models(
+    truths: list[float], rng: np.random.Generator, models: float, inputs: float, both: float
+) -> Iterator[list[Finding]]:
+    """The mean over five models that answered the same 20 questions; a standard error is 1 in all.
+
+    models, inputs, both: the variance of the mean that is by model, by question, and by model and question; their sum
+    is 1.
+    """
+    of_models = rng.normal(0, (5 * models) ** 0.5, (TRIALS, 5, 1))
+    of_questions = rng.normal(0, (20 * inputs) ** 0.5, (TRIALS, 1, 20))
+    for values in truths[0] + of_models + of_questions + rng.normal(0, (100 * both) ** 0.5, (TRIALS, 5, 20)):
+        errors = values.std(axis=1, ddof=1) / 20**0.5
+        each = [Measured.with_error(*it, 19) for it in zip(values.mean(axis=1), errors, strict=True)]
+        yield [above(mean_over(each))]
+
+
 def beyond_chance(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """Ten values less ten others, beside what permutations give; a standard error is 0.45."""
     values = rng.normal(0, 1, (TRIALS, 20))
@@ -159,6 +176,9 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "most of twelve": (partial(ranked, rank=most), [*[FAR] * 6, *[ONTO] * 6], [*[NEAR] * 7, *[-FAR] * 5]),
     "three readings": (readings, [ONTO] * 3, [NEAR] * 3),
     "a normal error": (with_error, [ONTO], [NEAR]),
+    "five models that differ": (partial(over_models, models=0.8, inputs=0.1, both=0.1), [ONTO], [NEAR]),
+    "five models that are alike": (partial(over_models, models=0, inputs=0.9, both=0.1), [ONTO], [NEAR]),
+    "five models of chance": (partial(over_models, models=0, inputs=0, both=1), [ONTO], [NEAR]),
     "beyond permutations": (beyond_chance, [ONTO], [NEAR]),
     "beyond permutations of layers": (of_layers, [ONTO], [NEAR]),
 }

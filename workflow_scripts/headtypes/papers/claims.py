@@ -147,6 +147,11 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
         findings = claim.find(quantities)
     except NoVerdictError as error:
         return Verdict(claim, NO_VERDICT, str(error))
+    return verdict_of(claim, findings)
+
+
+def verdict_of(claim: Claim, findings: tuple[Finding, ...]) -> Verdict:
+    """The verdict on a claim of which something was found."""
     verdicts = _of_each(findings)
     verdict = _of_all(findings, verdicts)
     several = len(_by_reading(findings)) > 1

@@ -3,19 +3,23 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
 from headtypes.core.markdown import document, markdown_table
-from headtypes.papers.claims import BASES, Claim, correct, judge
+from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.published import Published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS, Measured, Quantities
+from headtypes.papers.repeats import FEWEST, counted, judged_together, mean_over
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
     *("kind", "basis", "place", "id", "quantity", "ours", "low", "high", "published", "difference"),
     *("verdict", "p", "p_holm", "verdict_holm", "reason", "remark"),
 ]
+# Ends the kind of a row that is about several models.
+TOGETHER = " over models"
 NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 
 HOW_CLAIMS_ARE_JUDGED = (
@@ -50,16 +54,61 @@ class Subject:
     value_rows: Iterable[dict] = ()
 
 
-def comparison_table(subjects: Iterable[Subject], columns: Sequence[str]) -> pd.DataFrame:
-    """For each subject first the verdicts on its claims, then values; columns: those of the table, in their order."""
-    rows = [{**it.names, **row} for it in subjects for row in (*_claim_rows(it), *it.value_rows)]
+def comparison_table(
+    subjects: Iterable[Subject], columns: Sequence[str], repeats: Mapping[str, Sequence[str]] | None = None
+) -> pd.DataFrame:
+    """For each subject first the verdicts on its claims, then values.
+
+    columns: those of the table, in their order; repeats: models that differ in a seed alone, by what they are called
+        together, which follow in the same way, as kinds that end in `TOGETHER`.
+    """
+    judged = [_Judged(it, [judge(claim, it.ours) for claim in it.claims], list(it.value_rows)) for it in subjects]
+    rows = [
+        {**it.subject.names, **row} for it in judged for row in (*_claim_rows(it.subject, it.verdicts), *it.figures)
+    ]
+    for name, models in (repeats or {}).items():
+        alike: dict[tuple, list[_Judged]] = {}
+        for it in judged:
+            if it.subject.names["model"] in models:
+                alike.setdefault(it.alike, []).append(it)
+        for several in (several for several in alike.values() if len(several) >= FEWEST):
+            names = {**several[0].subject.names, "model": name}
+            rows += [{**names, **row, "kind": row["kind"] + TOGETHER} for row in _rows_together(several)]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(NUMBERS, float))
 
 
-def _claim_rows(subject: Subject) -> Iterator[dict]:
-    """The verdicts on the claims of one subject, with the numbers of the findings that decide, beside the paper's."""
+class _Judged(NamedTuple):
+    """A subject with the verdicts on its claims, and its rows of values."""
+
+    subject: Subject
+    verdicts: list[Verdict]
+    figures: list[dict]
+
+    @property
+    def alike(self) -> tuple:
+        """What subjects of models that differ in a seed alone have in common."""
+        names = self.subject.names
+        return names.get("partition"), names.get("task"), self.subject.claims[0].about
+
+
+def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
+    """The verdicts and values of models that differ in a seed alone, on average over them."""
+    of_claims = list(zip(*(it.verdicts for it in several), strict=True))
+    rows = _claim_rows(several[0].subject, [judged_together(each) for each in of_claims])
+    for row, each in zip(rows, of_claims, strict=True):
+        yield row | {"remark": counted(each), "doubtful": ""}
+    others = [{(row["id"], row["published"]): row for row in it.figures} for it in several]
+    for known, row in others[0].items():
+        each = [rows[known] for rows in others if known in rows]
+        if len(each) == len(several):
+            mean = mean_over([Measured(it["ours"], it["low"], it["high"]) for it in each])
+            doubtful = {name: None for it in each for name in it.get("doubtful", "").split(", ") if name}
+            yield row | _beside(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
+
+
+def _claim_rows(subject: Subject, verdicts: Sequence[Verdict]) -> Iterator[dict]:
+    """Verdicts on the claims of a subject, with the numbers of the findings that decide, beside the paper's."""
     ours, remarks = subject.ours, subject.theirs.published.remarks
-    verdicts = [judge(claim, ours) for claim in subject.claims]
     for verdict, corrected in zip(verdicts, correct(verdicts), strict=True):
         claim = verdict.claim
         row = {"kind": "claim", "basis": claim.basis, "place": claim.place, "id": claim.id, "quantity": claim.text}
@@ -104,7 +153,7 @@ def comparison_page(
         _claim_list(claims),
     ]
     for subject, rows in table.groupby(list(keys), sort=False):
-        parts += [f"## {subject_title(*subject)}", *section(rows)]
+        parts += [f"## {subject_title(*subject)}", *section(rows.assign(kind=rows["kind"].str.removesuffix(TOGETHER)))]
     notes = "".join(f"- {note.place}: {note.text}\n" for note in published.notes)
     return document(title, [*parts, "## Notes on the published values", notes])
 

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import t
 
 from headtypes.core.statistics import ALPHA, bounds, p_of_ranked, p_of_side, ranked_bounds
 from headtypes.papers.published import Published
@@ -80,14 +80,17 @@ class Measured:
         return cls(value, float(low), float(high), lambda limit, side: float(p_of_side(means, sizes, limit, side)))
 
     @classmethod
-    def with_error(cls, value: float, error: float) -> "Measured":
-        """A value that is normally distributed around the truth, with this standard error."""
-        normal = NormalDist(value, error)
+    def with_error(cls, value: float, error: float, freedom: float = math.inf) -> "Measured":
+        """A value that is distributed around the truth with this standard error, by Student's t.
+
+        freedom: its degrees of freedom; infinitely many make a normal distribution.
+        """
 
         def p_value(limit: float, side: str) -> float:
-            return 2 * min(below := normal.cdf(limit), 1 - below)
+            return 2 * float(t.sf(abs(value - limit) / error, freedom))
 
-        return cls(value, normal.inv_cdf(ALPHA / 2), normal.inv_cdf(1 - ALPHA / 2), p_value)
+        half = error * float(t.isf(ALPHA / 2, freedom))
+        return cls(value, value - half, value + half, p_value)
 
     @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":

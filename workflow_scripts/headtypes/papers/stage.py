@@ -11,7 +11,7 @@ from headtypes.papers.registry import PAPERS
 @stage()
 def compare_with_paper(plan: Plan, paper: str) -> dict:
     """The paper, and what its comparison depends on besides the files that are compared."""
-    return {"paper": paper, **PAPERS[paper].spec(plan)}
+    return {"paper": paper, "repeats": plan.repeats, **PAPERS[paper].spec(plan)}
 
 
 def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
@@ -32,7 +32,9 @@ def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
             + ", with intervals and verdicts; `basis` tells claims in words (`stated`) from those that are `inferred` "
             "or `from_table`; `p`, `p_holm` and `verdict_holm`: "
             "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number; in "
-            "`clark2019`, rows without a task are claims about a kind of task that the model does not read",
+            "`clark2019`, rows without a task are claims about a kind of task that the model does not read; rows of "
+            "the kinds `claim over models` and `figure over models` are "
+            "[means over seeds](../understand/ledger.md#over-seeds)",
         ),
         Result(
             "results/{paper}/quantities.csv",

@@ -372,6 +372,15 @@ class Plan:
         return family_of(self.config, model)
 
     @cached_property
+    def repeats(self) -> dict[str, list[str]]:
+        """Models that differ in a seed alone, by what they are called together."""
+        repeats: dict[str, list[str]] = {}
+        for model in self.models:
+            if name := self.config.models[model].repeat_of:
+                repeats.setdefault(name, []).append(model)
+        return repeats
+
+    @cached_property
     def probed(self) -> list[FeaturePlan]:
         """Each model with each of its treebanks that probes can learn from."""
         if not self.config.probes.seeds:

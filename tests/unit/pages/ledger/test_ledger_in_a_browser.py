@@ -2,13 +2,19 @@
 
 import shutil
 
+import pandas as pd
 import pytest
 
 from headtypes.pages.ledger.page import page_of
+from headtypes.papers.comparison import TOGETHER
+from headtypes.papers.keys import NAMED
 from headtypes.papers.ledger.models import over_models
+from headtypes.papers.ledger.table import together_table
+from headtypes.papers.quantities import NO_VERDICT
 from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
 from tests.support.summaries import RESULTS, documented_ledger, written_page
 
+SOURCES = {"guan2020": "demo", "clark2019": "clark", "kobayashi2020": "norms"}
 CLAIM = "guan2020/diagonal-medium-special"
 SHOWN = "[...document.querySelectorAll('#each tbody tr')]"
 
@@ -16,7 +22,7 @@ SHOWN = "[...document.querySelectorAll('#each tbody tr')]"
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    for paper, source in {"guan2020": "demo", "clark2019": "clark", "kobayashi2020": "norms"}.items():
+    for paper, source in SOURCES.items():
         (folder / paper).mkdir()
         shutil.copy(RESULTS / source / "comparison.csv", folder / paper)
     return documented_ledger(folder)
@@ -24,8 +30,23 @@ def ledger(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory, ledger):
-    path = tmp_path_factory.mktemp("page") / "ledger.html"
-    return written_page(path, page_of(ledger, over_models(ledger)), "ledger")
+    """With the verdicts of one model as if they were of several seeds."""
+    folder = tmp_path_factory.mktemp("page")
+    rows = pd.read_csv(RESULTS / "demo" / "comparison.csv", **NAMED)
+    rows["kind"] += TOGETHER
+    rows[rows["model"] == "minilm"].assign(model="minilm-{seed}").to_csv(folder / "comparison.csv", index=False)
+    together = together_table({"guan2020": folder / "comparison.csv"})
+    return written_page(folder / "ledger.html", page_of(ledger, over_models(ledger), together), "ledger")
+
+
+def test_what_is_judged_over_seeds_is_a_table_of_its_own(chromium, page_file, ledger):
+    with opened(chromium, page_file, 1280) as page:
+        shown = page.evaluate("[...document.querySelectorAll('#together tbody tr')].map((row) => row.innerText)")
+    judged = ledger[(ledger["model"] == "minilm") & (ledger["paper"] == "guan2020") & (ledger["verdict"] != NO_VERDICT)]
+    assert len(shown) == len(judged) > 0
+    for claim, verdict in zip(judged["claim"], judged["verdict"], strict=True):
+        assert any(claim in text and verdict in text for text in shown)
+    assert all("minilm-{seed}" in text for text in shown)
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,18 @@ def test_an_entry_stands_for_each_value_in_its_place_and_is_filled_in_everywhere
         "last: {}\n"
     )
     assert list(made) == ["first", "bert-0", "bert-1", "bert-2", "last"]
-    assert made["bert-1"] == {"source": {"hub": "some/bert_1", "revision": "v1"}, "tasks": ["news"]}
+    repeats = {"repeat_of": "bert-{seed}"}
+    assert made["bert-1"] == {"source": {"hub": "some/bert_1", "revision": "v1"}, "tasks": ["news"], **repeats}
+
+
+def test_only_models_that_differ_in_their_seed_are_repeats_of_one_another():
+    made = models("m-{seed}-{step}: {over: {seed: 1-3, step: [0, 9]}}\nn-{step}: {over: {step: [0, 9]}}\n")
+    assert made["m-2-9"] == {"repeat_of": "m-{seed}-9"}
+    assert made["n-9"] == {}
+    text = "bert-{seed}: {source: {hub: 'some/{seed}'}, tasks: [news], over: {seed: 0-2}}\nother: "
+    given = yaml.safe_load(text + "{source: {hub: a/b}, tasks: [news]}")
+    plan = Plan(read_config({"tasks": TASKS, "models": given}))
+    assert plan.repeats == {"bert-{seed}": ["bert-0", "bert-1", "bert-2"]}
 
 
 @pytest.mark.parametrize(

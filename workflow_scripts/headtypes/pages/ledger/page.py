@@ -13,7 +13,7 @@ from headtypes.pages.summary.verdicts import with_signs
 from headtypes.papers.claims import BASES
 from headtypes.papers.ledger.models import FEWEST_FAMILIES
 from headtypes.papers.ledger.table import CLAIM
-from headtypes.papers.quantities import NO_VERDICT, VERDICTS
+from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
 
 # Of more cells than this, the page leaves to the file what decides each.
@@ -21,10 +21,11 @@ _MOST_REASONS = 20_000
 _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "corrected", "reason", "decided_in"]
 
 
-def page_of(ledger: pd.DataFrame, claims: pd.DataFrame) -> dict[str, Any]:
+def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) -> dict[str, Any]:
     """The values of the template.
 
-    ledger: as `papers.ledger.table.ledger_table` makes it; claims: as `papers.ledger.models.over_models` does.
+    ledger: as `papers.ledger.table.ledger_table` makes it; claims: as `papers.ledger.models.over_models` does;
+    together: as `papers.ledger.table.together_table` does.
     """
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
@@ -35,6 +36,10 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame) -> dict[str, Any]:
         "claims": [
             row | {"strip": strips[row["paper"], row["id"]], "basis": BASES[row["basis"]], **_said(row)}
             for row in claims.to_dict("records")
+        ],
+        "together": [
+            row | {"measured": str(Measured(row["value"], row["low"], row["high"]))}
+            for row in together[together["verdict"] != NO_VERDICT].to_dict("records")
         ],
         "cells": len(cells),
         "models": ledger["model"].nunique(),

@@ -1,6 +1,6 @@
 """Our values beside those of Clark et al. 2019, and which of the paper's claims hold."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -36,7 +36,10 @@ _DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"
 
 
 def compare_with_clark(
-    quantities: Mapping[Key, Quantities], beside: Collection[str], published: Clark2019
+    quantities: Mapping[Key, Quantities],
+    beside: Collection[str],
+    published: Clark2019,
+    repeats: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Set what is published beside ours, and judge the paper's claims.
 
@@ -49,9 +52,10 @@ def compare_with_clark(
       the paper's; and for each layer the kind of token with the most attention (`sink.{layer}`) and its gradient
       divided by that of all tokens (`sink_gradient.{layer}`). Of a treebank or of coreference: as
       `language.comparison` has them. Claims about a kind of task that a model does not have follow without a task.
-      kind: claim or figure. ours, low, high, published, difference (ours less published): shares of attention, nats,
-      percent of heads, percent of words, or numbers of heads, as `quantity` says; of a claim those of the finding
-      that makes the verdict. basis, p, p_holm, verdict_holm: as `claims.correct` has them.
+      kind: claim or figure, or these over models, which differ in a seed (`repeats`). ours, low, high, published,
+      difference (ours less published): shares of attention, nats, percent of heads, percent of words, or numbers of
+      heads, as `quantity` says; of a claim those of the finding that makes the verdict. basis, p, p_holm, verdict_holm:
+      as `claims.correct` has them.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
@@ -69,7 +73,7 @@ def compare_with_clark(
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
             nothing = kind({}, otherwise=kind.absent)
             subjects.append(Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
-    return comparison_table(subjects, COLUMNS).astype(dict.fromkeys(_UNITS, float))
+    return comparison_table(subjects, COLUMNS, repeats).astype(dict.fromkeys(_UNITS, float))
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:

@@ -1,6 +1,6 @@
 """Our values beside those of Guan et al. 2020, and which of the paper's claims hold."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -25,18 +25,22 @@ COLUMNS = [*PARTITION_KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
 
 
 def compare_with_guan(
-    quantities: Mapping[Key, Model], stability: Mapping[Key, list[float]], published: Guan2020
+    quantities: Mapping[Key, Model],
+    stability: Mapping[Key, list[float]],
+    published: Guan2020,
+    repeats: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Set what is published beside ours, and judge the paper's claims.
 
     quantities: by model and partition, as `quantities.collect_quantities` makes them; the order of the result.
     stability: the published stability beside which each of them stands, as `quantities.published_stability` makes it.
     returns the columns `COLUMNS`; for each partition first the claims in the order of the reference, then the
-      values in that of the paper. kind: claim or figure. basis: of a claim, as `claims.Basis`. id: the claim's, or
-      share.{type}, stability.{k}.{halves}, {condition}.{metric} and {condition}.drop_{metric}. ours, low, high,
-      published, difference (ours less published): percent or points; of a claim those of the finding that makes
-      the verdict, and so p and p_holm. verdict_holm: as `claims.correct` leaves it. remark: how the published value
-      contradicts others. doubtful: types that the row rests on and whose name is doubtful.
+      values in that of the paper. kind: claim or figure, or these over models, which differ in a seed (`repeats`).
+      basis: of a claim, as `claims.Basis`. id: the claim's, or share.{type}, stability.{k}.{halves},
+      {condition}.{metric} and {condition}.drop_{metric}. ours, low, high, published, difference (ours less published):
+      percent or points; of a claim those of the finding that makes the verdict, and so p and p_holm. verdict_holm: as
+      `claims.correct` leaves it. remark: how the published value contradicts others. doubtful: types that the row rests
+      on and whose name is doubtful.
     """
     subjects = []
     for key, ours in quantities.items():
@@ -44,7 +48,7 @@ def compare_with_guan(
         questions = ours["n_questions"].value if "n_questions" in ours else None
         names = dict(zip(PARTITION_KEYS, key, strict=True)) | {"n_questions": questions}
         subjects.append(Subject(names, CLAIMS, ours, theirs, _values(ours, theirs, published)))
-    return comparison_table(subjects, COLUMNS).astype({"n_questions": "Int64"})
+    return comparison_table(subjects, COLUMNS, repeats).astype({"n_questions": "Int64"})
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:

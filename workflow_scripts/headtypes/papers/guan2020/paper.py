@@ -72,7 +72,7 @@ class _Guan2020(Paper):
         """As `comparison.compare_with_guan`."""
         from headtypes.papers.guan2020.results import compare_files
 
-        return compare_files(found, published, spec["partitions"], spec["seed"])
+        return compare_files(found, published, **spec)
 
 
 def _judged(plan: Plan) -> dict[tuple[str, str], Any]:

@@ -23,10 +23,13 @@ from headtypes.papers.paper import Compared, Found
 _COMPARED = ("kmeans", "gmm")
 
 
-def compare_files(found: Found, published: Guan2020, partitions: Sequence[dict], seed: int) -> Compared:
+def compare_files(
+    found: Found, published: Guan2020, *, partitions: Sequence[dict], seed: int, repeats: Mapping[str, Sequence[str]]
+) -> Compared:
     """Set the files that `paper.GUAN2020` names beside what was published, and judge its claims.
 
-    partitions: what each is, as `read_choices`, `parents_of` and `families_of` take it.
+    partitions: what each is, as `read_choices`, `parents_of` and `families_of` take it; repeats: as in
+        `comparison.comparison_table`.
     """
     read = read_each(read_partition, found["partitions"])
     stabilities = read_tables(found["stability"].values())
@@ -40,7 +43,7 @@ def compare_files(found: Found, published: Guan2020, partitions: Sequence[dict],
         parents=parents_of(partitions, read),
         families=families_of(partitions, read),
     )
-    table = compare_with_guan(quantities, published_stability(stabilities, list(read)), published)
+    table = compare_with_guan(quantities, published_stability(stabilities, list(read)), published, repeats)
     return Compared(tidy_table(quantities, PARTITION_KEYS), table, comparison_page(table, published))
 
 

@@ -1,6 +1,6 @@
 """Special tokens by weights and by norms, on every task on which norms were read, and the verdicts on the claims."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +28,11 @@ KINDS = {"special": ("cls", "sep"), "punctuation": ("comma", "period")}
 _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
 
 
-def compare_files(features: Mapping[Key, str | Path], published: Kobayashi2020, *, seed: int) -> Compared:
-    """Judge the paper's claims on feature files, by model and task; seed: of the samples drawn for the intervals."""
+def compare_files(
+    features: Mapping[Key, str | Path], published: Kobayashi2020, *, seed: int, repeats: Mapping[str, Sequence[str]]
+) -> Compared:
+    """Judge the paper's claims on feature files, by model and task; seed: of the samples drawn for the intervals;
+    repeats: as in `comparison.comparison_table`."""
     quantities = {key: collect_shares(path, published, seed) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
@@ -42,7 +45,7 @@ def compare_files(features: Mapping[Key, str | Path], published: Kobayashi2020, 
         ]
         names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": samples}
         subjects.append(Subject(names, claim, ours, theirs, values))
-    table = comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "doubtful", "n_samples"])
+    table = comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "doubtful", "n_samples"], repeats)
     introduction = [
         f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
         "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "

@@ -8,7 +8,7 @@ import pandas as pd
 
 from headtypes.core.markdown import anchor
 from headtypes.core.table_files import read_csv
-from headtypes.papers.comparison import subject_title
+from headtypes.papers.comparison import TOGETHER, subject_title
 from headtypes.papers.keys import NAMED, OWN_READING
 
 CLAIM = ["paper", "id"]
@@ -65,6 +65,22 @@ def ledger_table(
     order = table.groupby(CLAIM, sort=False).ngroup()
     table = table.loc[order.sort_values(kind="stable").index, COLUMNS].reset_index(drop=True)
     return table.astype({**dict.fromkeys(NUMBERS, float), "k": "Int64"})
+
+
+def together_table(comparisons: Mapping[str, str | Path]) -> pd.DataFrame:
+    """The verdicts over models that differ in a seed alone.
+
+    comparisons: as of `ledger_table`.
+    returns paper, id, claim, place, model (what they are called together), subject (partition or task), verdict,
+      verdict_holm, value, low, high, remark.
+    """
+    parts = []
+    for paper, path in comparisons.items():
+        rows = _read(path)
+        rows = rows[rows["kind"] == f"claim{TOGETHER}"]
+        parts.append(rows.assign(paper=paper, subject=rows["partition" if "partition" in rows else "task"]))
+    kept = [*CLAIM, "claim", "place", "model", "subject", "verdict", "verdict_holm", "value", "low", "high", "remark"]
+    return pd.concat(parts, ignore_index=True)[kept]
 
 
 def read_ledger(path: str | Path) -> pd.DataFrame:

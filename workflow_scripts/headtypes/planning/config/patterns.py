@@ -71,7 +71,8 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
     kept = {name: part for name, part in entry.items() if name != "over"}
     for chosen in product(*values.values()):
         known = dict(zip(values, chosen, strict=True))
-        yield _filled(key, known, where), _filled(kept, known, where)
+        repeats = {"repeat_of": _filled(key, known | {"seed": "{seed}"}, where)} if "seed" in known else {}
+        yield _filled(key, known, where), repeats | _filled(kept, known, where)
 
 
 def _values(where: str, given: Any) -> Iterator[Value]:

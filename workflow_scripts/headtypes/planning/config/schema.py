@@ -110,6 +110,9 @@ class Model(Strict):
     over: Annotated[dict[Text, Value | list[Value]], Field(min_length=1)] | None = None
     """What each {name} in the model's name stands for: values, ranges such as 0-24 or 0-1000/100, or lists of these.
     The entry stands for a model for each, in whose other values the same {name} is replaced as well."""
+    repeat_of: Text | None = None
+    """Models with the same text here differ in their random seed alone, and claims are judged on them together, too. By
+    default a name with {seed} under `over`."""
     evaluate: Name | None = None
     """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
     there."""

@@ -1,0 +1,106 @@
+"""Models that differ in a seed alone, judged together: planted means, rows of their own, and what is not judged."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from headtypes.papers.claims import Claims
+from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, value_row
+from headtypes.papers.published import Published
+from headtypes.papers.quantities import Measured, NoVerdictError, Quantities
+from headtypes.papers.repeats import mean_over
+
+NAME = "bert-{seed}"
+MODELS = [f"bert-{seed}" for seed in range(4)]
+claim = Claims("heads")
+
+
+@claim("costs", place="Table 1", text="It costs.", wording="is costly", limit="above 0")
+def _(quantities):
+    return quantities.quantity("cost", "points").above(0)
+
+
+@claim("some", place="Table 1", text="Some do.", wording="some", limit="above 1, or 2 where there are many")
+def _(quantities):
+    if "cost" in quantities and quantities["cost"].value > 90:
+        raise NoVerdictError("too dear")
+    return [quantities.quantity("cost", "points").above(1)] * (1 if quantities["cost"].value < 50 else 2)
+
+
+class Nobody(Published):
+    @property
+    def rows(self):
+        return ()
+
+
+def table(costs: dict[str, Measured], repeats: dict[str, list[str]]):
+    published = Nobody(paper="Nobody (2030)", url="https://example.org", notes=[])
+    theirs = Quantities({"cost": Measured(5.0)}, published=published)
+    subjects = []
+    for model, cost in costs.items():
+        ours = Quantities({"cost": cost})
+        values = [value_row("Table 1", "cost", "points", cost, 5.0, published)]
+        subjects.append(Subject({"model": model, "task": "text"}, claim, ours, theirs, values))
+    return comparison_table(subjects, ["model", "task", *COLUMNS], repeats)
+
+
+def planted(*values: float) -> dict[str, Measured]:
+    return {model: Measured.with_error(value, 1.0) for model, value in zip(MODELS, values, strict=True)}
+
+
+def test_the_mean_has_the_variance_between_models_and_that_over_inputs():
+    several = planted(1.0, 2.0, 4.0, 7.0)
+    found = mean_over(list(several.values()))
+    between, within = np.var([1, 2, 4, 7], ddof=1) / 4, 1.0
+    freedom = 3 * ((between + within) / between) ** 2
+    half = t.isf(0.025, freedom) * math.sqrt(between + within)
+    assert (found.value, found.low, found.high) == pytest.approx((3.5, 3.5 - half, 3.5 + half))
+    assert found.p_value(found.low, "above") == pytest.approx(0.05)
+    alone = mean_over([Measured(value) for value in (1.0, 2.0, 4.0, 7.0)])
+    half = t.isf(0.025, 3) * math.sqrt(between)
+    assert (alone.low, alone.high) == pytest.approx((3.5 - half, 3.5 + half))
+    assert math.isnan(mean_over([Measured(2.0)] * 3).low)
+
+
+def test_claims_and_values_over_models_follow_those_of_each():
+    costs = planted(10.0, 12.0, 11.0, 13.0) | {"other": Measured(50.0)}
+    rows = table(costs, {NAME: MODELS})
+    alone = table(costs, {})
+    assert rows.iloc[: len(alone)].equals(alone)
+    more = rows.iloc[len(alone) :].set_index("id")
+    assert set(more["model"]) == {NAME}
+    assert set(more["task"]) == {"text"}
+    assert more["kind"].tolist() == ["claim over models", "claim over models", "figure over models"]
+    assert more["verdict"].tolist() == ["holds", "holds", ""]
+    mean = mean_over(list(planted(10.0, 12.0, 11.0, 13.0).values()))
+    for id_ in ("costs", "cost"):
+        row = more[more["kind"] == ("figure over models" if id_ == "cost" else "claim over models")].loc[id_]
+        assert row[["ours", "low", "high", "published"]].tolist() == pytest.approx([11.5, mean.low, mean.high, 5.0])
+    assert more.loc["costs", "remark"] == "in single models: holds in 4"
+    assert more.loc["costs", "reason"].startswith("points, mean of 4 models: 11.50 (")
+
+
+def test_what_holds_in_each_by_its_questions_need_not_hold_for_other_seeds():
+    rows = table(planted(3.0, 30.0, 3.0, 3.0), {NAME: MODELS})
+    verdicts = rows[rows["id"] == "costs"].set_index("model")["verdict"]
+    assert verdicts[MODELS].tolist() == ["holds"] * 4
+    assert verdicts[NAME] == "open"
+
+
+def test_models_that_decide_nothing_are_left_out_and_counted():
+    more = table(planted(10.0, 12.0, 95.0, 11.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
+    assert "mean of the 3 of 4 models that decide" in more.loc["some", "reason"]
+    assert more.loc["some", "remark"] == "in single models: holds in 3 and no verdict in 1"
+    more = table(planted(10.0, 95.0, 95.0, 11.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
+    assert (more.loc["some", "verdict"], more.loc["some", "reason"]) == ("no verdict", "too dear (2 of 4 models)")
+    more = table(planted(10.0, 60.0, 10.0, 11.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
+    assert (more.loc["some", "verdict"], more.loc["some", "reason"]) == (
+        "no verdict",
+        "it asks for other findings in each of the models",
+    )
+
+
+def test_two_models_are_not_judged_together():
+    assert NAME not in set(table(planted(1.0, 2.0, 3.0, 4.0), {NAME: MODELS[:2]})["model"])

@@ -1,0 +1,70 @@
+"""Models that differ in a random seed alone: what is found of a claim on average over them, and how surely."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.stats import t
+
+from headtypes.core.statistics import ALPHA
+from headtypes.papers.claims import Verdict, verdict_of
+from headtypes.papers.quantities import NO_VERDICT, Finding, Measured, join
+
+# Fewer models say next to nothing of how models scatter.
+FEWEST = 3
+# Half of a 95 % interval of a normal distribution, in standard errors.
+_HALF = -t.ppf(ALPHA / 2, math.inf)
+
+
+def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict on a claim over models, from those on it in each: the mean over models of what was found is judged.
+
+    Models without a verdict are left out; there is none over fewer than `FEWEST` others.
+    """
+    claim = verdicts[0].claim
+    judged = [verdict for verdict in verdicts if verdict.findings]
+    if len(judged) < FEWEST:
+        reasons = Counter(verdict.reason for verdict in verdicts if not verdict.findings)
+        said = "; ".join(f"{reason} ({number} of {len(verdicts)} models)" for reason, number in reasons.items())
+        return Verdict(claim, NO_VERDICT, said)
+    if len({tuple((it.side, it.limit, it.reading) for it in verdict.findings) for verdict in judged}) > 1:
+        return Verdict(claim, NO_VERDICT, "it asks for other findings in each of the models")
+    several = zip(*(verdict.findings for verdict in judged), strict=True)
+    return verdict_of(claim, tuple(_mean(findings, len(verdicts)) for findings in several))
+
+
+def counted(verdicts: Sequence[Verdict]) -> str:
+    """The verdicts on single models in words."""
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    return f"in single models: {join(f'{verdict} in {number}' for verdict, number in counts.items())}"
+
+
+def mean_over(several: Sequence[Measured]) -> Measured:
+    """The mean over models, with an interval for other seeds and other inputs.
+
+    several: the same quantity of each of at least two models, with or without an interval over inputs.
+
+    The variance of the mean is that between models, by their number, and the mean of the variances over inputs, which
+    the models' intervals give: models answer the same questions, so that these do not average out. What scatters by
+    model and question is in both, so that the variance is at least the true one, as in the bootstrap that draws models
+    and questions (Owen 2007, The pigeonhole bootstrap). Student's t, with the degrees of freedom of Satterthwaite
+    (1946). Without an interval where neither varies.
+    """
+    values = np.array([it.value for it in several])
+    between = values.var(ddof=1) / len(values)
+    within = np.nan_to_num([((it.high - it.low) / (2 * _HALF)) ** 2 for it in several]).mean()
+    value, variance = float(values.mean()), between + within
+    if not variance > 0:
+        return Measured(value)
+    freedom = (len(values) - 1) * (variance / between) ** 2 if between > 0 else math.inf
+    return Measured.with_error(value, math.sqrt(variance), freedom)
+
+
+def _mean(findings: Sequence[Finding], models: int) -> Finding:
+    """One finding over models."""
+    labels = list(dict.fromkeys(it.quantity for it in findings))
+    label = labels[0] if len(labels) == 1 else f"{labels[0]} (in the first model)"
+    of = f"{len(findings)} models" if len(findings) == models else f"the {len(findings)} of {models} models that decide"
+    return replace(findings[0], quantity=f"{label}, mean of {of}", measured=mean_over([it.measured for it in findings]))
