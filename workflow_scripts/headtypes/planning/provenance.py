@@ -57,9 +57,7 @@ def provenance_of(
         "wildcards": wildcards,
         "spec": spec,
         "code": code,
-        # Every record has them all; which of them count is for the digest and, for `gguf`, the spec to say.
-        "packages": {name: version(imported) for imported, name in NUMERIC_PACKAGES.items()}
-        | {"gguf": reader_version()},
+        "packages": packages(),
         "python": platform.python_version(),
         "git": _commit(),
         "sources": _sources(inputs, results),

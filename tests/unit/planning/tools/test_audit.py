@@ -125,6 +125,11 @@ def test_another_code_is_told_by_its_module_or_its_package():
     before = folder_of_records(RESULTS) / "code" / f"{jobs[0].code}.json"
     before.write_text(before.read_text().replace('"numpy": "', '"numpy": "0.'))
     assert "numpy 0." in why(plan(), SAMPLES)
+    # Edited, so that it says of another code what is true of this one.
+    shutil.copy(before.with_name(f"{run(plan())[0].code}.json"), before)
+    record = json.loads(beside(SAMPLES).read_text())
+    beside(SAMPLES).write_text(json.dumps(record | {"code": jobs[0].code}))
+    assert why(plan(), SAMPLES) == "its code has changed"
     shutil.rmtree(folder_of_records(RESULTS) / "code")
     assert why(plan(), SAMPLES) == "its code has changed"
 

@@ -81,7 +81,8 @@ def code_changes(job: Job, then: str, old: dict | None = None) -> list[str]:
     parts, path = code_parts(job.script), code_file(job.results, then)
     with suppress(InputError):
         old = read_json(path) if old is None and path.is_file() else old
-    if not isinstance(old, dict):
+    # What is said to have made it may have been edited, and is not what the digest is of.
+    if not isinstance(old, dict) or old == parts:
         return ["its code has changed"]
     changed = [name for name in old if name in parts and old[name] != parts[name]]
     # What an edit begins or ceases to use follows from what it changes.
