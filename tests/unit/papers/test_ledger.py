@@ -11,7 +11,7 @@ from scipy.stats import binom, binomtest
 from headtypes.core.errors import InputError
 from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
-from headtypes.papers.ledger.models import FEWEST_FAMILIES, over_models, read_over_models, share_interval
+from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED, over_models, read_over_models, share_interval
 from headtypes.papers.ledger.table import COLUMNS, ledger_table, read_ledger
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
 from tests.support.ledgers import FAMILIES, PARTITIONS, made_ledger, written_comparisons
@@ -80,6 +80,18 @@ def test_a_claim_holds_in_a_model_if_it_does_in_each_of_its_cells(ledger):
         assert found["families"] == len({FAMILIES[model] for model in verdicts})
         assert found["cells_no_verdict"] == (rows["verdict"] == NO_VERDICT).sum()
     assert claims.loc["never", ["low", "high"]].isna().all()
+
+
+def test_untrained_networks_are_counted_beside_the_models(ledger):
+    of_child = ledger["model"] == "child"
+    ledger.loc[of_child, "family"] = UNTRAINED
+    counted, without = (over_models(rows).set_index("id") for rows in (ledger, ledger[~of_child]))
+    same = ["models", "models_hold", "models_fail", "models_open", "families", "low", "high"]
+    pd.testing.assert_frame_equal(counted[same], without[same].reindex(counted.index), check_dtype=False)
+    alone = over_models(ledger[of_child].assign(family="own")).set_index("id").reindex(counted.index, fill_value=0)
+    assert counted["untrained"].sum() > 0
+    assert counted["untrained"].tolist() == alone["models"].tolist()
+    assert counted["untrained_hold"].tolist() == alone["models_hold"].tolist()
 
 
 def test_the_interval_is_that_of_a_proportion_where_every_family_is_one_model():

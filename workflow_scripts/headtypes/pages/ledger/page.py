@@ -11,7 +11,7 @@ from headtypes.core.tables import Column, Table
 from headtypes.pages.rendering import embedded
 from headtypes.pages.summary.verdicts import with_signs
 from headtypes.papers.claims import BASES
-from headtypes.papers.ledger.models import FEWEST_FAMILIES
+from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED
 from headtypes.papers.ledger.table import CLAIM
 from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
@@ -29,7 +29,9 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) 
     """
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
-    families = ledger["family"].nunique()
+    models = ledger[["model", "family"]].drop_duplicates()
+    is_untrained = models["family"] == UNTRAINED
+    families = models["family"][~is_untrained].nunique()
     values = {
         "title": "The ledger of claims",
         "papers": {name: PAPERS[name].authors for name in dict.fromkeys(claims["paper"])},
@@ -42,7 +44,8 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) 
             for row in together[together["verdict"] != NO_VERDICT].to_dict("records")
         ],
         "cells": len(cells),
-        "models": ledger["model"].nunique(),
+        "models": int((~is_untrained).sum()),
+        "untrained": int(is_untrained.sum()),
         "families": families,
         "alone": alone(families),
         "verdicts": VERDICTS,
@@ -88,6 +91,8 @@ def _said(claim: dict[str, Any]) -> dict[str, str]:
         if claim["families"] >= FEWEST_FAMILIES
         else f"these checkpoints alone ({few})"
     )
+    if claim["untrained"]:
+        of_models += f"; in {claim['untrained_hold']} of {claim['untrained']} untrained networks"
     return {
         "in_cells": f"{claim['cells_holds']} of {judged}" if judged else "",
         "in_models": f"{claim['models_hold']} of {claim['models']}" if judged else "",

@@ -15,10 +15,13 @@ from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS
 
 # Were a claim to hold in all of fewer families, its interval would still reach below one half.
 FEWEST_FAMILIES = 6
+# The family of networks of random weights, which are no models of anything: what holds in them was not learnt.
+UNTRAINED = "untrained"
 _SAID = [*CLAIM, "basis", "place", "claim"]
 COLUMNS = [
     *(*_SAID, "cells", *(f"cells_{it.replace(' ', '_')}" for it in VERDICTS)),
     *("models", "models_hold", "models_fail", "models_open", "families", "low", "high"),
+    *("untrained", "untrained_hold"),
 ]
 
 
@@ -29,7 +32,9 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     returns the columns `COLUMNS`, a row for each claim in the ledger's order. cells: their number, and by verdict.
       models: those with a verdict in some cell. A claim holds in a model (models_hold) if it does in each of these
       cells, fails if it does in each, and is open otherwise. families: of these models; low, high: the interval of the
-      share of models in which it holds (`share_interval`), in percent; NaN without such models.
+      share of models in which it holds (`share_interval`), in percent; NaN without such models. untrained,
+      untrained_hold: the same numbers of models and of those in which it holds, of networks of the family `UNTRAINED`,
+      which count nowhere else but in the cells.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
@@ -39,11 +44,14 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
         several = grouped["verdict"].nunique().gt(1)
         of_models = grouped[["verdict", "family"]].first()
         of_models["verdict"] = of_models["verdict"].mask(several, OPEN)
+        is_untrained = of_models["family"] == UNTRAINED
+        untrained = [int(is_untrained.sum()), int((of_models["verdict"][is_untrained] == HOLDS).sum())]
+        of_models = of_models[~is_untrained]
         number = [int((of_models["verdict"] == verdict).sum()) for verdict in (HOLDS, FAILS, OPEN)]
         low, high = share_interval(of_models["verdict"], of_models["family"])
         said = cells.iloc[0][_SAID].tolist()
         families = of_models["family"].nunique()
-        rows.append([*said, len(cells), *counts, len(of_models), *number, families, 100 * low, 100 * high])
+        rows.append([*said, len(cells), *counts, len(of_models), *number, families, 100 * low, 100 * high, *untrained])
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
