@@ -311,6 +311,26 @@ def test_a_refusal_stands_on_the_page(chromium, served):
     context.close()
 
 
+def test_the_answer_is_seen_above_an_opened_head_on_a_phone(page, served):
+    page.set_viewport_size({"width": 390, "height": 844})
+    in_panel = "document.getElementById('opened').contains(document.getElementById('says'))"
+    page.get_by_role("button", name="What if").click()
+    page.locator("#tiles [role=gridcell]").first.click()
+    page.locator("#opened h2").wait_for()
+    box = page.locator("#says").bounding_box()
+    assert page.evaluate(in_panel)
+    assert box["y"] < page.locator("#opened h2").bounding_box()["y"]
+    at = f"document.elementFromPoint({box['x'] + box['width'] / 2}, {box['y'] + box['height'] / 2})"
+    assert page.evaluate(f"Boolean({at}.closest('#says'))")
+    page.get_by_role("button", name="Close").click()
+    assert not page.evaluate(in_panel)
+    assert page.locator("#says").is_visible()
+    page.locator("#tiles [role=gridcell]").first.click()
+    page.set_viewport_size({"width": 1280, "height": 844})
+    page.wait_for_function(f"!{in_panel}")
+    assert page.locator("#says").is_visible()
+
+
 def test_a_page_from_elsewhere_that_knows_the_address_reads_nothing(chromium, served, tmp_path):
     """A file of the same machine, and a host name that leads to the loopback address."""
     (tmp_path / "attack.html").write_text("<!doctype html><title>elsewhere</title>")

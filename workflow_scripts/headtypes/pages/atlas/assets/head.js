@@ -33,6 +33,10 @@ function coverOrNot() {
   const covered = narrow.matches && state.heads.length > 0 && !choosing;
   byId("all").inert = covered;
   document.querySelector("header").inert = covered;
+  // What a live model answers is seen either way.
+  const says = byId("says"), beside = byId(covered ? "panels" : "live");
+  if (says && covered && beside.previousElementSibling !== says) beside.before(says);
+  if (says && !covered && beside.nextElementSibling !== says) beside.after(says);
 }
 
 function makePanels() {
