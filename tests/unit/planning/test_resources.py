@@ -10,6 +10,7 @@ from headtypes.analyses.ablation.curve_sets import most_sets
 from headtypes.analyses.ablation.curves import growing_sets
 from headtypes.planning.config.schema import Windows, read_config
 from headtypes.planning.plan import Plan
+from headtypes.planning.results import paths
 from headtypes.planning.resources import (
     UNKNOWN,
     ModelSize,
@@ -18,6 +19,7 @@ from headtypes.planning.resources import (
     encoding,
     forward,
     gradients,
+    grouping,
     grown,
     model_size,
     needs,
@@ -56,6 +58,7 @@ TRAINING = Texts(rows=3200, longest=162, tokens=350_000)
         (training(MINILM, TRAINING, 16, 1), 2079, 153),
         (encoding(SQUAD), 469, 6),
         (tables(16.2), 288, 25),
+        (grouping(10_000, 0), 980, 5),
     ],
 )
 def test_more_than_what_was_measured_and_not_many_times_more(asked, megabytes, seconds):
@@ -98,6 +101,27 @@ def test_the_time_of_divergences_grows_with_the_square_of_the_heads():
     assert divergence(base, SEGMENTS, 4096, "float32", passes=1 / 8).minutes < 10 + many / 4
 
 
+def test_heads_of_several_models_are_grouped_in_memory_that_grows_with_their_square(tmp_path):
+    plan = Plan(read_config(full_config(tmp_path)))
+    task, entries = next(iter(plan.compared_heads.items()))
+    results = tmp_path / "elsewhere"
+    sizes = {entry.model: (LARGE, MINILM)[number % 2] for number, entry in enumerate(entries)}
+    for entry in entries:
+        for file in (paths.MODEL.format(model=entry.model), paths.FEATURES.format(**entry.wildcards)):
+            (results / file).parent.mkdir(parents=True, exist_ok=True)
+            (results / file).write_text(json.dumps(sizes[entry.model]._asdict()))
+    features = [str(results / paths.FEATURES.format(**entry.wildcards)) for entry in entries]
+    asked = needs(plan, "compare_heads", SimpleNamespace(task=task), Inputs(features=features))
+    assert asked.mem_mb == pytest.approx(grouping(sum(it.layers * it.heads for it in sizes.values()), 0).mem_mb, abs=2)
+    (results / paths.MODEL.format(model=entries[0].model)).unlink()
+    assert needs(plan, "compare_heads", SimpleNamespace(task=task), Inputs(features=features)).mem_mb >= asked.mem_mb
+    with pytest.raises(FileNotFoundError) as error:
+        needs(plan, "compare_heads", SimpleNamespace(task=task), Inputs(features=[*features[:-1], "features.h5"]))
+    assert error.value.filename == "features.h5"
+    few, many, most, too_many = (grouping(number, 0).mem_mb for number in (5_000, 20_000, 30_000, 10**6))
+    assert few + 1.4 * 8 * (20_000**2 - 5_000**2) / 1e6 < many < most == too_many < 12_000
+
+
 def test_a_batch_is_on_the_gpu_and_cuda_in_memory():
     here, there = (gradients(LARGE, SQUAD, 2**15, "float32", on_gpu=on_gpu) for on_gpu in (False, True))
     assert there.mem_mb < here.mem_mb / 4
@@ -115,18 +139,17 @@ def plan(tmp_path):
     return Plan(read_config(full_config(tmp_path)))
 
 
+class Inputs(SimpleNamespace):
+    def __iter__(self):
+        return iter(file for value in vars(self).values() for file in (value if isinstance(value, list) else [value]))
+
+
 @pytest.fixture
 def inputs(tmp_path):
     record = tmp_path / "model.json"
     record.write_text(json.dumps({"name": "bert", **MINILM._asdict()}))
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(json.dumps({"id": number, "first": "x" * 1000}) + "\n" for number in range(50)))
-
-    class Inputs(SimpleNamespace):
-        def __iter__(self):
-            return iter(
-                file for value in vars(self).values() for file in (value if isinstance(value, list) else [value])
-            )
 
     def made(*names, **more):
         files = {name: str(record if name in ("model", "base") else rows) for name in names}

@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headtypes.analyses.stage import Stage, encoding_of
+from headtypes.comparisons.heads.settings import MOST_HEADS
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.plan import Plan
+from headtypes.planning.results import paths
 from headtypes.planning.stages.registry import STAGES
 
 _MB = 1e6
@@ -118,6 +120,10 @@ def needs(
         return encoding(sizes.texts(getattr(inputs, stage.reads), windows))
     if stage.computes == "copying":
         return encoding(Texts(0, 0, 0))
+    if stage.computes == "grouping":
+        size_mb = sizes.megabytes(inputs)
+        models = _models(plan, wildcards.task, inputs.features, sizes)
+        return grouping(sum(it.layers * it.heads for it in models), size_mb)
     if not runs_model(rule, inputs):
         base_mb = _BASE_MB if getattr(inputs, "parts", ()) else _BASE_WITHOUT_MODEL_MB
         return tables(sizes.megabytes(inputs), base_mb)
@@ -151,6 +157,16 @@ def _read(plan: Plan, stage: Stage, wildcards: Any, inputs: Any, sizes: Sizes) -
         return texts._replace(tokens=times * texts.tokens).cut(windows.max_seq_length)
     longest = sizes.model(inputs.model).max_length
     return sizes.texts(file).cut(min(encoding_of(plan, task).get("max_seq_length", longest), longest))
+
+
+def _models(plan: Plan, task: str, features: Iterable[str | Path], sizes: Sizes) -> Iterable[ModelSize]:
+    """The sizes of the models whose features on a task lie in these files; their records need not be there."""
+    for entry, file in zip(plan.compared_heads[task], features, strict=True):
+        results = str(file).removesuffix(paths.FEATURES.format(**entry.wildcards))
+        try:
+            yield sizes.model(results + paths.MODEL.format(model=entry.model))
+        except FileNotFoundError:
+            yield UNKNOWN
 
 
 def runs_model(rule: str, inputs: Any) -> bool:
@@ -243,6 +259,11 @@ def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_
 def encoding(texts: Texts) -> Needs:
     """Needs of a job that cuts texts into windows, or trains a small model without any."""
     return Needs(_memory(_BASE_MB + texts.tokens * _BYTES_OF_ENCODED_TEXT / _MB), 60)
+
+
+def grouping(heads: int, size_mb: float) -> Needs:
+    """Needs of a job that groups heads by their distances, of which there are two copies, from files of this size."""
+    return tables(size_mb + 8 * min(heads, MOST_HEADS) ** 2 / _MB / 10)
 
 
 def tables(size_mb: float, base_mb: float = _BASE_WITHOUT_MODEL_MB) -> Needs:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from headtypes.comparisons.heads.kinds import said_of
 from headtypes.core.statistics import ALPHA
 from headtypes.core.style import ATTENTION_COLOURS, PAGE, SMALL, styled
 
@@ -27,7 +28,7 @@ def kinds_figure(heads: pd.DataFrame, kinds: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(width, _ABOVE + _ROW * max(1, len(shown))), layout="constrained")
     axes = figure.subplots()
     if shown.empty:
-        axes.text(0.5, 0.5, "No kind of heads stands out.", ha="center", va="center")
+        axes.text(0.5, 0.5, said_of(len(heads)) or "No kind of heads stands out.", ha="center", va="center")
         axes.set_axis_off()
         return figure
     values = counts.to_numpy()

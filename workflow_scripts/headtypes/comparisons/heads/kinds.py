@@ -7,9 +7,12 @@ import pandas as pd
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from headtypes.comparisons.heads.profiles import Profiles
+from headtypes.comparisons.heads.settings import MOST_HEADS
 from headtypes.core.statistics import ALPHA, holm
 
 DRAWS = 10_000
+# Of the table of kinds.
+COLUMNS = ("kind", "looks", "heads", "models", "families", "random", "random_low", "random_high", "p", "p_holm")
 # How far apart the heads of a kind are on average at most. Two heads of which nothing but the distance feature is known
 # then share 95 % of their attention, by Bhattacharyya's coefficient.
 _ALIKE = 0.3
@@ -24,11 +27,13 @@ def find_kinds(profiles: Profiles) -> np.ndarray:
 
     Two heads are as far apart as the square roots of their shares are (for shares of one whole, √2 times Hellinger's
     distance). They are grouped by average linkage, as far as groups are at most `_ALIKE` apart; a group of too few
-    heads is none. Its distances take memory that grows with the square of the number of heads: 0.4 GB for 10,000.
+    heads is none. Of more than `MOST_HEADS`, whose distances would fill the memory, none is looked for.
     returns from 1, the kinds that are in most models first; 0 for heads of no kind.
     """
     numbers = np.zeros(len(profiles.heads), dtype=int)
-    if len(numbers) < _FEWEST:
+    if too_many := said_of(len(numbers)):
+        print(too_many)
+    if len(numbers) < _FEWEST or too_many:
         return numbers
     found = fcluster(linkage(_roots(profiles), "average"), _ALIKE, "distance")
     of_kind = profiles.heads["model"].groupby(found).agg(["nunique", "size"])
@@ -37,6 +42,13 @@ def find_kinds(profiles: Profiles) -> np.ndarray:
     for number, kind in enumerate(order, start=1):
         numbers[found == kind] = number
     return numbers
+
+
+def said_of(heads: int) -> str:
+    """That so many heads are too many to group, in a sentence; empty where they are not."""
+    if heads <= MOST_HEADS:
+        return ""
+    return f"{heads:,} heads are more than the {MOST_HEADS:,} whose kinds are looked for; select fewer models."
 
 
 def _roots(profiles: Profiles) -> np.ndarray:
@@ -76,6 +88,5 @@ def kinds_table(profiles: Profiles, kinds: np.ndarray, families: Mapping[str, st
                 "p": min(1.0, 2 * min(tails) / (1 + DRAWS)),
             }
         )
-    columns = ["kind", "looks", "heads", "models", "families", "random", "random_low", "random_high", "p"]
-    table = pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=list(COLUMNS[:-1]))
     return table.assign(p_holm=holm(table["p"].to_numpy(dtype=float)))

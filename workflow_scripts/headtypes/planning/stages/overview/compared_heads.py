@@ -6,7 +6,7 @@ from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
 
 
-@stage()
+@stage("grouping")
 def compare_heads(plan: Plan, task: str) -> dict:
     """How features are read, the families of the models, and the seed of the random heads."""
     clustering = plan.config.clustering
