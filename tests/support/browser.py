@@ -46,7 +46,9 @@ def opened(browser, path: Path, width: int, *, dark: bool = False) -> Iterator:
 
 # The text of a page whose contrast with what is behind it is below a limit (WCAG 2.2, 1.4.3).
 LOW_CONTRAST = """(least) => {
-  const channels = (text) => text.match(/[0-9.]+/g).map(Number);
+  // A mix of colours is given in parts of 1.
+  const scale = (text) => (text.startsWith("color(srgb") ? 255 : 1);
+  const channels = (text) => text.match(/[0-9.]+/g).map((it, at) => it * (at < 3 ? scale(text) : 1));
   const light = (rgb) => {
     const linear = (it) => (it <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4);
     const [r, g, b] = rgb.map((it) => linear(it / 255));

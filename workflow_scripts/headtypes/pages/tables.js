@@ -1,6 +1,6 @@
 "use strict";
 // Sort a table by the column whose name is pressed; press again for the other way. What is missing stays last.
-for (const table of document.querySelectorAll("table")) {
+for (const table of document.querySelectorAll(".table table")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, index) => {
     head.querySelector("button").addEventListener("click", () => {

@@ -12,6 +12,7 @@ from headtypes.analyses.distances.results import Features, write_features
 from headtypes.comparisons.heads.figure import MOST, kinds_figure
 from headtypes.comparisons.heads.kinds import find_kinds, kinds_table
 from headtypes.comparisons.heads.profiles import Profiles, read_profiles
+from headtypes.comparisons.heads.shown import kinds_shown
 from headtypes.core.errors import InputError
 
 MODELS = [f"model-{number}" for number in range(12)]
@@ -46,6 +47,34 @@ def test_a_kind_in_eight_of_twelve_models_is_found_in_these_and_in_no_other(seed
     row = kinds_table(profiles, kinds, FAMILIES, seed=1).set_index("kind").loc[kind]
     assert row[["heads", "models", "families"]].tolist() == [8, 8, 6]
     assert re.fullmatch(r"[89]\d % to a", row["looks"])
+
+
+def test_of_too_many_heads_no_kinds_are_looked_for(monkeypatch, capsys):
+    profiles, _ = made()
+    monkeypatch.setattr("headtypes.comparisons.heads.kinds.MOST_HEADS", len(profiles.heads) - 1)
+    kinds = find_kinds(profiles)
+    assert not kinds.any()
+    table = kinds_table(profiles, kinds, FAMILIES, seed=1)
+    (said,) = kinds_figure(profiles.heads.assign(kind=kinds), table).axes[0].texts
+    assert said.get_text() == "192 heads are more than the 191 whose kinds are looked for; select fewer models."
+    assert said.get_text() in capsys.readouterr().out
+
+
+def test_the_summary_lists_kinds_as_they_are_in_the_file(tmp_path):
+    profiles, _ = made()
+    table = kinds_table(profiles, find_kinds(profiles), FAMILIES, seed=1)
+    for rows, number in ((table, 1), (table[:0], 0)):
+        rows.to_csv(tmp_path / "kinds.csv", index=False)
+        shown = [it.in_brief() for it in kinds_shown(str(tmp_path / "kinds.csv"), "text")]
+        assert len(shown) == number
+        if shown:
+            looks, heads, models, families, random, p = shown[0].rows[0]
+            assert looks.text == table["looks"][0]
+            assert [it.sort for it in (heads, models, families)] == table.loc[
+                0, ["heads", "models", "families"]
+            ].tolist()
+            assert random.below == f"{table['random_low'][0]:.1f} to {table['random_high'][0]:.1f}"
+            assert p.sort == table["p_holm"][0]
 
 
 def test_heads_are_aligned_by_what_they_do_and_not_by_their_numbers():

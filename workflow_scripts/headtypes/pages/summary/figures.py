@@ -1,7 +1,13 @@
-"""All figures of the summary: those that each paper lists in its `page.py`, and the one that is of no single paper."""
+"""All figures and tables of the summary: those that each paper lists in its `page.py`, and those of no single paper."""
 
-from headtypes.papers.figures import PARTITION, Figure, Plan, shown_partitions, shown_texts
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from headtypes.papers.figures import PARTITION, Figure, Plan, Tables, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS
+
+if TYPE_CHECKING:
+    from headtypes.core.tables import Table
 
 
 def shown_compared_types(plan: Plan) -> list:
@@ -20,4 +26,21 @@ COMPARED_TYPES = Figure(
     ),
     *(PARTITION, shown_compared_types),
 )
-FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES)
+
+
+def _aligned(plan: Plan) -> list[dict[str, str]]:
+    return [{"task": task} for task in plan.compared_heads]
+
+
+def _kinds(path: str, task: str) -> "Iterable[Table]":
+    from headtypes.comparisons.heads.shown import kinds_shown
+
+    return kinds_shown(path, task)
+
+
+KINDS = Figure(
+    *("kinds_figures", "Kinds of heads", "compared_heads", "results/compared_heads/{task}.png", ("task",), _aligned),
+)
+KINDS_TABLE = Tables("kinds", "results/compared_heads/{task}.kinds.csv", ("task",), _aligned, _kinds)
+FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES, KINDS)
+TABLES = (*(tables for paper in PAPERS.values() for tables in paper.tables), KINDS_TABLE)

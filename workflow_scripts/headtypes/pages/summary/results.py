@@ -12,6 +12,7 @@ import yaml
 
 from headtypes.analyses.types.choice_files import gap_beyond_one, read_best, read_ways
 from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.files import read_json
 from headtypes.core.table_files import read_csv
@@ -21,14 +22,15 @@ from headtypes.pages.ledger.page import shown as ledger_shown
 from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
 from headtypes.pages.summary.cautions import cautions
-from headtypes.pages.summary.figures import COMPARED_TYPES
+from headtypes.pages.summary.figures import COMPARED_TYPES, KINDS, KINDS_TABLE
+from headtypes.pages.summary.grids import Grid, claims_grid, models_grid
 from headtypes.pages.summary.made import facts
-from headtypes.pages.summary.page import Paper, Summary
+from headtypes.pages.summary.page import Look, Paper, Summary
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
 from headtypes.pages.summary.verdicts import Judged, judged_subjects
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS
-from headtypes.papers.figures import Figure
+from headtypes.papers.figures import Figure, Tables
 from headtypes.papers.keys import NAMED, read_named
 from headtypes.papers.ledger.models import read_over_models
 from headtypes.papers.registry import PAPERS
@@ -89,17 +91,21 @@ def collect_summary(
             for wildcards in [dict(zip(figure.of, key, strict=True))]
         ]
 
-    papers, sentences = [], []
+    def tables(of: Iterable[Tables]) -> list[Shown]:
+        return [
+            found.in_brief(_relative(path, folder))
+            for each in of
+            for key, path in inputs[each.name].items()
+            for found in each.shown(path, *key)
+        ]
+
+    papers, sentences, claims = [], [], []
     for name, paper in PAPERS.items():
         table, judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
         headline = sum(it.model == judged[0].model for it in judged) if paper.judges_tasks else 1
-        shown = [
-            found.in_brief(_relative(path, folder))
-            for tables in paper.tables
-            for key, path in inputs[tables.name].items()
-            for found in tables.shown(path, *key)
-        ]
-        papers.append(Paper(name, paper.authors, paper.full_title, judged, shown, pictures(paper.figures), headline))
+        shown, figures = tables(paper.tables), pictures(paper.figures)
+        papers.append(Paper(name, paper.authors, paper.full_title, judged, shown, figures, headline))
+        claims.append(claims_grid(f"Claims of {paper.authors}", judged))
         for it in judged[:headline]:
             sentences += [findings.verdict_sentence(paper.authors, it), paper.finding(table, (it.model, it.other))]
     first = [(it.model, it.partition) for it in answers[:1]]
@@ -114,6 +120,10 @@ def collect_summary(
         findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         both=pictures([COMPARED_TYPES]),
+        looks=_looks(answers, types),
+        kinds=(tables([KINDS_TABLE]), pictures([KINDS])),
+        models=_models(inputs, folder),
+        claims=list(filter(None, claims)),
         ledger=[_ledger(path, folder) for path in inputs["ledger"].values()],
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
         report=_report_before(inputs, folder),
@@ -203,6 +213,27 @@ def _answers(
         {about: (_relative(png, folder), _relative(Path(png).with_suffix(".pdf"), folder)) for about, png in figures},
         {about: [_relative(path, folder) for path in paths] for about, paths in tables if paths},
     )
+
+
+def _models(inputs: Mapping[str, Keyed], folder: Path) -> list[Grid]:
+    """Any two models, of each clustering."""
+    found = (models_grid(read_pairs(path), *key, _relative(path, folder)) for key, path in inputs["compared"].items())
+    return list(filter(None, found))
+
+
+def _looks(answers: Sequence[Answers], types: Mapping[tuple[str, str], Partition]) -> dict[str, dict[str, Look]]:
+    """What the heads of each model look at, by their names, as the first of its partitions says."""
+    first = {it.model: it.partition for it in reversed(answers)}
+    return {
+        model: {
+            f"{it.layer + 1}-{it.head + 1}": Look(
+                f"{it.type}{'?' * it.doubtful} ({partition})",
+                *(round(100 * share) for share in (it.near, it.special, it.far)),
+            )
+            for it in types[model, partition].table.itertuples()
+        }
+        for model, partition in first.items()
+    }
 
 
 def _compared_types(inputs: Mapping[str, Keyed], key: tuple[str, str]) -> str | None:

@@ -143,7 +143,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
             columns,
             brief=[
                 *("id", "condition", "heads", name, f"drop_{name}", f"drop_{name}_fdr"),
-                *([f"control_drop_{name}", f"holm_{name}"] if len(random) else []),
+                *([f"own_drop_{name}", f"control_drop_{name}", f"holm_{name}"] if len(random) else []),
                 *(f"other_{metric.name}" for metric in others),
                 *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
             ],
@@ -237,7 +237,8 @@ def _columns(metric: Metric, rows: str) -> Iterator[Column]:
     note = f"{metric.steps} from the baseline, {over}"
     yield Column(drop, metric.change, **numbers, ends=interval(drop), brief=change, note=note)
     yield Column(f"other_{name}", change, digits=1)
-    yield Column(f"own_{drop}", f"{change}, own", digits=digits)
+    note = f"{metric.change} without the type, on the inputs of the random heads beside it"
+    yield Column(f"own_{drop}", f"{change}, own", **numbers, brief="same inputs", note=note)
     yield Column(f"{drop}_fdr", "FDR", write=probability, note="false discovery rate over the conditions")
     yield Column(f"published_{name}", "published")
     note = "published by Guan et al. 2020"

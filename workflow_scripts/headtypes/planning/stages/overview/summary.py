@@ -6,7 +6,7 @@ from typing import Any
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
 from headtypes.core.results import PICTURED, Result
-from headtypes.pages.summary.figures import FIGURES
+from headtypes.pages.summary.figures import FIGURES, TABLES
 from headtypes.papers.figures import files, shown_partitions
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
@@ -16,7 +16,6 @@ from headtypes.planning.stages.overview.ledger import comparisons
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
     """What the page is made of, by name and by what it is of; paths: `planning.results.paths`."""
-    shown = [*FIGURES, *(tables for paper in PAPERS.values() for tables in paper.tables)]
     partitions = {
         "partition": (paths.PARTITION, plan.partitions.values()),
         "stability": (paths.STABILITY, plan.clustered),
@@ -27,7 +26,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
     return {
         "comparisons": compared,
         "ledger": {"claims": paths.LEDGER_CLAIMS} if compared else {},
-        **{it.name: files(it, plan) for it in shown},
+        **{it.name: files(it, plan) for it in (*FIGURES, *TABLES)},
         **{
             name: {it.key: pattern.format(**it.wildcards) for it in entries}
             for name, (pattern, entries) in partitions.items()
