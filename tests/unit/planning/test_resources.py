@@ -10,7 +10,6 @@ from headtypes.analyses.ablation.curve_sets import most_sets
 from headtypes.analyses.ablation.curves import growing_sets
 from headtypes.planning.config.schema import Windows, read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.results import paths
 from headtypes.planning.resources import (
     UNKNOWN,
     ModelSize,
@@ -28,6 +27,7 @@ from headtypes.planning.resources import (
     texts_of,
     training,
 )
+from headtypes.planning.results import paths
 from tests.support.configs import full_config
 
 MINILM = ModelSize(layers=6, heads=12, width=384, parameters=22_566_146, max_length=512)
