@@ -32,6 +32,26 @@ use rule job as tabulate_detectors with:
         **identity("tabulate_detectors"),
 
 
+use rule job as measure_retrieval with:
+    input:
+        model=paths.MODEL,
+        detected=paths.DETECTORS,
+    output:
+        table=report(
+            paths.RETRIEVAL,
+            caption="../report/retrieval.rst",
+            category="Tables",
+            labels={"table": "retrieval", "content": "{model} without the heads that retrieve"},
+        ),
+    log:
+        "logs/measure_retrieval/{model}.log",
+    benchmark:
+        "results/retrieval/{model}.benchmark.tsv"
+    params:
+        **identity("measure_retrieval"),
+
+
 rule detectors:
     input:
         of_each(paths.DETECTORS, plan.detected),
+        of_each(paths.RETRIEVAL, plan.retrieving),

@@ -25,7 +25,13 @@ from headtypes.analyses.ablation.results import (
     write_head_outputs,
     write_scores,
 )
-from headtypes.analyses.detectors.results import detector_table, read_detector_scores, read_detector_table
+from headtypes.analyses.detectors.results import (
+    RETRIEVAL,
+    detector_table,
+    read_detector_scores,
+    read_detector_table,
+    read_retrieval,
+)
 from headtypes.analyses.distances.results import (
     Features,
     merge_features,
@@ -60,6 +66,8 @@ from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_c
 from headtypes.analyses.types.clustering import import_partition
 from headtypes.analyses.types.export import read_confidence, read_doubts
 from headtypes.analyses.types.partitions import build_partition, read_partition, write_partition
+from headtypes.analyses.use.results import COLUMNS as USE
+from headtypes.analyses.use.results import LOSSES, read_losses, read_use
 from headtypes.comparisons.models.compared import PAIRS as PAIRED
 from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import COLUMNS as COMPARED_TYPES
@@ -132,6 +140,10 @@ _DETECTOR_SCORES = pd.DataFrame(
 
 def detector_scores(path: Path) -> None:
     write_parquet(path, _DETECTOR_SCORES)
+
+
+def losses(path: Path) -> None:
+    write_parquet(path, pd.DataFrame({name: np.arange(40) for name in LOSSES}))
 
 
 def projection(path: Path) -> None:
@@ -323,6 +335,9 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
         lambda path: write_csv(path, detector_table(_DETECTOR_SCORES, least=0.1, seed=1)),
         read_detector_table,
     ),
+    "retrieval.csv": (table(*RETRIEVAL), read_retrieval),
+    "losses.parquet": (losses, read_losses),
+    "use.csv": (table(*USE), read_use),
     "projection.csv": (projection, read_projection),
     "projection.json": (projection_fit, read_projection_fit),
     "windows.h5": (windows, read_windows),

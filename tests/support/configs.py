@@ -187,6 +187,7 @@ def full_config(folder: Path) -> dict:
             "length": 16,
             "context": 300,
             "least": 0.1,
+            "draws": 3,
         },
         "use": {"models": ["trained"], "words": 30, "least": 0.02},
         "export": {"full_attention": ["tuned+1.0"], "sink_size": 4, "recent_size": 32},

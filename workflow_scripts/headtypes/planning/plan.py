@@ -233,6 +233,12 @@ class Plan:
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     @cached_property
+    def retrieving(self) -> list[FeaturePlan]:
+        """Those of them that read texts with needles, also without the heads that were found."""
+        detectors = self.config.detectors
+        return self.detected if detectors.context and detectors.draws else []
+
+    @cached_property
     def used(self) -> list[FeaturePlan]:
         """Every language model with each of its treebanks on which it is asked for what its heads are used."""
         return [entry for entry in self.inputs_of("treebank") if entry.model in self.config.use.models]

@@ -69,11 +69,24 @@ TABLE = Result(
     "means of `score`, `null` and their `difference` with its interval (`low`, `high`), `p`, "
     "`corrected_p`, and whether the head is `detected`",
 )
+RETRIEVAL = Result(
+    "results/retrieval/{model}.csv",
+    "measure_retrieval",
+    "what a text asks for, without the heads that retrieve it",
+    of=lambda plan: plan.retrieving,
+    name="retrieval",
+    section="What single heads look at",
+    content="with `detectors.context`, for `retrieval` and `lookup` where they find heads: how a language model "
+    "predicts the value that a text asks for, the whole `of` it or its first token (`measure`: `loss` in nats per "
+    "token, `copied` in percent), with all heads (`plain`), `without` those that were found, and without as many "
+    "`random` ones (of the draws, `random_low` to `random_high`); the `difference` of the last two with its interval "
+    "(`low`, `high`)",
+)
 DETECTORS = Analysis(
     "detectors",
     "detectors (mean score; heads detected)",
     files=(TABLE,),
-    results=(SCORES, TABLE),
+    results=(SCORES, TABLE, RETRIEVAL),
     per_head=per_head,
     per_set=per_set,
     line=lambda quantity, statistic: f"{quantity}: heads" if statistic == "detected here" else quantity,

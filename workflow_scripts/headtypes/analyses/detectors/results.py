@@ -11,7 +11,8 @@ from headtypes.core.statistics import holm, mean_intervals
 from headtypes.core.table_files import read_csv, read_parquet
 
 # Those of the workflow; there may be further ones, of a user's own.
-DETECTORS = ("previous", "next", "first", "duplicate", "induction", "retrieval", "lookup")
+OF_NEEDLES = ("retrieval", "lookup")
+DETECTORS = ("previous", "next", "first", "duplicate", "induction", *OF_NEEDLES)
 _LEVEL = 0.05
 COLUMNS = {
     "detector": str,
@@ -19,6 +20,10 @@ COLUMNS = {
     **dict.fromkeys(("score", "null", "difference", "low", "high", "p", "corrected_p"), float),
     "detected": bool,
 }
+RETRIEVAL = (
+    *("detector", "of", "measure", "heads", "random_heads", "plain", "without", "random", "random_low", "random_high"),
+    *("difference", "low", "high"),
+)
 
 
 def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataFrame:
@@ -76,3 +81,8 @@ def read_detector_scores(path: str | Path) -> pd.DataFrame:
 def read_detector_table(path: str | Path) -> pd.DataFrame:
     """Read a CSV of `detector_table`. Raises `InputError` that names a damaged file."""
     return read_csv(path, "holds no heads by detector", COLUMNS, dtype=COLUMNS)
+
+
+def read_retrieval(path: str | Path) -> pd.DataFrame:
+    """Read a CSV of `retrieval.measure_retrieval`. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "does not say what is copied without heads", RETRIEVAL, rows=0)

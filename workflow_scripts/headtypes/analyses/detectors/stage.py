@@ -1,5 +1,7 @@
 """Which heads attend by position, or to tokens that have stood before."""
 
+from typing import Any
+
 from headtypes.analyses.stage import Plan, given, stage
 from headtypes.core.seeds import derive_seed
 
@@ -17,3 +19,17 @@ def tabulate_detectors(plan: Plan, model: str) -> dict:
     """By how much a head exceeds the null, and the draws of the bootstrap."""
     seed = derive_seed(plan.config.seed, "tabulate_detectors", model)
     return {"least": plan.config.detectors.least, "seed": seed}
+
+
+def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
+    # At most: of either detector of needles, the plain model, and those without the heads and without random ones.
+    return 2 * (2 + plan.config.detectors.draws)
+
+
+@stage("forward", passes=_passes)
+def measure_retrieval(plan: Plan, model: str) -> dict:
+    """The texts, others than those in which heads are found, the draws of random heads, and the arithmetic."""
+    detectors = plan.config.detectors
+    sizes = {"texts": detectors.sequences, "context": detectors.context, "draws": detectors.draws}
+    seed = derive_seed(plan.config.seed, "measure_retrieval", model)
+    return {**sizes, "seed": seed, **given(plan.config.compute)}

@@ -328,6 +328,9 @@ class Detectors(Strict):
     a decoder retrieve what is to be copied (Wu et al. 2024). 0 for none."""
     least: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """Share of its attention by which a head that is detected exceeds the null."""
+    draws: Annotated[int, Field(ge=0)] = 10
+    """With `context`, random sets of heads beside those that retrieve, without which a language model copies; 0 for
+    neither."""
 
 
 class Use(Strict):
