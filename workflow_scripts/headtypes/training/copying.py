@@ -25,7 +25,7 @@ from headtypes.training.settings import COPYING_SIZES
 _WORDS = 128
 # Tokens of a training sequence, and of what it repeats: of many lengths, so that no fixed distance is the answer.
 _LENGTH, _PERIODS = 64, (16, 33)
-_BATCH, _LEARNING_RATE, _WARMUP, _STEPS = 16, 1e-2, 20, 1200
+_BATCH, _LEARNING_RATE, _WARMUP, _STEPS = 16, 1e-2, 20, 800
 # A model copies when it has predicted this share of the repeated tokens in so many batches, all of new sequences.
 _COPIED, _BATCHES = 0.95, 10
 

@@ -300,6 +300,11 @@ def test_models_that_only_detectors_read_have_their_tables_on_the_page(tmp_path)
     text = made_page(tmp_path, made).read_text(encoding="utf-8")
     assert "no heads are divided into types here" in text
     assert '<a href="detectors/one.csv">' in text
+    beside = {**about, "tasks": ["qa"], "seed": 1, "provenance": PROVENANCE, "tested": ["control"]}
+    made = collect_summary({**none, "references": []}, [], page=page, models=["one"], **beside)
+    assert made.run.startswith("one on qa; ")
+    assert made.run.endswith(". On random tokens alone: control.")
+    assert made.title == "The attention heads of one"
 
 
 def test_a_single_model_has_no_table_of_any_two(results, tmp_path):

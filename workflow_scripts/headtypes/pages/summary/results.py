@@ -56,6 +56,7 @@ def collect_summary(
     seed: int,
     provenance: dict,
     untyped: Mapping[str, Sequence[str]] | None = None,
+    tested: Sequence[str] = (),
 ) -> Summary:
     """Read what the summary shows.
 
@@ -68,6 +69,7 @@ def collect_summary(
         with other clusterings; and the files of its results by what they are, which are linked and not read.
     atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
     untyped: files of models whose heads are not divided into types, by what they are.
+    tested:  models beside these that detectors alone have read.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
@@ -114,7 +116,7 @@ def collect_summary(
     theirs = [yaml.safe_load(Path(path).read_text("utf-8"))["model"] for path in inputs["references"]]
     return Summary(
         title=_title(models),
-        run=_run(models, tasks, generated, partitions),
+        run=_run(models, tasks, generated, partitions, tested),
         answers=answers,
         cautions=cautions(papers, doubtful, theirs, hubs, costs, finetuned, generated),
         findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
@@ -140,11 +142,18 @@ def _titled(figure: Figure, wildcards: Mapping[str, str]) -> str:
     return f"{figure.title}: {of}"
 
 
-def _run(models: Sequence[str], tasks: Sequence[str], generated: Sequence[str], partitions: Sequence) -> str:
+def _run(
+    models: Sequence[str],
+    tasks: Sequence[str],
+    generated: Sequence[str],
+    partitions: Sequence,
+    tested: Sequence[str],
+) -> str:
     if not tasks:
         return f"{join(models)} on random tokens."
     said = f" (the data of {join(generated)} are generated)" if generated else ""
-    return f"{join(models)} on {join(tasks)}{said}; heads divided into types {_times(partitions)}."
+    beside = f" On random tokens alone: {join(tested)}." if tested else ""
+    return f"{join(models)} on {join(tasks)}{said}; heads divided into types {_times(partitions)}.{beside}"
 
 
 def _times(partitions: Sequence) -> str:

@@ -74,8 +74,11 @@ def write_summary(plan: Plan) -> dict:
         if model not in typed
         for about, files in results[model, None].items()
     }
+    asked = list(dict.fromkeys(entry.model for entry in plan.inputs))
+    tested = [model for model in plan.models if model not in asked] if asked else []
     return {
-        "models": plan.models,
+        "models": asked or plan.models,
+        **({"tested": tested} if tested else {}),
         "tasks": tasks,
         "generated": [task for task in tasks if plan.config.tasks[task].source.world is not None],
         "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
