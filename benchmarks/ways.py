@@ -4,6 +4,7 @@ plain:      the model with Transformers' default attention (`scaled_dot_product_
 products:   the same with `headtypes.models.products`, as in all ways that follow: the limit. On some processors it is
             much faster than the plain model, on others the same.
 extraction: the distance features of every head, with `headtypes.analyses.distances.reducer`, in 69 columns.
+norms:      the same of weights and, in the same pass, of norms (`headtypes.attention.norms`).
 surface:    the surface patterns of every head, with `headtypes.analyses.surface.measure`, in 14 columns.
 zero, ...:  one ablation of a share of the heads of each layer, with `headtypes.attention.ablate`.
 masks:      `output_attentions=True`, all maps kept and copied to NumPy; then, for each sample, the maps of all heads
@@ -29,6 +30,7 @@ from headtypes.analyses.surface.measure import SurfacePatterns
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch
 from headtypes.attention.hook import ATTENTION, run
+from headtypes.attention.norms import KeyLengths
 from headtypes.attention.one_pass import AttentionReader, Pass, PerSample
 from headtypes.attention.operations import Reading
 from headtypes.models.products import fast_products
@@ -36,8 +38,12 @@ from headtypes.models.products import fast_products
 # Hidden size, heads, inner size of the feed-forward layers, and layers of the model of that name.
 SHAPES = {"minilm": (384, 12, 1536, 6), "bert-base": (768, 12, 3072, 12), "bert-large": (1024, 16, 4096, 24)}
 PRODUCTS = "products"
-# What is read in one pass, by its reducer.
-READ = {"extraction": DistanceFeatures, "surface": SurfacePatterns}
+# What is read in one pass, by its reducers, which are made of the kinds of tokens.
+READ = {
+    "extraction": lambda kinds: [DistanceFeatures(kinds)],
+    "norms": lambda kinds: [DistanceFeatures(kinds), DistanceFeatures(kinds, of="norms")],
+    "surface": lambda kinds: [SurfacePatterns(kinds)],
+}
 ABLATIONS = ("zero", "uniform", "mean", "temperature 2", "resample", "drop_intra", "drop_inter")
 NUMPY = ("masks", "bincount")
 KEEP_MAPS = (*NUMPY, "TransformerLens")
@@ -145,13 +151,15 @@ class Ways:
             self._models[attention] = model
         return self._models[attention]
 
-    def _read(self, model: torch.nn.Module, reducer: PerSample) -> np.ndarray:
+    def _read(self, model: torch.nn.Module, reducers: list[PerSample]) -> np.ndarray:
         samples = np.arange(len(self._kinds))
-        reducer.begin(Pass("benchmark", samples, self.case.layers, self._heads, self._heads, model.dtype))
-        reader = AttentionReader([reducer], Batch(samples, self.case.lengths, self._inputs))
+        for reducer in reducers:
+            reducer.begin(Pass("benchmark", samples, self.case.layers, self._heads, self._heads, model.dtype))
+        lengths = KeyLengths(model) if any(reducer.of == "norms" for reducer in reducers) else None
+        reader = AttentionReader(reducers, Batch(samples, self.case.lengths, self._inputs), lengths)
         run(model, self._inputs, reader)
         reader.finish("benchmark")
-        return reducer.result()
+        return reducers[0].result()
 
     def _from_maps(self, model: torch.nn.Module, reduce: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         attentions = model(**self._inputs, output_attentions=True).attentions

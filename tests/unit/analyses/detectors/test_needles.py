@@ -48,6 +48,19 @@ def test_the_end_repeats_the_first_needle_and_asks_for_each_next_token(make):
     assert few.encoded.input_ids == drawn.encoded.input_ids[:2]
 
 
+def test_needles_are_planted_in_texts_of_ones_own():
+    tokenizer = gpt2_tokenizer([*WORDS, *FRAME])
+    documents = [" ".join(["the cat sat on the house."] * 12), " ".join(["a dog ran in the water."] * 12)]
+    drawn = draw_needles(tokenizer, texts=8, seed=1, documents=documents, **SETTINGS)
+    texts = [tokenizer.decode(ids) for ids in drawn.encoded.input_ids]
+    assert all(len(ids) == 120 for ids in drawn.encoded.input_ids)
+    assert all(("the cat sat on the house." in text) or ("a dog ran in the water." in text) for text in texts)
+    # Each text begins with one that is drawn.
+    assert {"cat sat on" in text for text in texts} == {True, False}
+    with pytest.raises(InputError, match=r"other tokens, and the texts given have 8 in all; give more of them, "):
+        draw_needles(tokenizer, texts=1, seed=1, documents=["the cat sat on the house."], **SETTINGS)
+
+
 def test_texts_that_hold_no_needles_are_refused():
     tokenizer = gpt2_tokenizer([*WORDS, *FRAME])
     with pytest.raises(InputError, match=r"tiny: a text with needles has at least \d+ tokens, .* detectors.context"):

@@ -1,6 +1,7 @@
 """Texts with needles: random tokens under random keys, of which the end of the text asks for one."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,18 +37,26 @@ class Needles:
 
 
 def draw_needles(
-    tokenizer: PreTrainedTokenizerFast, *, texts: int, context: int, max_length: int, seed: int, model: str
+    tokenizer: PreTrainedTokenizerFast,
+    *,
+    texts: int,
+    context: int,
+    max_length: int,
+    seed: int,
+    model: str,
+    documents: Sequence[str] | None = None,
 ) -> Needles:
-    """Plant needles in texts of the generated world.
+    """Plant needles in texts of the generated world, or in others.
 
     texts, context: how many, and tokens of each, special ones among them.
     max_length: tokens of the longest input that the model takes; model: its name, for messages.
     seed: with the tokenizer, it alone determines the texts; more texts begin with the same ones.
+    documents: texts from whose sentences these are made, in random order; None for those of the world.
 
     Each needle stands at a random place between sentences, and all are drawn alike: a head that does not depend on
     which is asked for gives that one the most attention in a quarter of all texts.
-    Raises `InputError` where the needles do not fit into a text, the text into the model, or the vocabulary is too
-    small.
+    Raises `InputError` where the needles do not fit into a text, the text into the model, or the vocabulary or the
+    documents are too small.
     """
     before, after = frame_of(tokenizer)
     asks, tells, ends = _encoded(tokenizer, [" The secret words of", " are", "."])
@@ -68,7 +77,7 @@ def draw_needles(
     for text in range(texts):
         generator = np.random.default_rng(derive_seed(seed, "needles", text))
         drawn = generator.choice(ordinary, (NEEDLES, _KEY + _VALUE), replace=False).tolist()
-        sentences = _sentences(tokenizer, room, derive_seed(seed, "text", text))
+        sentences = _sentences(tokenizer, room, derive_seed(seed, "text", text), documents)
         gaps = generator.integers(0, len(sentences) + 1, NEEDLES)
         ids, starts = [*before], np.zeros(NEEDLES, np.int64)
         for gap in range(len(sentences) + 1):
@@ -87,14 +96,25 @@ def _encoded(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[
     return tokenizer(texts, add_special_tokens=False, truncation=False, padding=False)["input_ids"]
 
 
-def _sentences(tokenizer: PreTrainedTokenizerFast, room: int, seed: int) -> list[list[int]]:
-    """Sentences of the generated world with so many tokens together; of the first one, only the last tokens."""
+def _sentences(
+    tokenizer: PreTrainedTokenizerFast, room: int, seed: int, documents: Sequence[str] | None
+) -> list[list[int]]:
+    """Sentences with so many tokens together; of the first one, only the last tokens."""
     found: list[list[int]] = []
-    documents = 1
-    # A world with more documents begins with the same ones.
+    order, count = np.random.default_rng(seed).permutation(len(documents or ())), 1
     while sum(map(len, found)) < room:
-        text = " ".join(passage for document in make_text(seed, "dev", documents) for passage in document)
-        found, documents = _encoded(tokenizer, [f" {sentence}" for sentence in _SENTENCE.split(text)]), 2 * documents
+        if documents is None:
+            # A world with more documents begins with the same ones.
+            text = " ".join(passage for document in make_text(seed, "dev", count) for passage in document)
+        else:
+            text = " ".join(documents[index].strip() for index in order[:count])
+        found = _encoded(tokenizer, [f" {sentence}" for sentence in _SENTENCE.split(text)])
+        if documents is not None and count >= len(documents) and sum(map(len, found)) < room:
+            raise InputError(
+                f"Texts with needles have {room} other tokens, and the texts given have {sum(map(len, found))} in all; "
+                "give more of them, or a smaller context."
+            )
+        count *= 2
     kept: list[list[int]] = []
     for sentence in found:
         left = room - sum(map(len, kept))
