@@ -137,7 +137,7 @@ def predict_values(
 def retrieval_table(sets: Bool[np.ndarray, "set layer head"], found: Predicted, *, seed: int) -> pd.DataFrame:
     """What is copied without the heads that were found, beside random ones.
 
-    sets:  as `beside_random` gives them. found: as `predict_values`, of the plain model and then of the sets.
+    sets:  as `head_sets` gives them. found: as `predict_values`, of the plain model and then of the sets.
     seed:  of the intervals.
 
     returns a row for each `measure` (loss in nats per token; copied: tokens that are the likeliest ones, in percent) of
