@@ -270,6 +270,7 @@ def serve(workflow: Path, requests: Iterable[str]) -> None:
     # Coarse, since what is tested is how results are written, five times each.
     sys.modules["headtypes.core.style"]._SETTINGS["savefig.dpi"] = 20
     sys.modules["headtypes.analyses.types.choice"].COUNTS = (2, 3)
+    sys.modules["headtypes.training.copying"].train_model.__kwdefaults__["steps"] = 20
     print(json.dumps({name: _described(job) for name, job in jobs.items()}), file=answers)
     for request in requests:
         how, job, folder = json.loads(request)

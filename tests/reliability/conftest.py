@@ -16,9 +16,11 @@ import pytest
 from transformers import BertForMaskedLM
 
 from headtypes.core.files import write_json_lines
+from headtypes.data.kinds.treebank import Sentence
 from headtypes.planning.provenance import beside
 from tests.reliability.bench import Bench
 from tests.support.models import QUESTIONS, tiny_bert, tiny_language_model
+from tests.support.objects import planted_decoder, sentences
 from tests.support.planning import Job, take_as_made
 from tests.support.workplace import Workplace
 from tests.workflow.conftest import squad_file
@@ -64,6 +66,12 @@ _CONLLU = "\n".join(
 )
 
 
+def _in_conllu(sentence: Sentence) -> str:
+    rows = zip(sentence.words, sentence.heads, sentence.relations, strict=True)
+    lines = [f"{number}\t{word}\t_\t_\t_\t_\t{head}\t{name}\t_\t_" for number, (word, head, name) in enumerate(rows, 1)]
+    return "\n".join([*lines, "", ""])
+
+
 def small_config(folder: Path) -> dict:
     """A configuration in which every rule has a job; the model and data that it names are put into `folder`."""
     folder.mkdir(parents=True)
@@ -72,9 +80,11 @@ def small_config(folder: Path) -> dict:
     words = {name: weight for name, weight in BertForMaskedLM(model.config).named_parameters() if "cls." in name}
     model.save_pretrained(folder / "model", state_dict={**model.state_dict(), **words})
     tokenizer.save_pretrained(folder / "model")
-    decoder, of_decoder = tiny_language_model("llama")
-    decoder.save_pretrained(folder / "decoder")
-    of_decoder.save_pretrained(folder / "decoder")
+    # The second has a head that finds something, and is used for it.
+    decoders = {"decoder": tiny_language_model("llama", max_position_embeddings=256), "objects": planted_decoder(True)}
+    for name, parts in decoders.items():
+        for part in parts:
+            part.save_pretrained(folder / name)
     squad = squad_file(folder / "squad.json")
     data = json.loads(squad.read_text())
     asked = [question for paragraph in data["data"][0]["paragraphs"] for question in paragraph["qas"]]
@@ -90,6 +100,7 @@ def small_config(folder: Path) -> dict:
         )
     for name in ("dev", "train", "test", "stories"):
         (folder / f"{name}.conllu").write_text(_CONLLU)
+    (folder / "objects.conllu").write_text("".join(map(_in_conllu, sentences(120))))
     (folder / "vectors.txt").write_text("the 1 0\ncat 0 1\n")
     trees = {key: str(folder / f"{name}.conllu") for key, name in _PARTS.items()}
     texts = [
@@ -104,6 +115,7 @@ def small_config(folder: Path) -> dict:
             "texts": {"kind": "text", "source": {"file": str(folder / "texts.jsonl")}, "samples": 3},
             "trees": {"kind": "treebank", "source": trees},
             "stories": {"kind": "coreference", "source": {"file": str(folder / "stories.conllu")}},
+            "objects": {"kind": "treebank", "source": {"file": str(folder / "objects.conllu")}},
         },
         "models": {
             "tiny": {
@@ -113,9 +125,11 @@ def small_config(folder: Path) -> dict:
             },
             "made": {"source": {"finetuned": made}, "tasks": ["animals"]},
             "tiny-decoder": {"source": {"folder": str(folder / "decoder")}, "tasks": ["animals", "trees"]},
+            "tiny-objects": {"source": {"folder": str(folder / "objects")}, "tasks": ["objects"]},
+            "copying": {"source": {"trained": {"layers": 2}}},
         },
         "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},
-        "clustering": {"restarts": 2},
+        "clustering": {"of": ["weights", "norms"], "restarts": 2},
         "stability": {"models": 2},
         "partitions": {"mine": {"file": str(folder / "mine.csv"), "model": "tiny", "task": "animals"}},
         "conditions": {"baseline": {}, "mixed": {"dense": "mean"}},
@@ -125,8 +139,8 @@ def small_config(folder: Path) -> dict:
         "controls": {"draws": 1, "questions": 3},
         "curves": {"orders": 1, "questions": 3},
         "effects": {"subsets": 20, "questions": 4},
-        "use": {"models": ["tiny-decoder"], "words": 3},
-        "detectors": {"models": ["tiny"], "sequences": 4, "length": 8},
+        "use": {"models": ["tiny-objects"], "words": 3},
+        "detectors": {"models": ["tiny-decoder", "copying"], "sequences": 4, "length": 8, "context": 250, "draws": 2},
         "export": {"full_attention": ["tiny-decoder"], "sink_size": 1, "recent_size": 4},
         # More than one batch, so that there is something to share.
         "compute": {"batch_tokens": 512},
@@ -246,6 +260,9 @@ def make(bench: Bench, folder: Path) -> None:
         assert came["status"] == 0, f"{name}: {came['printed']}"
     for path in [path for job in bench.jobs.values() for path in job["outputs"]]:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if path.startswith("results/trained/"):
+            # A folder, which no job here needed.
+            (folder / path).mkdir(exist_ok=True)
         if (folder / path).is_dir():
             # As Snakemake does.
             (folder / path / ".snakemake_timestamp").touch()
