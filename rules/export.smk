@@ -6,6 +6,8 @@ use rule job as export_heads with:
         partition=paths.PARTITION,
         confidence=of_clustered(paths.CONFIDENCE),
         naming=of_clustered(paths.NAMING),
+        # Where heads are counted by their keys, it says which heads of queries each one has.
+        model=lambda wildcards: [] if plan.config.models[wildcards.model].units == "heads" else paths.MODEL,
     output:
         list="results/export/{model}/{partition}/heads.json",
         masks="results/export/{model}/{partition}/masks.safetensors",

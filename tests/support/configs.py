@@ -107,6 +107,7 @@ def full_config(folder: Path) -> dict:
                 "source": {"package": "json", "subfolder": "model", "gguf": "model.gguf"},
                 "tasks": ["asked", "chosen"],
                 "evaluate": "asked",
+                "units": "heads",
             },
             "taught": {
                 "source": {

@@ -94,12 +94,13 @@ def resampled(outputs, scores, operation: str, sentence: tuple[int, ...], layer:
 
 
 def dense_output(
-    model, ids, types, operations, sentence, reading, *, head_outputs=None, max_seq_length=None, masked=False
+    model, ids, types, operations, sentence, reading, *, head_outputs=None, max_seq_length=None, masked=False, queries=1
 ):
     """What a model computes of one sample, its heads under operations [layer, head], with every attention in full.
 
     ids, types, sentence: [token], types None for a model without; reading: where padding counts, the sample is padded
-    to `window` tokens, and so are start and end logits; masked: as in `defined_attention`.
+    to `window` tokens, and so are start and end logits; masked: as in `defined_attention`; queries: heads in a row that
+    draw alike.
     """
     real = len(ids)
     padding = max_seq_length - real if reading.uniform_over_padding else 0
@@ -131,7 +132,8 @@ def dense_output(
                 attention = defined_attention(scores, operation, sentence, reading, masked=masked, sink=sink)
                 outputs[0, head] = attention @ value[0, shared]
             if operation.startswith("resample"):
-                named = outputs[0, head], scores, operation, sentence[:real], layer, head, query.shape[1]
+                drawn = head // queries, query.shape[1] // queries
+                named = outputs[0, head], scores, operation, sentence[:real], layer, *drawn
                 outputs[0, head] = resampled(*named)
         return outputs.transpose(1, 2), None
 

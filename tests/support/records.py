@@ -36,11 +36,11 @@ def shortened_samples(turns: int) -> list[Sample]:
     ]
 
 
-def recorded(model, tokenizer, folder: Path) -> dict:
-    """Save a model and its tokenizer, and return the record of the folder."""
+def recorded(model, tokenizer, folder: Path, **more) -> dict:
+    """Save a model and its tokenizer, and return the record of the folder; more: of `fetch_model`."""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    return fetch_model("tiny", {"folder": str(folder)})
+    return fetch_model("tiny", {"folder": str(folder)}, **more)
 
 
 def read_squad(path: Path) -> list[Question]:

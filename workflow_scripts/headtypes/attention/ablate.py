@@ -35,6 +35,8 @@ class Ablation:
         belongs to no sentence, like special tokens.
     head_outputs: [layer, head, channel] mean output of each head (`head_outputs.measure_head_outputs`), for the
         operations that need it.
+    queries:    heads of queries that count as one head, to all of which its operation is applied; where it draws, they
+        draw alike.
     """
 
     def __init__(
@@ -43,9 +45,13 @@ class Ablation:
         sentences: list[np.ndarray],
         reading: Reading,
         head_outputs: np.ndarray | None = None,
+        queries: int = 1,
     ):
         _check(operations, head_outputs)
-        self.reading = reading
+        operations = np.repeat(operations, queries, 1)
+        if head_outputs is not None:
+            head_outputs = head_outputs.reshape(*operations.shape, -1)
+        self.reading, self.queries = reading, queries
         self._operations = [_heads_by_operation(layer) for layer in operations]
         self._sentences = sentences
         self._groups: list[SentencePairs] | None = None
@@ -170,9 +176,9 @@ class GroupHeads:
 
     def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
         """As `SentencePairs.drawn`, for these heads."""
-        all_heads = self.heads.outputs.shape[1]
-        drawn = self.pairs.drawn(self.mask, seed=seed, layer=self.heads.number, heads=all_heads)
-        return drawn[..., self.heads.heads].transpose(1, 2)
+        queries, all_heads = self.heads.ablation.queries, self.heads.outputs.shape[1]
+        drawn = self.pairs.drawn(self.mask, seed=seed, layer=self.heads.number, heads=all_heads // queries)
+        return drawn[..., self.heads.heads // queries].transpose(1, 2)
 
     def put(
         self,

@@ -75,11 +75,14 @@ class Group:
         """The query rows, divided into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
         return self._blocks(_BLOCK_PAIRS)
 
-    def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
+    def blocks_of_heads(
+        self, layer: Layer, by_head: bool = True, queries: int = 1
+    ) -> Iterator[tuple[slice, Layer, slice]]:
         """The blocks of a layer as heads, the layer with these heads alone, and query rows.
 
         layer:   these samples alone, as `of` returns it.
         by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
+        queries: heads that count as one, and are in one block.
         """
         heads = layer.query.shape[1]
         long = _LONG_WITH_ONEDNN if prefers_onednn() else LONG
@@ -88,11 +91,11 @@ class Group:
             for rows in self.blocks():
                 yield slice(0, heads), layer, rows
             return
-        for head in range(heads):
+        for first in range(0, heads, queries):
             # Copied, since products of what lies scattered take longer.
-            of_head = layer.heads(slice(head, head + 1)).contiguous()
-            for rows in self._blocks(_HEAD_PAIRS):
-                yield slice(head, head + 1), of_head, rows
+            of_head = layer.heads(slice(first, first + queries)).contiguous()
+            for rows in self._blocks(_HEAD_PAIRS // queries):
+                yield slice(first, first + queries), of_head, rows
 
     def _blocks(self, pairs: int) -> Iterator[slice]:
         samples = self.samples.stop - self.samples.start

@@ -30,7 +30,7 @@ class AttentionGradients:
     """
 
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
-        """members: the kinds of each token of each input; shape: number of layers and of heads."""
+        """members: the kinds of each token of each input; shape: number of layers and of what counts as a head."""
         self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
         self._groups = equal_lengths(batch.lengths)
         self._members = {
@@ -54,6 +54,9 @@ class AttentionGradients:
         return means
 
     def _add(self, number: int, group: Group, rows: slice, gradient: Tensor) -> None:
+        if gradient.shape[1] != self._sums.shape[2]:
+            # Of one attention that several heads of queries have in common.
+            gradient = gradient.unflatten(1, (self._sums.shape[2], -1)).sum(2)
         by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
         members = self._members[group.samples.start].to(by_key.dtype)
         self._sums[group.samples, number] += by_key @ members

@@ -15,6 +15,7 @@ from transformers.pytorch_utils import Conv1D
 from headtypes.attention.hook import Layer
 from headtypes.attention.probe import probe_layers
 from headtypes.core.errors import InputError
+from headtypes.models.model_config import layers_and_heads
 
 
 class KeyLengths:
@@ -51,7 +52,7 @@ def scale_rows(
 
 def _output_projections(model: PreTrainedModel) -> list[Float[Tensor, "head channel width"]]:
     """The output projection of each layer: the only module that reads the head outputs."""
-    heads = model.config.num_attention_heads
+    _, heads = layers_and_heads(model)
     layers = enumerate(probe_layers(model))
     return [_weight(model, number, layer.readers).unflatten(0, (heads, -1)) for number, layer in layers]
 

@@ -33,7 +33,7 @@ from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.settings import Of
 from headtypes.attention.streams import ResidualStream
 from headtypes.data.encoding import Encoded
-from headtypes.models.model_config import key_value_heads
+from headtypes.models.model_config import key_value_heads, layers_and_heads, queries_per_head
 from headtypes.models.products import product
 
 
@@ -44,6 +44,7 @@ class Pass:
     what:    name of the work, for messages.
     samples: numbers of the samples that are read, in order: all of those encoded, or those of a part.
     layers, heads: shape of the model; kv_heads: how many heads of a layer have keys and values of their own.
+    queries: heads of queries that count as one head (`model_config.queries_per_head`).
     dtype:   precision of the model.
     """
 
@@ -53,6 +54,7 @@ class Pass:
     heads: int
     kv_heads: int
     dtype: torch.dtype
+    queries: int = 1
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class Block:
 
     layer:     the layer's number, from 0.
     group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
-    heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head.
+    heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head. Where several
+        heads of queries count as one, its attention is their mean, and its outputs are theirs side by side.
     rows:      which of the group's query rows these are.
     attention: each row sums to one, for a reducer of norms after its product with `lengths`, together with `to_none`
         if there is that. None where no reducer of the pass reads attention. The memory is reused for the next block,
@@ -235,9 +238,8 @@ def read_attention(
     Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
     that are not finite.
     """
-    config = model.config
-    samples, heads = batched(encoded.lengths, batch_tokens, part), config.num_attention_heads
-    about = Pass(what, samples, config.num_hidden_layers, heads, key_value_heads(config), model.dtype)
+    samples, shape = batched(encoded.lengths, batch_tokens, part), layers_and_heads(model)
+    about = Pass(what, samples, *shape, key_value_heads(model.config), model.dtype, queries_per_head(model))
     for reducer in reducers:
         reducer.begin(about)
     reads_stream = any(reducer.reads_stream for reducer in reducers)
@@ -249,7 +251,7 @@ def read_attention(
             model,
             encoded.input_ids,
             encoded.token_types,
-            hook=lambda batch: AttentionReader(reducers, batch, lengths, stream),
+            hook=lambda batch: AttentionReader(reducers, batch, lengths, stream, about.queries),
             finish=lambda batch, reader, output: reader.finish(what),
             batch_tokens=batch_tokens,
             what=what,
@@ -268,8 +270,9 @@ class AttentionReader:
         batch: Batch,
         lengths: KeyLengths | None = None,
         stream: ResidualStream | None = None,
+        queries: int = 1,
     ):
-        self._lengths, self._stream = lengths, stream
+        self._lengths, self._stream, self._queries = lengths, stream, queries
         self._norms = any(reducer.of == "norms" for reducer in reducers)
         self._reducers, self._in_blocks = reducers, any(reducer.reads_attention for reducer in reducers)
         self._by_head = all(reducer.by_head for reducer in reducers)
@@ -287,8 +290,8 @@ class AttentionReader:
         if not self._in_blocks:
             outputs = layer.head_outputs()
             for group in self._groups:
-                of_group = outputs[group.samples, :, : group.length]
-                heads, rows = slice(0, outputs.shape[1]), slice(0, group.length)
+                of_group = self._joined(outputs[group.samples, :, : group.length])
+                heads, rows = slice(0, of_group.shape[1]), slice(0, group.length)
                 self._add(Block(number, group, heads, rows, None, of_group, None))
             return outputs
         outputs = layer.zero_outputs()
@@ -309,11 +312,14 @@ class AttentionReader:
         """Hand over the attention of a group, and fill in its head outputs."""
         lengths = self._lengths(number, layer) if self._norms else None
         stream = self._stream and self._stream.latest[group.samples, : group.length]
-        for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
+        for heads, part, rows in group.blocks_of_heads(layer, self._by_head, self._queries):
             attention = part.attention(rows, self._scratch.of(part, rows))
             outputs[:, heads, rows] = product(attention, part.value)
             mask = None if part.mask is None else part.mask[:, :, rows]
-            attention, of_heads = attention.float(), outputs[:, heads, rows]
+            attention, of_heads = attention.float(), self._joined(outputs[:, heads, rows])
+            if self._queries > 1:
+                attention = attention.unflatten(1, (-1, self._queries)).mean(2)
+                heads = slice(heads.start // self._queries, heads.stop // self._queries)
             to_none = None if part.sink is None else (1 - attention.sum(-1)).clamp_min(0)
             written = None if stream is None else self._lengths.of(number, heads, of_heads)
             more = {"to_none": to_none, "stream": stream, "written": written}
@@ -322,6 +328,12 @@ class AttentionReader:
             if lengths is not None:
                 scaled = scale_rows(attention, lengths[:, heads])
                 self._add(replace(block, attention=scaled, lengths=lengths[:, heads], to_none=None), "norms")
+
+    def _joined(self, outputs: Tensor) -> Tensor:
+        """The outputs of the heads of queries that count as one, side by side."""
+        if self._queries == 1:
+            return outputs
+        return outputs.unflatten(1, (-1, self._queries)).transpose(2, 3).flatten(3)
 
     def _add(self, block: Block, of: Of = "weights") -> None:
         for reducer in self._reducers:

@@ -13,7 +13,7 @@ from headtypes.core.files import read_json, sha256_file
 from headtypes.models.files import MODEL_FILES, PICKLES, check_beside, model_files, place_of, pretrained, weight_files
 from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
-from headtypes.models.model_config import longest_input
+from headtypes.models.model_config import key_value_heads, longest_input
 from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
 from headtypes.models.quantised import DEQUANTISED, check_blocks, is_dequantised, numbers_in, quantisation_of
 from headtypes.models.records import ModelRecord
@@ -29,14 +29,18 @@ _POINTERS = {
 _SAVED_FROM = ("tokenizer_file", "special_tokens_map_file", "added_tokens_file")
 
 
-def fetch_model(model: str, source: dict | None, made: str | None = None, sha256: str | None = None) -> ModelRecord:
+def fetch_model(
+    model: str, source: dict | None, made: str | None = None, sha256: str | None = None, units: str = "heads"
+) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
         file, or with package its name in there; and pickle.
     made: the folder of a model that the workflow has made; it has no other source.
     sha256: what that of its file of weights must be.
-    Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
+    units:  what counts as a head: heads (of queries), or key_value_heads, each with all heads that share it.
+    Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it, or
+    its heads share no keys and are to be counted by them.
     """
     source = {"folder": made} if made else source
     pickle = source.get("pickle", False)
@@ -68,7 +72,7 @@ def fetch_model(model: str, source: dict | None, made: str | None = None, sha256
     if gguf is None:
         _check_pointers(f"models.{model}", folder)
         _check_counts(f"models.{model}", folder)
-    shape = _shape(f"models.{model}", folder, gguf)
+    shape = _shape(f"models.{model}", folder, gguf, units)
     check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle, gguf))
     weights = {file.name: sha256_file(file) for file in files}
     pickled = files[0].suffix == ".bin"
@@ -230,7 +234,7 @@ def _numbers_of_pickle(file: Path) -> int:
     return sum(tensor.numel() for tensor in tensors.values())
 
 
-def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
+def _shape(key: str, folder: str | Path, gguf: str | None, units: str) -> dict:
     """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
     where = f"{key}: {Path(folder, gguf or '')}"
     needed = ("vocab_size", "num_hidden_layers", "num_attention_heads")
@@ -282,11 +286,20 @@ def _shape(key: str, folder: str | Path, gguf: str | None) -> dict:
             f"{where} has a tokenizer that does not fit the model: it gives texts the segment id {segments}, and the "
             f"model has embeddings for {known} segments."
         )
+    heads = config.num_attention_heads
+    if units == "key_value_heads":
+        heads = key_value_heads(config)
+        if heads == config.num_attention_heads:
+            raise InputError(
+                f"{key}.units: each of the {heads} heads of a layer has keys and values of its own, so that key-value "
+                "heads are the heads themselves; leave the key out."
+            )
     return {
         "model_type": config.model_type,
         "architectures": config.architectures,
         "layers": config.num_hidden_layers,
-        "heads": config.num_attention_heads,
+        "heads": heads,
+        "queries_per_head": config.num_attention_heads // heads,
         # If config.json does not give the width, the usual 64 channels per head are assumed.
         "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
         "max_length": longest_input(config, tokenizer),

@@ -139,6 +139,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else model.base_model
+    model.queries_per_head = record.queries_per_head
     return model.eval().to(device())
 
 

@@ -3,7 +3,7 @@
 Unlike `loading`, this loads no model.
 """
 
-from transformers import AutoConfig, PreTrainedConfig, PreTrainedTokenizerBase
+from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headtypes.core.errors import InputError
@@ -45,6 +45,16 @@ def key_value_heads(config: PreTrainedConfig) -> int:
         return 1
     named = (getattr(config, name, None) for name in ("num_key_value_heads", "num_kv_heads"))
     return next(filter(None, named), config.num_attention_heads)
+
+
+def queries_per_head(model: PreTrainedModel) -> int:
+    """How many heads of queries count as one head of a loaded model (`ModelRecord.queries_per_head`)."""
+    return getattr(model, "queries_per_head", 1)
+
+
+def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
+    """The number of layers of a loaded model, and of what counts as a head in each."""
+    return model.config.num_hidden_layers, model.config.num_attention_heads // queries_per_head(model)
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:

@@ -24,6 +24,8 @@ class ModelRecord:
     parameters:    how many numbers the weights hold.
     model_type, architectures: as in its `config.json`.
     layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.
+    queries_per_head: more than 1 where a head of keys and values counts as one, with all heads of queries that share
+        it (the key `units`).
     max_length:    tokens of its longest input.
     """
 
@@ -41,6 +43,7 @@ class ModelRecord:
     architectures: list[str] | None
     layers: int
     heads: int
+    queries_per_head: int = 1
     width: int
     max_length: int
 

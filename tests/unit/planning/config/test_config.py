@@ -479,3 +479,10 @@ def test_a_path_that_is_not_utf_8_is_told(full, monkeypatch):
     config = edited(full, "models/tuned+1.0/source/folder", "$HEADTYPES_DATA/model")
     assert "models.tuned+1.0.source.folder" in refused(config)
     assert "a path is UTF-8 text; rename the file or folder" in refused(config)
+
+
+def test_models_that_are_compared_head_by_head_count_the_same_heads_and_no_norms_of_several(full):
+    config = edited(full, "models/base/units", "key_value_heads")
+    assert "models.tuned+1.0.units: it is compared head by head with base" in refused(config)
+    config = edited(edited(full, "models/packed/units", "key_value_heads"), "clustering/of", ["weights", "norms"])
+    assert "take norms out of clustering.of" in refused(config)

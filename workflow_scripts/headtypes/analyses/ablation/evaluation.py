@@ -21,6 +21,7 @@ from headtypes.core.progress import progress
 from headtypes.data.answering import Answers, load_for
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
+from headtypes.models.model_config import queries_per_head
 from headtypes.models.records import ModelRecord
 
 
@@ -198,14 +199,14 @@ def _read(
     ids, types, sentences = (
         rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
     )
-    answers = Answers(settings.kind, windows, **settings.of_answers)
+    answers, queries = Answers(settings.kind, windows, **settings.of_answers), queries_per_head(model)
     # Nothing is read from a part without windows.
     tables = [[pd.DataFrame(columns=["window", *answers.columns])] for _ in sets]
 
     def run_batch(batch: Batch, shown: tqdm) -> None:
         of_batch = [sentences[window] for window in batch.samples]
         answers.start(batch.samples)
-        hooks = (Ablation(operations, of_batch, settings.chosen_reading, head_outputs) for operations in sets)
+        hooks = (Ablation(operations, of_batch, settings.chosen_reading, head_outputs, queries) for operations in sets)
         read = []
         for output in run_passes(batch.inputs, hooks):
             values = dict(zip(answers.columns, answers.read(output, of_batch), strict=True))

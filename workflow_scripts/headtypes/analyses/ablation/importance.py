@@ -10,6 +10,7 @@ from headtypes.attention.hook import Layer
 from headtypes.data.answering import AnswerLoss, load_for
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
+from headtypes.models.model_config import queries_per_head
 from headtypes.models.records import ModelRecord
 
 
@@ -17,16 +18,19 @@ class HeadGates:
     """The hook of a batch: multiplies each head's output by a variable that is one.
 
     After the run, `gates` has one variable [sample, head] per layer, for the gradients of Michel et al.'s mask.
+
+    queries: heads of queries that count as one head, and have one variable.
     """
 
-    def __init__(self):
+    def __init__(self, queries: int = 1):
         self.gates: list[Tensor] = []
+        self._queries = queries
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
         """The head outputs of a layer, through their gates: [sample, head, query, channel]."""
         outputs = layer.head_outputs()
-        self.gates.append(torch.ones_like(outputs[..., 0, 0], requires_grad=True))
-        return outputs * self.gates[-1][:, :, None, None]
+        self.gates.append(torch.ones_like(outputs[:, :: self._queries, 0, 0], requires_grad=True))
+        return outputs * self.gates[-1].repeat_interleave(self._queries, 1)[:, :, None, None]
 
 
 def measure_importance(
@@ -74,7 +78,7 @@ def head_importance(
 
     def gates(batch: Batch) -> HeadGates:
         answers.start(batch.samples)
-        return HeadGates()
+        return HeadGates(queries_per_head(model))
 
     def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
         nonlocal total

@@ -59,7 +59,9 @@ class DistanceFeatures(PerSample):
         read = self._fused and self._fused(layer)
         if not read:
             return None
-        outputs, self.values[:, number] = read
+        outputs, of_queries = read
+        # What several heads of queries have on average is that of their mean attention.
+        self.values[:, number] = of_queries.unflatten(1, (self.about.heads, -1)).mean(2)
         return outputs
 
     def add(self, block: Block) -> None:

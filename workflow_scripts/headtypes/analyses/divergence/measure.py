@@ -24,6 +24,7 @@ from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
+from headtypes.models.model_config import layers_and_heads, queries_per_head
 from headtypes.models.records import ModelRecord
 
 # Heads on either side of the pairs that are compared at a time, and numbers of each head. What is compared then stays
@@ -75,14 +76,15 @@ def divergences(
         number of rows.
     Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
     """
-    config = model.config
-    shape = config.num_hidden_layers, config.num_attention_heads
+    shape, queries = layers_and_heads(model), queries_per_head(model)
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
     lengths = KeyLengths(model) if norms else None
 
     def finish(batch: Batch, kept: KeptLayers, _) -> None:
         for by_norms, of_all in enumerate(total):
-            of_batch = compare_heads(kept.layers, batch.lengths, smoothing, entropy_sums, norms=bool(by_norms))
+            of_batch = compare_heads(
+                kept.layers, batch.lengths, smoothing, entropy_sums, norms=bool(by_norms), queries=queries
+            )
             own = torch.tensor(of_batch.diagonal()).reshape(1, *shape)
             check_heads(own.isfinite(), what, "the attention of head {} is not finite")
             of_all += np.round(of_batch / _UNIT) * _UNIT
@@ -107,17 +109,19 @@ def compare_heads(
     smoothing: float,
     entropy_sums: EntropySums,
     norms: bool = False,
+    queries: int = 1,
 ) -> Float[np.ndarray, "head head"]:
     """Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats; float64.
 
     layers:  all those of a model, on one batch of samples.
     lengths: tokens of each sample.
     norms:   whether shares of norms are compared instead of weights; the layers' values then are the tokens' lengths.
+    queries: heads of queries that count as one head, whose attention is their mean.
     The diagonal is zero, where float32 would leave an error, or NaN for a head whose attention is not finite.
     """
-    heads = sum(layer.query.shape[1] for layer in layers)
+    heads = sum(layer.query.shape[1] for layer in layers) // queries
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
-    for rows in _rows_of_heads(layers, lengths, smoothing, norms):
+    for rows in _rows_of_heads(layers, lengths, smoothing, norms, queries):
         _add_pairs(total, rows, entropy_sums)
     total = total.cpu().numpy()
     above = np.triu(total, 1)
@@ -125,7 +129,7 @@ def compare_heads(
 
 
 def _rows_of_heads(
-    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, norms: bool
+    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, norms: bool, queries: int
 ) -> Iterator[Float[Tensor, "head row key"]]:
     """The smoothed attention of all heads in blocks of rows, sample by sample; float32."""
     for sample, length in enumerate(lengths):
@@ -134,7 +138,9 @@ def _rows_of_heads(
         with_none = any(layer.sink is not None for layer in layers)
         for start in range(0, length, step):
             rows = slice(start, min(start + step, length))
-            yield torch.cat([_smoothed(layer, rows, smoothing, norms, with_none) for layer in of_sample])
+            of_layers = torch.cat([_smoothed(layer, rows, smoothing, norms, with_none) for layer in of_sample])
+            # Smoothing is the same in all of them.
+            yield of_layers if queries == 1 else of_layers.unflatten(0, (-1, queries)).mean(1)
 
 
 def _smoothed(

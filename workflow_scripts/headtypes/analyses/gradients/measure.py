@@ -18,7 +18,7 @@ from headtypes.data.sampling import sample_questions
 from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
 from headtypes.data.windows import Windows, draw_part
 from headtypes.models.loading import MissingHeadError
-from headtypes.models.model_config import language_head
+from headtypes.models.model_config import language_head, layers_and_heads
 from headtypes.models.records import ModelRecord
 
 # The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.
@@ -92,7 +92,7 @@ def gradients_by_kind(
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
     members = [_members(kinds) for kinds in loss.kinds]
-    found = np.zeros((len(members), model.config.num_hidden_layers, model.config.num_attention_heads, len(ATTENDED)))
+    found = np.zeros((len(members), *layers_and_heads(model), len(ATTENDED)))
     scale = _LOSS_SCALE.get(model.dtype, 1.0)
 
     def begin(batch: Batch) -> AttentionGradients:

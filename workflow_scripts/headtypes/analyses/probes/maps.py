@@ -1,5 +1,6 @@
 """The maps that probes read: those of one sentence after the other, in the treebank's order."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.kinds.treebank import Sentence
+from headtypes.models.model_config import layers_and_heads
 
 # Bytes of maps that are held at once.
 _HELD = 2**25
@@ -50,7 +52,7 @@ def maps_in_both_directions(
 
     Those of a few sentences are held at a time.
     """
-    heads = model.config.num_hidden_layers * model.config.num_attention_heads
+    heads = math.prod(layers_and_heads(model))
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
     starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
     for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):

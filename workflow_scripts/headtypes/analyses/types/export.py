@@ -15,13 +15,15 @@ _SHARES = ("near", "special", "far")
 _KEEPS = {"samples": "keeps_type_samples", "seeds": "keeps_type_seeds"}
 
 
-def head_table(partition: Partition, confidence: pd.DataFrame | None = None) -> pd.DataFrame:
+def head_table(partition: Partition, confidence: pd.DataFrame | None = None, queries: int = 1) -> pd.DataFrame:
     """One row per head, by layer and head.
 
     confidence: as `read_confidence` reads it, of the same heads; None for an imported partition.
+    queries: heads of queries that count as one head, because they share its keys and values.
     returns name (`layer-head` from 1, as people read it), layer and head (from 0), type, doubtful (whether the type's
         name is), near, special, far and silhouette as in the partition, keeps_type_samples and keeps_type_seeds
-        (percent of repeated clusterings in which the head keeps its type; NaN without a confidence).
+        (percent of repeated clusterings in which the head keeps its type; NaN without a confidence); and queries, the
+        names of its heads of queries, where it has several.
     """
     table = partition.table.drop(columns="cluster")
     table.insert(
@@ -32,7 +34,14 @@ def head_table(partition: Partition, confidence: pd.DataFrame | None = None) -> 
     else:
         table = table.merge(confidence[["layer", "head", *_KEEPS.values()]], "left", ["layer", "head"])
     order = ["name", "layer", "head", "type", "doubtful", *_KEEPS.values(), *_SHARES, "silhouette"]
-    return table[order].astype({"doubtful": bool})
+    table = table[order].astype({"doubtful": bool})
+    if queries > 1:
+        names = [
+            " ".join(f"{layer + 1}-{head * queries + each}" for each in range(1, queries + 1))
+            for layer, head in zip(table["layer"], table["head"], strict=True)
+        ]
+        table.insert(3, "queries", names)
+    return table
 
 
 def read_confidence(path: str | Path) -> pd.DataFrame:
@@ -68,9 +77,11 @@ def write_head_list(
 
 def _head(row: dict) -> dict:
     numbers = {name: None if np.isnan(row[name]) else round(row[name], 6) for name in (*_SHARES, "silhouette")}
+    queries = {"queries": row["queries"].split()} if "queries" in row else {}
     keeps = {name: None if np.isnan(row[column]) else row[column] for name, column in _KEEPS.items()}
     return {
         **{name: row[name] for name in ("name", "layer", "head", "type", "doubtful")},
+        **queries,
         "keeps_type_percent": keeps,
         **numbers,
     }

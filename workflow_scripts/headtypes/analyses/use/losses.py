@@ -17,6 +17,7 @@ from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
 from headtypes.data.answering import PredictedTokens
 from headtypes.data.windows import Windows, windows_without_context
+from headtypes.models.model_config import queries_per_head
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ def measure_losses(
         arcs = Arcs(index[inputs.arcs.sample][chosen], inputs.arcs.query[chosen], inputs.arcs.key[chosen])
         none = Arcs(*(np.zeros(0, int) for _ in arcs))
         hooks = [WithoutArcs(layer, 0, none, renormalise=False)]
-        hooks += [WithoutArcs(layer, head, arcs, renormalise=renormalise) for head, renormalise in cuts]
+        queries = queries_per_head(model)
+        hooks += [WithoutArcs(layer, head, arcs, renormalise=how, queries=queries) for head, how in cuts]
         for number, output in enumerate(run_passes(batch.inputs, hooks)):
             found[number, batch.samples] = predicted.loss_sums(output).cpu().numpy()
             shown.update(len(batch.samples))

@@ -16,7 +16,7 @@ from headtypes.core.texts import check_text
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample
 from headtypes.models.fetching import load_tokenizer
-from headtypes.models.model_config import key_value_heads
+from headtypes.models.model_config import key_value_heads, layers_and_heads
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import Found
 from headtypes.pages.atlas.live_answers import Answer, answers_of, kind_of, load_to_answer
@@ -105,10 +105,10 @@ class Live:
         self, sample: Sample, encoded: Encoded, operations: np.ndarray, reducers: Sequence[Reducer]
     ) -> list[Answer]:
         """One forward pass over a text, whose attention reducers read; returns what the model answers."""
-        config, what = self._model.config, f"{self.record.name} on {NAME}"
-        shape = config.num_hidden_layers, config.num_attention_heads, key_value_heads(config)
+        what = f"{self.record.name} on {NAME}"
+        shape = *layers_and_heads(self._model), key_value_heads(self._model.config)
         for reducer in reducers:
-            reducer.begin(Pass(what, np.arange(1), *shape, self._model.dtype))
+            reducer.begin(Pass(what, np.arange(1), *shape, self._model.dtype, self.record.queries_per_head))
         answers: list[Answer] = []
 
         def finish(batch: Batch, reader: AttentionReader, output) -> None:
@@ -119,7 +119,7 @@ class Live:
             self._model,
             encoded.input_ids,
             encoded.token_types,
-            hook=lambda batch: _Changed(reducers, batch, operations),
+            hook=lambda batch: _Changed(reducers, batch, operations, self.record.queries_per_head),
             finish=finish,
             batch_tokens=1,
             bar=tqdm(disable=True),
@@ -156,9 +156,10 @@ class _Text:
 class _Changed(AttentionReader):
     """The hook of one text: hands its attention to reducers, and changes what heads hand on."""
 
-    def __init__(self, reducers: Sequence[Reducer], batch: Batch, operations: np.ndarray):
-        super().__init__(reducers, batch)
-        self._ablation = Ablation(operations, [np.zeros(length) for length in batch.lengths], Reading())
+    def __init__(self, reducers: Sequence[Reducer], batch: Batch, operations: np.ndarray, queries: int):
+        super().__init__(reducers, batch, queries=queries)
+        sentences = [np.zeros(length) for length in batch.lengths]
+        self._ablation = Ablation(operations, sentences, Reading(), queries=queries)
 
     def __call__(self, number: int, layer: Layer):
         super().__call__(number, layer)

@@ -79,6 +79,17 @@ def check_models(config: Config) -> None:
                 f"config: models.{name}.family: it descends from {parent}, of the family {family_of(config, parent)}, "
                 "and counts to it; leave family out."
             )
+        parent = parent_of(config, name)
+        if parent in config.models and config.models[parent].units != model.units:
+            raise InputError(
+                f"config: models.{name}.units: it is compared head by head with {parent}, of which other heads are "
+                "counted; give both the same units."
+            )
+        if model.units != "heads" and "norms" in config.clustering.of:
+            raise InputError(
+                f"config: models.{name}.units: what a token hands over through several heads of queries is no weight "
+                "times a length; take norms out of clustering.of."
+            )
         if model.source.finetuned is not None:
             _check_finetuning(config, name, model.source.finetuned)
         if model.evaluate is not None:

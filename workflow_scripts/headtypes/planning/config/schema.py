@@ -116,6 +116,9 @@ class Model(Strict):
     evaluate: Name | None = None
     """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
     there."""
+    units: Literal["heads", "key_value_heads"] = "heads"
+    """What counts as a head: each head of queries, or each head of keys and values together with all heads of queries
+    that share it, which is what a cache can drop."""
     published: Annotated[
         dict[Literal[*PAPERS], Name],
         Field(

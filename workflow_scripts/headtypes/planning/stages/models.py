@@ -8,13 +8,21 @@ from headtypes.planning.plan import Plan
 
 @stage()
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Where the model comes from; one that the workflow makes is an input. Of a file in GGUF, also what reads it.
+    """Where the model comes from, and what counts as its heads; one that the workflow makes is an input.
+
+    Of a file in GGUF also what reads it.
 
     What its weights must be is checked (`tools.demands`) and changes no result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": reader_version()} if source.get("gguf") else {}
-    return {"model": model, "source": None if plan.is_made(model) else source}
+    # Said only where it is not the default, so that no record changes without need.
+    units = plan.config.models[model].units
+    return {
+        "model": model,
+        "source": None if plan.is_made(model) else source,
+        **({} if units == "heads" else {"units": units}),
+    }
 
 
 RESULTS = (
