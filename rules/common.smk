@@ -113,7 +113,7 @@ def needs(wildcards, input, rulename):
 
 def gpus(wildcards, input, rulename):
     """The number of GPUs that a job asks for."""
-    return gpus_of_a_model() if resources.runs_model(stage_of(rulename), input) else 0
+    return gpus_of_a_model() * resources.gpus(plan, input) if resources.runs_model(stage_of(rulename), input) else 0
 
 
 def gpu_model(wildcards, input, rulename):

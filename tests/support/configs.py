@@ -108,6 +108,7 @@ def full_config(folder: Path) -> dict:
                 "tasks": ["asked", "chosen"],
                 "evaluate": "asked",
                 "units": "heads",
+                "memory": {"gpu": 70.0, "cpu": 200.0},
             },
             "taught": {
                 "source": {

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from headtypes.models import gpus
-from headtypes.models.gpus import keep_to_one_gpu, number_of_gpus, take_gpu, visible_gpus
+from headtypes.models.gpus import keep_to_gpus, number_of_gpus, take_gpu, visible_gpus
 from tests.support.places import SCRIPTS
 
 # Takes a GPU, says which, and keeps it until a line comes.
@@ -96,19 +96,19 @@ def machine(tmp_path, monkeypatch):
         monkeypatch.delenv(gpus.VISIBLE, raising=False)
         if named is not None:
             monkeypatch.setenv(gpus.VISIBLE, named)
-        keep_to_one_gpu.cache_clear()
+        keep_to_gpus.cache_clear()
 
     yield made
-    keep_to_one_gpu.cache_clear()
+    keep_to_gpus.cache_clear()
 
 
 def test_a_process_sees_the_one_gpu_that_it_has_taken(machine, tmp_path):
     machine(2)
     assert number_of_gpus() == 2
-    keep_to_one_gpu()
+    keep_to_gpus(1)
     assert gpus.os.environ[gpus.VISIBLE] == "0"
     # A second model in the same process stays where the first is; another process goes elsewhere.
-    keep_to_one_gpu()
+    keep_to_gpus(1)
     (folder,) = tmp_path.glob("headtypes-gpus-*")
     assert take_gpu(["0", "1"], folder)[0] == "1"
 
@@ -117,21 +117,29 @@ def test_a_process_sees_the_one_gpu_that_it_has_taken(machine, tmp_path):
 def test_what_a_scheduler_has_chosen_stays_and_is_not_waited_for(machine, tmp_path, named):
     """Two jobs of a cluster on one node may see each its own GPU under the same name."""
     machine(2, named=named)
-    assert keep_to_one_gpu() is None
+    assert keep_to_gpus(1) == []
     assert gpus.os.environ[gpus.VISIBLE] == named
     assert not list(tmp_path.glob("headtypes-gpus-*"))
 
 
+def test_a_model_on_several_gpus_takes_as_many(machine, tmp_path):
+    machine(3)
+    keep_to_gpus(2)
+    assert gpus.os.environ[gpus.VISIBLE] == "0,1"
+    (folder,) = tmp_path.glob("headtypes-gpus-*")
+    assert take_gpu(["0", "1", "2"], folder)[0] == "2"
+
+
 def test_a_gpu_that_may_not_be_opened_is_nobody_s(machine):
     machine(2, closed=2)
-    assert keep_to_one_gpu() is None
+    assert keep_to_gpus(1) == []
     assert gpus.VISIBLE not in gpus.os.environ
 
 
 def test_a_machine_without_a_gpu_is_left_alone(machine, tmp_path):
     machine(0)
     assert number_of_gpus() == 0
-    assert keep_to_one_gpu() is None
+    assert keep_to_gpus(1) == []
     assert gpus.VISIBLE not in gpus.os.environ
     assert not list(tmp_path.glob("headtypes-gpus-*"))
 
@@ -153,8 +161,8 @@ from headtypes.training import finetuning
 from headtypes.analyses.ablation import importance
 from headtypes.models import gpus
 from headtypes.models import loading
-gpus.keep_to_one_gpu.cache_clear()
-loading.keep_to_one_gpu = lambda: (_ for _ in ()).throw(ZeroDivisionError)
+gpus.keep_to_gpus.cache_clear()
+loading.keep_to_gpus = lambda _: (_ for _ in ()).throw(ZeroDivisionError)
 try:
     loading.device()
 except ZeroDivisionError:

@@ -52,7 +52,7 @@ def _one_thread():
 def test_a_process_has_its_gpu_before_cuda_starts(encoder, questions, tmp_path, monkeypatch):
     """To save the generators of random numbers starts it, on all GPUs that are visible then."""
     done, fork = [], torch.random.fork_rng
-    monkeypatch.setattr(finetuning, "keep_to_one_gpu", lambda: done.append("gpu"))
+    monkeypatch.setattr(finetuning, "keep_to_gpus", lambda _: done.append("gpu"))
     monkeypatch.setattr(torch.random, "fork_rng", lambda: (done.append("cuda"), fork())[1])
     finetune_model(encoder, questions[:8], tmp_path / "made", **{**ASKED, "steps": 1})
     finetune_model(encoder, FEW_PAIRS, tmp_path / "other", **{**PAIRED, "steps": 1})

@@ -18,6 +18,7 @@ from headtypes.attention.hook import Hook, open_attention, run
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
 from headtypes.models.model_config import padding_token
+from headtypes.models.placement import device_of
 from headtypes.models.products import fast_products
 
 # Number of batches after which freed memory is returned: doing so more often costs time, less often memory.
@@ -124,7 +125,7 @@ def filled_batches(
     for samples in plan:
         ids = [input_ids[sample] for sample in samples]
         types = None if token_types is None else [token_types[sample] for sample in samples]
-        inputs = model_inputs(ids, types, padding_token(model.config) or 0, model.device, length)
+        inputs = model_inputs(ids, types, padding_token(model.config) or 0, device_of(model), length)
         yield Batch(samples, [len(row) for row in ids], inputs)
 
 

@@ -67,6 +67,10 @@ class Layer:
             sink=None if self.sink is None else self.sink[heads],
         )
 
+    def to(self, device: torch.device) -> "Layer":
+        """The same layer on another device."""
+        return replace(self, **{name: each.to(device) for name, each in vars(self).items() if isinstance(each, Tensor)})
+
     def contiguous(self) -> "Layer":
         """The same layer, its numbers side by side in memory."""
         return replace(self, query=self.query.contiguous(), key=self.key.contiguous(), value=self.value.contiguous())
@@ -149,11 +153,14 @@ class Forward:
         """Begin with no layers."""
         self.hook = hook
         self.layers = 0
+        self.device: torch.device | None = None
 
     def __call__(self, layer: Layer) -> Tensor:
         """The head outputs of the next layer."""
         number, self.layers = self.layers, self.layers + 1
-        return self.hook(number, layer)
+        own, device = layer.query.device, self.device or layer.query.device
+        # Of a model on several devices, heads are read on that of its inputs.
+        return self.hook(number, layer) if own == device else self.hook(number, layer.to(device)).to(own)
 
 
 def _attend(
@@ -206,6 +213,7 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 
 def run_forward(model: PreTrainedModel, inputs: dict[str, Tensor], forward: Forward):
     """As `run`, with a forward pass that has been made already."""
+    forward.device = next(iter(inputs.values())).device
     output = model(**inputs, forward=forward)
     check_layers(model, forward.layers)
     return output

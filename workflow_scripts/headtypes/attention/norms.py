@@ -6,6 +6,8 @@ norms are read in blocks as weights are. With `W_O^T = Q R`, `||v W_O|| = ||v R^
 value instead of as many as the model is wide.
 """
 
+from collections.abc import Iterator
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -16,6 +18,7 @@ from headtypes.attention.hook import Layer
 from headtypes.attention.probe import probe_layers
 from headtypes.core.errors import InputError
 from headtypes.models.model_config import layers_and_heads
+from headtypes.models.placement import at_hand
 
 
 class KeyLengths:
@@ -25,7 +28,7 @@ class KeyLengths:
     """
 
     def __init__(self, model: PreTrainedModel):
-        self._roots = [_root(weight) for weight in _output_projections(model)]
+        self._roots = list(_roots(model))
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head key"]:
         """Those of a layer in float32; number: the layer's, from 0."""
@@ -35,7 +38,7 @@ class KeyLengths:
         self, number: int, heads: slice, vectors: Float[Tensor, "batch some row channel"]
     ) -> Float[Tensor, "batch some row"]:
         """The lengths of values, or head outputs, of some heads after the projection, float32."""
-        return (vectors.float() @ self._roots[number][heads]).norm(dim=-1)
+        return (vectors.float() @ self._roots[number][heads].to(vectors.device)).norm(dim=-1)
 
 
 def scale_rows(
@@ -50,22 +53,24 @@ def scale_rows(
     return attention.div_(sums.masked_fill_(sums == 0, torch.inf))
 
 
-def _output_projections(model: PreTrainedModel) -> list[Float[Tensor, "head channel width"]]:
-    """The output projection of each layer: the only module that reads the head outputs."""
+def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
+    """Of the output projection of each layer, the only module that reads the head outputs."""
     _, heads = layers_and_heads(model)
-    layers = enumerate(probe_layers(model))
-    return [_weight(model, number, layer.readers).unflatten(0, (heads, -1)) for number, layer in layers]
+    for number, layer in enumerate(probe_layers(model)):
+        module = _projection(model, number, layer.readers)
+        with at_hand(module):
+            weight = module.weight.detach() if isinstance(module, Conv1D) else module.weight.detach().transpose(0, 1)
+            yield _root(weight.unflatten(0, (heads, -1)))
 
 
-def _weight(model: PreTrainedModel, number: int, readers: list[nn.Module]) -> Float[Tensor, "channels width"]:
+def _projection(model: PreTrainedModel, number: int, readers: list[nn.Module]) -> nn.Linear | Conv1D:
     readers = [module for module in readers if not isinstance(module, nn.Identity | nn.Dropout)]
-    weight = readers[0].weight if len(readers) == 1 and isinstance(readers[0], nn.Linear | Conv1D) else None
-    if weight is None or not weight.is_floating_point():
+    if len(readers) != 1 or not isinstance(readers[0], nn.Linear | Conv1D) or not readers[0].weight.is_floating_point():
         raise InputError(
             f"{type(model).__name__} does more to the head outputs of layer {number + 1} than multiply them by a "
             "matrix, so that its heads have no norms; read weights alone (clustering.of: [weights])."
         )
-    return weight.detach() if isinstance(readers[0], Conv1D) else weight.detach().transpose(0, 1)
+    return readers[0]
 
 
 def _root(projection: Float[Tensor, "head channel width"]) -> Float[Tensor, "head channel root"]:

@@ -311,7 +311,7 @@ class AttentionReader:
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor) -> None:
         """Hand over the attention of a group, and fill in its head outputs."""
         lengths = self._lengths(number, layer) if self._norms else None
-        stream = self._stream and self._stream.latest[group.samples, : group.length]
+        stream = self._stream and self._stream.latest[group.samples, : group.length].to(outputs.device)
         for heads, part, rows in group.blocks_of_heads(layer, self._by_head, self._queries):
             attention = part.attention(rows, self._scratch.of(part, rows))
             outputs[:, heads, rows] = product(attention, part.value)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headtypes.attention.hook import Layer, open_attention, run
+from headtypes.models.placement import device_of
 
 _TOKENS = 3
 
@@ -62,7 +63,7 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
         if layers and layers[-1].readers and module is layers[-1].readers[-1] and isinstance(output, Tensor):
             layers[-1].written = output.reshape(1, _TOKENS, -1).clone()
 
-    ids = torch.zeros((1, _TOKENS), dtype=torch.int64, device=model.device)
+    ids = torch.zeros((1, _TOKENS), dtype=torch.int64, device=device_of(model))
     hooks = [module.register_forward_pre_hook(look, with_kwargs=True) for module in model.modules()]
     hooks += [module.register_forward_hook(note) for module in model.modules()]
     try:

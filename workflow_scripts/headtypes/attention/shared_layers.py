@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headtypes.attention.hook import Forward, Hook, Layer, open_attention, run, run_forward
+from headtypes.models.placement import device_of, replace_for
 
 Passes = Callable[[dict[str, Tensor], Iterable[Hook]], Iterator[Any]]
 
@@ -37,8 +38,7 @@ def shared_layers(model: PreTrainedModel, sets: Sequence[np.ndarray]) -> Iterato
     with ExitStack() as replaced:
         if any(shared):
             for number, layer in enumerate(_layers(model)):
-                replaced.callback(vars(layer).pop, "forward", None)
-                layer.forward = partial(current.through, number, layer.forward)
+                replace_for(replaced, layer, "forward", partial(current.through, number, layer.forward))
             if not _begins_anywhere(model, current):
                 shared = [0] * len(shared)
         yield partial(_run_passes, model, shared, current)
@@ -111,7 +111,7 @@ def _layers(model: PreTrainedModel) -> Iterable[nn.Module]:
 
 def _begins_anywhere(model: PreTrainedModel, current: _Current) -> bool:
     """Whether passes that begin in any layer give, to the last bit, what a whole one gives; tried on a few tokens."""
-    ids = torch.arange(1, 4, device=model.device)[None]
+    ids = torch.arange(1, 4, device=device_of(model))[None]
     inputs, layers = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, range(model.config.num_hidden_layers)
 
     def hook(number: int, layer: Layer) -> Tensor:

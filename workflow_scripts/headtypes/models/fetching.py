@@ -30,7 +30,12 @@ _SAVED_FROM = ("tokenizer_file", "special_tokens_map_file", "added_tokens_file")
 
 
 def fetch_model(
-    model: str, source: dict | None, made: str | None = None, sha256: str | None = None, units: str = "heads"
+    model: str,
+    source: dict | None,
+    made: str | None = None,
+    sha256: str | None = None,
+    units: str = "heads",
+    memory: dict[str, float] | None = None,
 ) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
@@ -39,6 +44,7 @@ def fetch_model(
     made: the folder of a model that the workflow has made; it has no other source.
     sha256: what that of its file of weights must be.
     units:  what counts as a head: heads (of queries), or key_value_heads, each with all heads that share it.
+    memory: as in the configuration: GB of weights by place, for a model that is larger than a device.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it, or
     its heads share no keys and are to be counted by them.
     """
@@ -57,6 +63,11 @@ def fetch_model(
     gguf = place_of(source)[1]
     if gguf is not None:
         check_gguf(f"models.{model}", folder / gguf)
+    if memory is not None and (gguf is not None or pickle):
+        raise InputError(
+            f"models.{model}.memory: only weights in safetensors are loaded piece by piece; save the model with "
+            "save_pretrained, or leave the key out."
+        )
     # A file in GGUF holds all there is to load.
     beside = model_files(folder, pickle) if gguf is None else []
     others = [file for file in beside if file.suffix not in (".safetensors", ".bin")]
@@ -95,6 +106,7 @@ def fetch_model(
         pickle=pickled,
         reader=None if gguf is None else reader_version(),
         parameters=sum(_numbers(model, file) for file in files),
+        memory=memory,
         **shape,
     )
 

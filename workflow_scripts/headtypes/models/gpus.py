@@ -1,4 +1,4 @@
-"""Gives each process one of a machine's GPUs. No result depends on which one it gets."""
+"""Gives each process its share of a machine's GPUs. No result depends on which ones it gets."""
 
 import contextlib
 import fcntl
@@ -56,19 +56,27 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
 
 
 @cache
-def keep_to_one_gpu() -> TextIO | None:
-    """Take one of this machine's GPUs, until the process ends, and hide the others from CUDA.
+def keep_to_gpus(number: int) -> list[TextIO]:
+    """Take some of this machine's GPUs, until the process ends, and hide the others from CUDA.
 
-    To be called before CUDA starts, since CUDA checks only once which GPUs are visible. If a single GPU has been chosen
-    already, by a cluster or by the user, no lock is taken: each job may see its own GPU under the same name.
+    To be called before CUDA starts, since CUDA checks only once which GPUs are visible. If no more GPUs than these have
+    been chosen already, by a cluster or by the user, no lock is taken: each job may see its own under the same names.
     """
     named = os.environ.get(VISIBLE)
     gpus = visible_gpus(named, sum(map(_opens, _nodes())))
-    if not gpus or (named is not None and len(gpus) == 1):
-        return None
-    gpu, lock = take_gpu(gpus, Path(tempfile.gettempdir()) / f"headtypes-gpus-{os.getuid()}")
-    os.environ[VISIBLE] = gpu
-    return lock
+    if not gpus or (named is not None and len(gpus) <= number):
+        return []
+    folder, taken = Path(tempfile.gettempdir()) / f"headtypes-gpus-{os.getuid()}", {}
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "several.lock", "w") as several:
+        if number > 1:
+            # Two processes that each wait for the other's GPUs would wait for ever.
+            fcntl.flock(several, fcntl.LOCK_EX)
+        while len(taken) < min(number, len(set(gpus))):
+            gpu, lock = take_gpu([gpu for gpu in gpus if gpu not in taken], folder)
+            taken[gpu] = lock
+    os.environ[VISIBLE] = ",".join(taken)
+    return list(taken.values())
 
 
 def number_of_gpus() -> int:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 
 from headtypes.core.errors import InputError
+from headtypes.models.placement import replace_for
 
 
 class _Given(threading.local):
@@ -136,6 +137,6 @@ def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
         for module in model.modules():
             if type(module).__name__ in _OWN:
                 name, replacement = _OWN[type(module).__name__]
-                setattr(module, name, partial(replacement, module, _Attend(module, implementation, given)))
-                restored.callback(delattr, module, name)
+                own = partial(replacement, module, _Attend(module, implementation, given))
+                replace_for(restored, module, name, own)
         return restored.pop_all()

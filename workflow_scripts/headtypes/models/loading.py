@@ -1,8 +1,11 @@
 """Fetched models as PyTorch modules."""
 
+import atexit
 import re
+import shutil
+import tempfile
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from transformers import (
@@ -23,8 +26,9 @@ from transformers.models.auto.modeling_auto import (
 
 from headtypes.core.errors import InputError, one_line
 from headtypes.models.fetching import check_files
-from headtypes.models.gpus import keep_to_one_gpu
+from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.model_config import check_padding, config_of, language_head
+from headtypes.models.placement import gpus_for, places
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 
@@ -106,6 +110,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,
+            **_places(record, precision),
         )
     except Exception as error:  # Damaged files and unknown architectures fail in many ways.
         raise InputError(f"{where} does not load as a {record.model_type} model ({one_line(error)}).") from error
@@ -133,14 +138,24 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         raise MissingHeadError(f"{where} {why}; name a language model.", why)
     if pooled:
         check_padding(model.config, where)
-    if quantised:
+    if quantised and record.memory is None:
         # Transformers leaves some of the other weights in the precision of the file.
         model.to(getattr(torch, precision))
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else model.base_model
     model.queries_per_head = record.queries_per_head
-    return model.eval().to(device())
+    return model.eval().to(device()) if record.memory is None else model.eval()
+
+
+def _places(record: ModelRecord, precision: str) -> dict[str, Any]:
+    if record.memory is None:
+        return {}
+    keep_to_gpus(gpus_for(record.parameters, precision, record.memory))
+    # Until the process ends: layers are read from there whenever they are computed.
+    folder = tempfile.mkdtemp(prefix="headtypes-layers-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return places(record.memory, torch.cuda.device_count(), folder)
 
 
 def _further_layers(model: PreTrainedModel, unexpected: Iterable[str]) -> list[str]:
@@ -160,5 +175,5 @@ def _weights_of_head(model: PreTrainedModel) -> list[str]:
 
 def device() -> torch.device:
     """The GPU that this process has taken, where there is one, else the CPU."""
-    keep_to_one_gpu()
+    keep_to_gpus(1)
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

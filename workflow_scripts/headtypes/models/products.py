@@ -5,14 +5,15 @@ which PyTorch brings along and uses for bfloat16, has AVX-512 on all of them. Bo
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from headtypes.core.processor import has_avx512_that_mkl_leaves_unused
+from headtypes.models.placement import device_of, replace_for
 
 
 @cache
@@ -73,19 +74,20 @@ def fast_products(model: nn.Module) -> Iterator[None]:
         module
         for module in model.modules()
         # With other weights, oneDNN is the slower one.
-        if type(module) is nn.Linear and _is_slow(module.weight) and module.weight.is_contiguous()
+        if type(module) is nn.Linear and _is_slow(module.weight, device_of(module)) and module.weight.is_contiguous()
     ]
-    for module in linear:
-        module.__class__ = _OneDnnLinear
-    try:
-        yield
-    finally:
+    with ExitStack() as restored:
         for module in linear:
-            module.__class__ = nn.Linear
+            restored.callback(setattr, module, "__class__", nn.Linear)
+            module.__class__ = _OneDnnLinear
+            if "_old_forward" in vars(module):
+                # What accelerate calls once it has brought the weights.
+                replace_for(restored, module, "_old_forward", partial(_OneDnnLinear.forward, module))
+        yield
 
 
-def _is_slow(matrix: Tensor) -> bool:
-    return matrix.dtype == torch.float32 and matrix.device.type == "cpu" and prefers_onednn()
+def _is_slow(matrix: Tensor, device: torch.device | None = None) -> bool:
+    return matrix.dtype == torch.float32 and (device or matrix.device).type == "cpu" and prefers_onednn()
 
 
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -27,6 +27,7 @@ class ModelRecord:
     queries_per_head: more than 1 where a head of keys and values counts as one, with all heads of queries that share
         it (the key `units`).
     max_length:    tokens of its longest input.
+    memory:        GB of its weights that may lie in each place (`models.placement`), if it is larger than a device.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ModelRecord:
     queries_per_head: int = 1
     width: int
     max_length: int
+    memory: Mapping[str, float] | None = None
 
     @property
     def gguf(self) -> str | None:

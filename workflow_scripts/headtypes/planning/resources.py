@@ -13,7 +13,7 @@ GPU nothing was measured.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from headtypes.comparisons.heads.settings import MOST_HEADS
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
 from headtypes.data.kinds.registry import KINDS
+from headtypes.models.placement import BYTES, GB, gpus_for
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.plan import Plan
 from headtypes.planning.results import paths
@@ -38,7 +39,6 @@ _BYTES_OF_TEXT, _BYTES_OF_ENCODED_TEXT = 300, 100
 # Where gradients are taken: what the memory's gaps take, and vectors per token and layer that are kept if weights are
 # fixed, so that the inputs of linear layers are not.
 _GRADIENTS_MB, _KEPT_VECTORS = 500, 10
-_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 # UTF-8 text; SQuAD's JSON has 5.8.
 _BYTES_PER_TOKEN = 4
 # Operations per second of a slow or shared core, a third of what a free one did, and of a GPU of 2017.
@@ -59,13 +59,17 @@ class Needs(NamedTuple):
 
 
 class ModelSize(NamedTuple):
-    """The size of a model, as `fetch_model` records it; parameters: the number of its weights."""
+    """The size of a model, as `fetch_model` records it; parameters: the number of its weights.
+
+    memory: GB of them by place, if it is larger than a device (`models.placement`).
+    """
 
     layers: int
     heads: int
     width: int
     parameters: int
     max_length: int = 512
+    memory: Mapping[str, float] | None = None
 
 
 # For a model whose record cannot be read, which the job itself will report: BERT-large's.
@@ -82,6 +86,15 @@ class Texts(NamedTuple):
     def cut(self, limit: int) -> "Texts":
         """The same, of which no input is longer than some tokens."""
         return self._replace(longest=min(self.longest, limit))
+
+
+def gpus(plan: Plan, inputs: Any, sizes: "Sizes | None" = None) -> int:
+    """How many GPUs a job that runs a model needs; inputs: as in `needs`, where there is one of the model."""
+    record = getattr(inputs, "model", None)
+    if not record or plan.config.models[Path(record).stem].memory is None:
+        return 1
+    size = (sizes or Sizes()).model(record)
+    return gpus_for(size.parameters, plan.config.compute.precision, size.memory)
 
 
 def grown(value: int, attempt: int) -> int:
@@ -178,7 +191,7 @@ def model_size(record: str | Path) -> ModelSize:
     """The size of a model, from the record that `fetch_model` wrote."""
     try:
         fields = read_json(record)
-        return ModelSize(*(fields[name] for name in ModelSize._fields))
+        return ModelSize(*(fields[name] for name in ModelSize._fields[:-1]), fields.get("memory"))
     except (InputError, KeyError):
         return UNKNOWN
 
@@ -220,7 +233,7 @@ def forward(
     """
     batch = max(batch_tokens, texts.longest) * 16 * model.width
     operations = passes * _operations(model, texts)
-    return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
+    return _needs(model, batch, BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
 
 
 def divergence(
@@ -234,7 +247,7 @@ def divergence(
     batch = max(batch_tokens, texts.longest) * (16 + 2 * model.layers) * model.width + 8 * heads**2
     logarithms = heads**2 / 2 * texts.tokens * texts.longest
     operations = passes * (_operations(model, texts) + _OPERATIONS_PER_LOGARITHM * logarithms)
-    return _needs(model, batch, _BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
+    return _needs(model, batch, BYTES[precision], texts.tokens * _BYTES_OF_TEXT, operations, on_gpu)
 
 
 def gradients(
@@ -243,7 +256,7 @@ def gradients(
     """Needs of a job that takes gradients through a model whose weights stay as they are, and keeps no attention."""
     batch = max(batch_tokens, texts.longest) * model.layers * _KEPT_VECTORS * model.width
     text = texts.tokens * _BYTES_OF_TEXT + _GRADIENTS_MB * _MB
-    return _needs(model, batch, _BYTES[precision], text, passes * 3 * _operations(model, texts), on_gpu)
+    return _needs(model, batch, BYTES[precision], text, passes * 3 * _operations(model, texts), on_gpu)
 
 
 def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_gpu: bool = False) -> Needs:
@@ -253,7 +266,7 @@ def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_
     """
     batch = batch_size * texts.longest * _kept_in_training(model, texts.longest) + 2 * model.parameters
     operations = epochs * 3 * _operations(model, texts)
-    return _needs(model, batch, _BYTES["float32"], texts.tokens * _BYTES_OF_ENCODED_TEXT, operations, on_gpu)
+    return _needs(model, batch, BYTES["float32"], texts.tokens * _BYTES_OF_ENCODED_TEXT, operations, on_gpu)
 
 
 def encoding(texts: Texts) -> Needs:
@@ -293,9 +306,14 @@ def _operations(model: ModelSize, texts: Texts) -> float:
 def _needs(model: ModelSize, batch: float, precision: int, text: float, operations: float, on_gpu: bool) -> Needs:
     """Memory and time in all; batch: numbers, which are on the GPU where there is one; text: bytes.
 
-    While weights are loaded, they are in memory twice.
+    While weights are loaded, they are in memory twice; those of a model in several places are loaded piece by piece,
+    and only those that may lie there are in memory, with the widest layer and its like on disk.
     """
-    size = (2 * model.parameters + (0 if on_gpu else batch)) * precision + text
+    weights = 2 * model.parameters * precision
+    if model.memory is not None:
+        of_layer = 2 * model.parameters * precision / model.layers
+        weights = of_layer + min(weights / 2, model.memory.get("cpu", math.inf if not on_gpu else 0) * GB)
+    size = weights + (0 if on_gpu else batch * precision) + text
     minutes = operations / (_GPU_SPEED if on_gpu else _CPU_SPEED) / 60
     mem_mb = _memory(_BASE_MB + on_gpu * _CUDA_MB + size / _MB)
     return Needs(mem_mb, math.ceil(_START_MINUTES + minutes), operations)

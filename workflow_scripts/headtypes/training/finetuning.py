@@ -20,7 +20,7 @@ from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import load_tokenizer
-from headtypes.models.gpus import keep_to_one_gpu
+from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.loading import HEADS
 from headtypes.models.model_config import check_padding, config_of, padding_token
 from headtypes.models.records import ModelRecord
@@ -68,7 +68,7 @@ def _own_generators() -> Iterator[None]:
 
     Reading those of CUDA initialises it, so this process takes its GPU first.
     """
-    keep_to_one_gpu()
+    keep_to_gpus(1)
     with torch.random.fork_rng():
         yield
 

@@ -9,6 +9,7 @@ import torch
 from transformers import PreTrainedModel
 
 from headtypes.core.errors import InputError
+from headtypes.models.placement import at_hand
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
@@ -91,7 +92,9 @@ def vectors_of_model(
     model: PreTrainedModel, input_ids: Sequence[Sequence[int]], word_of_token: Sequence[Sequence[int]]
 ) -> WordVectors:
     """The mean of the model's input embeddings of each word's subwords, before positions are added; all are known."""
-    weight = model.get_input_embeddings().weight.detach()
+    module = model.get_input_embeddings()
+    with at_hand(module):
+        weight = module.weight.detach()
     of_sentences = []
     for ids, words in zip(input_ids, word_of_token, strict=True):
         word = torch.tensor(words)

@@ -95,6 +95,22 @@ class Task(Strict):
         return self
 
 
+class Memory(Strict):
+    """Where the weights of a model may lie that is larger than a device, in GB; the rest is read from disk, layer by
+    layer. Activations need memory beside them."""
+
+    gpu: Annotated[float, Field(gt=0)] | None = None
+    """On each GPU; a job asks for as many as the weights need."""
+    cpu: Annotated[float, Field(gt=0)] | None = None
+    """In the memory of the machine."""
+
+    @model_validator(mode="after")
+    def _check(self):
+        if self.gpu is None and self.cpu is None:
+            raise ValueError("needs gpu, cpu or both, in GB")
+        return self
+
+
 class Model(Strict):
     """A Transformer, the tasks whose inputs it reads, and the task that it can answer."""
 
@@ -119,6 +135,8 @@ class Model(Strict):
     units: Literal["heads", "key_value_heads"] = "heads"
     """What counts as a head: each head of queries, or each head of keys and values together with all heads of queries
     that share it, which is what a cache can drop."""
+    memory: Memory | None = None
+    """For a model larger than a device, GB of its weights on each GPU and in the memory of the machine."""
     published: Annotated[
         dict[Literal[*PAPERS], Name],
         Field(

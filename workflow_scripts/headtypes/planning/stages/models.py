@@ -17,11 +17,12 @@ def fetch_model(plan: Plan, model: str) -> dict:
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": reader_version()} if source.get("gguf") else {}
     # Said only where it is not the default, so that no record changes without need.
-    units = plan.config.models[model].units
+    units, memory = plan.config.models[model].units, plan.config.models[model].memory
     return {
         "model": model,
         "source": None if plan.is_made(model) else source,
         **({} if units == "heads" else {"units": units}),
+        **({} if memory is None else {"memory": given(memory)}),
     }
 
 

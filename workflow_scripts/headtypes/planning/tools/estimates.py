@@ -17,9 +17,10 @@ from threadpoolctl import threadpool_limits
 from headtypes.analyses.distances.columns import COLUMNS
 from headtypes.analyses.stage import Stage
 from headtypes.core.processor import has_avx512_that_mkl_leaves_unused
+from headtypes.models.placement import BYTES, GB
 from headtypes.planning.config.schema import Config
 from headtypes.planning.plan import Plan
-from headtypes.planning.resources import ModelSize, Texts, needs
+from headtypes.planning.resources import ModelSize, Texts, gpus, needs, runs_model
 from headtypes.planning.stages.registry import STAGES
 from headtypes.planning.tools.jobs import Job
 from headtypes.planning.tools.sizes import ExpectedSizes
@@ -58,6 +59,7 @@ class Estimate(NamedTuple):
     seconds: on a machine that does nothing else; mem_mb: the memory that it asks for; disk_mb: size of its results;
     download_mb: what it downloads to the cache of the Hub; temporary_mb: what it keeps on disk until it ends;
     assumed: keys of the configuration whose sizes are not known yet.
+    placed:  where the weights lie of a model that is larger than a device.
     """
 
     seconds: float
@@ -66,6 +68,7 @@ class Estimate(NamedTuple):
     download_mb: float = 0
     temporary_mb: float = 0
     assumed: frozenset[str] = frozenset()
+    placed: str = ""
 
 
 def speed(seconds: float = 0.5) -> float:
@@ -125,7 +128,20 @@ def _estimate(job: Job, plan: Plan, sizes: ExpectedSizes, speed: float) -> Estim
         4 * _downloaded(sizes, job) / _MB,
         12 * model.parameters / _MB if stage.computes == "training" else 0,
         frozenset(sizes.assumed),
+        _placed(job, plan, inputs, model, sizes),
     )
+
+
+def _placed(job: Job, plan: Plan, inputs: _Inputs, model: ModelSize | None, sizes: ExpectedSizes) -> str:
+    """Where the weights of a model lie that is larger than a device, in words; empty for any other."""
+    if model is None or model.memory is None or not runs_model(job.stage, inputs):
+        return ""
+    precision, most = plan.config.compute.precision, model.memory
+    name, weights = Path(inputs.model).stem, model.parameters * BYTES[precision] / GB
+    number = gpus(plan, inputs, sizes)
+    asked = f"{number} GPU{'s' * (number > 1)} of at least {most['gpu']:g} GB" if "gpu" in most else ""
+    of_machine = f"{most['cpu']:g} GB in the memory of the machine, the rest on disk" if "cpu" in most else ""
+    return f"{name} has {weights:,.1f} GB of weights in {precision}: {' and '.join(filter(None, (asked, of_machine)))}."
 
 
 def _downloaded(sizes: ExpectedSizes, job: Job) -> int:

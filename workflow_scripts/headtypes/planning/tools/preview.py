@@ -90,6 +90,7 @@ def _needed(estimates: list[Estimate]) -> list[str]:
     most, disk = max(estimate.mem_mb for estimate in estimates), sum(estimate.disk_mb for estimate in estimates)
     download, temporary = sum(each.download_mb for each in estimates), max(each.temporary_mb for each in estimates)
     lines = [f"A job asks for at most {_size(most)} of memory; the results take about {_size(disk)} of disk."]
+    lines += sorted({each.placed for each in estimates if each.placed})
     if temporary:
         lines.append(f"While a model is fine-tuned, its checkpoint takes up to {_size(temporary)} more.")
     if download:

@@ -64,7 +64,8 @@ class ExpectedSizes(Sizes):
         size = self._of_source(source)
         if size is None:
             self.assumed.add(f"models.{name}")
-        return size or UNKNOWN
+        memory = self._plan.config.models[Path(record).stem].memory
+        return (size or UNKNOWN)._replace(memory=memory and memory.model_dump(exclude_none=True))
 
     def stores_first_token(self, model: str) -> bool:
         """Whether the features of a model hold its attention to the first token on its own, as those of decoders do."""

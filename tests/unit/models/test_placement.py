@@ -1,0 +1,99 @@
+"""A model whose layers lie in several places gives the numbers of the same model in one place, to the last bit."""
+
+import numpy as np
+import pytest
+import torch
+
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.importance import measure_importance
+from headtypes.analyses.distances.measure import extract_features
+from headtypes.analyses.outputs.measure import measure_outputs
+from headtypes.attention.hook import Forward, Layer
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.models.fetching import fetch_model
+from headtypes.models.loading import load_model
+from headtypes.models.placement import device_of, gpus_for
+from tests.support.models import tiny_family
+from tests.support.records import SAMPLES, questions, recorded
+
+KIND = {"kind": "question_answering"}
+READ = {"task": "t", **KIND}
+SETTINGS = {"precision": "float32", "batch_tokens": 512}
+
+
+@pytest.fixture(scope="module", params=["llama", "gptj", "bert"])
+def both(request, tmp_path_factory):
+    """The record of a model in one place, and of the same model of which some weights lie on disk."""
+    model, tokenizer = tiny_family(request.param)
+    folder = tmp_path_factory.mktemp("models")
+    most = sum(each.numel() for each in model.parameters()) * 4 * 0.8 / 1e9
+    records = [
+        recorded(model, tokenizer, folder / "whole"),
+        recorded(model, tokenizer, folder / "parts", memory={"cpu": most}),
+    ]
+    return *records, tokenizer
+
+
+def test_layers_lie_on_disk_and_are_computed_where_the_inputs_are(both):
+    model = load_model(both[1], "float32")
+    assert {each.is_meta for each in model.parameters()} == {True, False}
+    assert device_of(model) == torch.device("cpu")
+
+
+@pytest.mark.parametrize("norms", [False, True], ids=["weights", "norms"])
+def test_features_are_the_same(both, norms):
+    found = [extract_features(SAMPLES, each, norms=norms, **READ, **SETTINGS) for each in both[:2]]
+    for name in ("distance", "norms") if norms else ("distance",):
+        np.testing.assert_array_equal(*(getattr(each, name) for each in found))
+
+
+def test_what_heads_write_is_the_same(both):
+    found = [measure_outputs(SAMPLES, each, segment_ids="pair", **READ, **SETTINGS) for each in both[:2]]
+    np.testing.assert_array_equal(*(each.written for each in found))
+
+
+def test_answers_without_heads_and_importance_are_the_same(both):
+    *records, tokenizer = both
+    rows, windows = questions(), build_windows(questions(), tokenizer, max_seq_length=60)
+    shape = records[0].layers, records[0].heads
+    # Passes that have their first layer in common, and one that has not.
+    sets = [np.full(shape, "keep", object) for _ in range(3)]
+    sets[1][1, 0], sets[2][0, 1] = "zero", "uniform"
+    settings = Settings(max_answer_length=30, **KIND, **SETTINGS)
+    for (answers, scores), (same, others) in zip(
+        *(evaluate_all(rows, windows, each, sets, None, settings, "test") for each in records), strict=True
+    ):
+        assert answers == same
+        assert scores.equals(others)
+    tables = [measure_importance(rows, windows, each, **KIND, **SETTINGS) for each in records]
+    assert tables[0].equals(tables[1])
+
+
+def test_heads_of_a_layer_on_another_device_are_read_on_that_of_the_inputs():
+    """A stand-in for a second device, whose tensors have shapes alone."""
+    moved = []
+
+    def hook(number: int, layer: Layer) -> torch.Tensor:
+        moved.append(layer.query.device.type)
+        return layer.zero_outputs()
+
+    forward = Forward(hook)
+    forward.device = torch.device("meta")
+    tensors = [torch.zeros(1, 2, 3, 4) for _ in range(3)]
+    with pytest.raises(NotImplementedError, match="meta"):
+        forward(Layer(*tensors, None, 1.0))
+    assert moved == ["meta"]
+
+
+@pytest.mark.parametrize(
+    ("precision", "memory", "number"),
+    [("bfloat16", {"gpu": 72}, 2), ("float32", {"gpu": 72}, 4), ("float32", {"cpu": 10}, 1), ("float32", None, 1)],
+)
+def test_a_model_of_70_billion_weights_asks_for_as_many_gpus_as_they_fill(precision, memory, number):
+    assert gpus_for(70_553_706_496, precision, memory) == number
+
+
+def test_weights_that_are_not_loaded_piece_by_piece_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"models\.m\.memory: only weights in safetensors"):
+        fetch_model("m", {"folder": str(tmp_path), "pickle": True}, memory={"cpu": 1})

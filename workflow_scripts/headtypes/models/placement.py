@@ -1,0 +1,68 @@
+"""Where the layers of a model lie that is larger than one device: on several GPUs, in the machine's memory, on disk.
+
+Accelerate brings each layer to where it is computed and takes it away again, so that no number depends on where it
+lies. Nothing heavy is imported at the top, since planning asks how many GPUs a job needs.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+GB = 1e9
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+
+
+def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
+    """How many GPUs the weights of a model need.
+
+    memory: GB of weights by place, `gpu` and `cpu`, as in the configuration; without it, or without `gpu`, it is one.
+    """
+    most = (memory or {}).get("gpu")
+    return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
+
+
+def places(memory: Mapping[str, float], gpus: int, folder: str) -> dict[str, Any]:
+    """The arguments of `from_pretrained` that say where layers lie.
+
+    gpus: those that the process has; folder: for layers on disk.
+    """
+    most = {gpu: int(memory["gpu"] * GB) for gpu in range(gpus)} if "gpu" in memory else {}
+    if "cpu" in memory:
+        most["cpu"] = int(memory["cpu"] * GB)
+    return {"device_map": "auto", "max_memory": most or None, "offload_folder": folder}
+
+
+def device_of(model: "nn.Module") -> "torch.device":
+    """Where a model, or one of its modules, computes, or begins to."""
+    import torch
+
+    for module in model.modules():
+        found = getattr(getattr(module, "_hf_hook", None), "execution_device", None)
+        if found is not None:
+            return torch.device(found)
+    return next(model.parameters()).device
+
+
+@contextmanager
+def at_hand(module: "nn.Module") -> Iterator[None]:
+    """Bring the weights of a module to where it computes, if they lie elsewhere."""
+    with ExitStack() as entered:
+        if hasattr(module, "_hf_hook"):
+            from accelerate.utils import align_module_device
+
+            entered.enter_context(align_module_device(module))
+        yield
+
+
+def replace_for(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
+    """Replace a method of one module until a stack is closed, also where accelerate has replaced it before."""
+    if name in vars(module):
+        stack.callback(setattr, module, name, vars(module)[name])
+    else:
+        stack.callback(delattr, module, name)
+    setattr(module, name, value)
