@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 from headtypes.planning.job import job
 from headtypes.analyses.types.partition_rows import read_partition_rows
 from headtypes.models.architectures import check_model
@@ -12,7 +10,7 @@ with job(snakemake) as (inputs, spec, outputs, _):
     model = fetch_model(**spec, made=inputs.made, sha256=demands.sha256)
     check_model(model)
     outline = outline_of(f"models.{model.name}", model.folder, model.pickle, model.gguf)
-    check_demands(f"models.{model.name}", replace(outline, heads=model.heads), demands)
+    check_demands(f"models.{model.name}", outline.with_heads(model.heads), demands)
     for file in demands.partitions.values():
         read_partition_rows(file, (model.layers, model.heads))
     write_model_record(outputs.model, model)

@@ -7,7 +7,7 @@ imported here.
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,10 @@ class Outline:
     tensors: Mapping[str, str]
     decoder: bool = False
     tied: bool | None = None
+
+    def with_heads(self, heads: int | None) -> "Outline":
+        """The same model, of which so many units in a layer count as heads."""
+        return replace(self, heads=heads)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ def check_models(plan: Plan, results: Path) -> None:
         check_outline(key, outline)
         if plan.config.models[model].units != "heads":
             # How many these are is known once the model has been fetched.
-            outline = replace(outline, heads=record["heads"] if record else None)
+            outline = outline.with_heads(record["heads"] if record else None)
         check_demands(key, outline, demands)
         for name, file in demands.partitions.items() if outline.layers and outline.heads else ():
             try:
