@@ -10,6 +10,7 @@ from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.attention.hook import Forward, Layer
 from headtypes.core.errors import InputError
+from headtypes.core.files import write_text
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
@@ -97,3 +98,6 @@ def test_a_model_of_70_billion_weights_asks_for_as_many_gpus_as_they_fill(precis
 def test_weights_that_are_not_loaded_piece_by_piece_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"models\.m\.memory: only weights in safetensors"):
         fetch_model("m", {"folder": str(tmp_path), "pickle": True}, memory={"cpu": 1})
+    write_text(tmp_path / "config.json", '{"quantization_config": {"quant_method": "fp8"}}')
+    with pytest.raises(InputError, match=r"models\.m\.memory: only weights in safetensors"):
+        fetch_model("m", {"folder": str(tmp_path)}, memory={"cpu": 1})

@@ -63,10 +63,10 @@ def fetch_model(
     gguf = place_of(source)[1]
     if gguf is not None:
         check_gguf(f"models.{model}", folder / gguf)
-    if memory is not None and (gguf is not None or pickle):
+    if memory is not None and (gguf is not None or pickle or is_dequantised(read_json(folder / "config.json"))):
         raise InputError(
-            f"models.{model}.memory: only weights in safetensors are loaded piece by piece; save the model with "
-            "save_pretrained, or leave the key out."
+            f"models.{model}.memory: only weights in safetensors that are not quantised are loaded piece by piece; "
+            "save the model with save_pretrained, or leave the key out."
         )
     # A file in GGUF holds all there is to load.
     beside = model_files(folder, pickle) if gguf is None else []

@@ -17,6 +17,7 @@ from headtypes.core.errors import InputError, nearest, one_line
 from headtypes.core.texts import check_header
 from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.treebank import Treebank
 from headtypes.models.files import package_folder, place_of
 from headtypes.models.gguf_files import check_gguf
 from headtypes.planning.config.schema import Ablation, Config
@@ -31,6 +32,13 @@ def check_selection(config: Config) -> None:
     for section, key in (("export", "full_attention"), ("detectors", "models"), ("use", "models")):
         for name in getattr(getattr(config, section), key):
             check_entry(config, "models", f"{section}.{key}", name)
+    for name in config.use.models:
+        tasks = config.models[name].tasks
+        if not any(config.tasks[task].kind == Treebank.name for task in tasks if task in config.tasks):
+            raise InputError(
+                f"config: use.models: {name} reads no treebank, on which it is asked for what its heads are used; name "
+                f"one in models.{name}.tasks."
+            )
     # The demo's list is laid under experiments that take its conditions away.
     for name in config.controls.conditions or ():
         check_known("controls.conditions", name, {*config.conditions, *config.removed("conditions")})
