@@ -105,10 +105,10 @@ def full_config(folder: Path) -> dict:
             },
             "packed": {
                 "source": {"package": "json", "subfolder": "model", "gguf": "model.gguf"},
+                "memory": {"gpu": 70.0, "cpu": 200.0},
+                "units": "heads",
                 "tasks": ["asked", "chosen"],
                 "evaluate": "asked",
-                "units": "heads",
-                "memory": {"gpu": 70.0, "cpu": 200.0},
             },
             "taught": {
                 "source": {
