@@ -85,7 +85,7 @@ def verdicts_of(section: str) -> dict[str, str]:
     for path in files(section, ".csv"):
         with open(path, encoding="utf-8", newline="") as rows:
             for row in csv.DictReader(rows):
-                if row.get("kind") == "claim":
+                if row.get("kind") in ("claim", "claim over models"):
                     # Each claim is about one kind of task, and the runs have one task of a kind.
                     of_model = by_model.setdefault((path, row["model"], row.get("partition")), {})
                     assert row["id"] not in of_model
