@@ -77,7 +77,7 @@ def together_table(comparisons: Mapping[str, str | Path]) -> pd.DataFrame:
     parts = []
     for paper, path in comparisons.items():
         rows = _read(path)
-        rows = rows[rows["kind"] == f"claim{TOGETHER}"]
+        rows = rows[rows["kind"] == f"claim{TOGETHER}"].fillna({"verdict_holm": "", "remark": ""})
         parts.append(rows.assign(paper=paper, subject=rows["partition" if "partition" in rows else "task"]))
     kept = [*CLAIM, "claim", "place", "model", "subject", "verdict", "verdict_holm", "value", "low", "high", "remark"]
     return pd.concat(parts, ignore_index=True)[kept]
