@@ -75,7 +75,7 @@ def write_summary(plan: Plan) -> dict:
         for about, files in results[model, None].items()
     }
     asked = list(dict.fromkeys(entry.model for entry in plan.inputs))
-    tested = [model for model in plan.models if model not in asked] if asked else []
+    tested = [entry.model for entry in plan.detected if entry.model not in asked] if asked else []
     return {
         "models": asked or plan.models,
         **({"tested": tested} if tested else {}),
