@@ -202,8 +202,10 @@ def test_what_a_head_looks_at_stands_beside_its_name(chromium, tmp_path):
         assert look.inner_text().replace("\u00a0", " ") == says
         parts = [float(it) for it in look.locator("svg > *").evaluate_all("(all) => all.map((it) => it.style.opacity)")]
         assert parts == [0.5, 0.3, 0.2]
-        assert {"x", "y"} <= (box := look.bounding_box()).keys()
+        box, named = look.bounding_box(), head.bounding_box()
         assert box["x"] >= 0
+        gaps = box["y"] - named["y"] - named["height"], named["y"] - box["y"] - box["height"]
+        assert max(gaps) == pytest.approx(4, abs=1)
         page.mouse.move(5, 5)
         assert not look.is_visible()
         head.focus()

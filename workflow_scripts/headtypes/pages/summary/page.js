@@ -39,14 +39,13 @@ const glance = (event) => {
   look.querySelector("p").textContent = `${type}: ${shares[0]}\u00a0% near, ${shares[1]}\u00a0% to special tokens, ${shares[2]}\u00a0% further`;
   const box = head.getBoundingClientRect();
   const below = box.bottom + look.offsetHeight + 8 < innerHeight;
-  look.style.left = `${Math.max(8, Math.min(box.left, innerWidth - look.offsetWidth - 8))}px`;
-  look.style.top = `${below ? box.bottom + 4 : box.top - look.offsetHeight - 4}px`;
+  look.style.left = `${scrollX + Math.max(8, Math.min(box.left, innerWidth - look.offsetWidth - 8))}px`;
+  look.style.top = `${scrollY + (below ? box.bottom + 4 : box.top - look.offsetHeight - 4)}px`;
   head.setAttribute("aria-describedby", "look");
 };
 addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") glance(event); });
 addEventListener("focusin", glance);
 addEventListener("keydown", (event) => { if (event.key === "Escape") look.hidden = true; });
-addEventListener("scroll", () => { look.hidden = true; });
 // A figure as wide as its letters can be read at, until it is pressed again; where there is room, the link opens its PDF.
 for (const link of document.querySelectorAll(".picture a:has(img)")) {
   link.addEventListener("click", (event) => {
