@@ -8,10 +8,19 @@ use rule job as compare_heads with:
             features=each(paths.FEATURES, lambda task: plan.compared_heads[task], "model"),
             **{it.name: each(it.files[0].path, partial(plan.aligned, it), "model") for it in ANALYSES if it.aligns},
         ),
+        template=[f"{PAGES}/base.html", f"{PAGES}/kinds/page.html"],
+        style=[f"{PAGES}/summary/page.css", f"{PAGES}/kinds/page.css"],
+        script=[f"{PAGES}/tables.js"],
     output:
         **figure("results/compared_heads/{task}", "compared_heads", "kinds of heads", "models", "Both papers"),
         heads=paths.COMPARED_HEADS,
         kinds="results/compared_heads/{task}.kinds.csv",
+        page=report(
+            "results/compared_heads/{task}.html",
+            caption="../report/kinds.rst",
+            category="Both papers",
+            labels={"task": "{task}", "content": "every head by its kind"},
+        ),
     log:
         "logs/compare_heads/{task}.log",
     benchmark:

@@ -1,5 +1,8 @@
 # What rules read: functions of a job's wildcards, for one file, or for many of a kind that the job finds by their keys.
 
+# Relative to the working directory: a folder that was moved has the same inputs.
+PAGES = local(os.path.relpath(SCRIPTS / "headtypes" / "pages"))
+
 
 def of_user(files):
     """Files of the user's, to which a prefix does not apply; what they hold decides, and not how old they are."""

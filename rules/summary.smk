@@ -1,7 +1,6 @@
 # One page of all results, which is to be read first, and one of every claim in every model.
 
-# Relative to the working directory: a folder that was moved has the same inputs.
-PAGES = local(os.path.relpath(SCRIPTS / "headtypes" / "pages"))
+# Relative to the working directory, as those of pages are.
 CAPTIONS = local(os.path.relpath(ROOT / "report"))
 
 

@@ -52,4 +52,13 @@ RESULTS = (
         section="To read first",
         content="this as a figure: a row for each kind, a column for each model",
     ),
+    Result(
+        "results/compared_heads/{task}.html",
+        "compare_heads",
+        "every head by its kind, and links to it",
+        of=_compared,
+        section="To read first",
+        content="this as a page: a row for each model, a column for each kind, and in each cell the heads, each with a "
+        "link to its atlas",
+    ),
 )

@@ -1,0 +1,1 @@
+"""Kinds of heads over models, as a page."""
