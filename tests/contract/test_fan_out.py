@@ -365,6 +365,7 @@ CHANGED = {
                 **of("measure_intervals", "plot_controls", "tabulate_ablations", GUAN),
                 "compare_types": 2,
                 "write_summary": 1,
+                "write_ledger": 1,
             },
             "follow": {
                 **times(
@@ -386,7 +387,6 @@ CHANGED = {
                 "plot_gradients": 1,
                 **of("tabulate_stability", "tabulate_models", "plot_models"),
                 "plot_compared_types": 2,
-                "write_ledger": 1,
                 "write_atlas": 2,
             },
         },

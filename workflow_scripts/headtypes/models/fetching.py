@@ -13,7 +13,7 @@ from headtypes.core.files import read_json, sha256_file
 from headtypes.models.files import MODEL_FILES, PICKLES, check_beside, model_files, place_of, pretrained, weight_files
 from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
-from headtypes.models.model_config import key_value_heads, longest_input
+from headtypes.models.model_config import is_causal, key_value_heads, longest_input
 from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
 from headtypes.models.quantised import DEQUANTISED, check_blocks, is_dequantised, numbers_in, quantisation_of
 from headtypes.models.records import ModelRecord
@@ -312,6 +312,7 @@ def _shape(key: str, folder: str | Path, gguf: str | None, units: str) -> dict:
         "layers": config.num_hidden_layers,
         "heads": heads,
         "queries_per_head": config.num_attention_heads // heads,
+        "causal": is_causal(config),
         # If config.json does not give the width, the usual 64 channels per head are assumed.
         "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
         "max_length": longest_input(config, tokenizer),

@@ -85,6 +85,9 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) 
 
 def language_head(record: ModelRecord) -> str:
     """Which of `loading.HEADS` a fetched model has if it is a language model: for masked words, unless it is causal."""
-    config = config_of(record)
-    masked = record.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False)
-    return "masked_lm" if masked else "causal_lm"
+    return "causal_lm" if record.causal else "masked_lm"
+
+
+def is_causal(config: PreTrainedConfig) -> bool:
+    """Whether tokens see only those before them: the model's type has no head for masked words, or it is a decoder."""
+    return config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or bool(getattr(config, "is_decoder", False))

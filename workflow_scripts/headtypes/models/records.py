@@ -26,6 +26,7 @@ class ModelRecord:
     layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.
     queries_per_head: more than 1 where a head of keys and values counts as one, with all heads of queries that share
         it (the key `units`).
+    causal:        whether it is a decoder, as language models of the next token are.
     max_length:    tokens of its longest input.
     memory:        GB of its weights that may lie in each place (`models.placement`), if it is larger than a device.
     """
@@ -45,6 +46,7 @@ class ModelRecord:
     layers: int
     heads: int
     queries_per_head: int = 1
+    causal: bool = False
     width: int
     max_length: int
     memory: Mapping[str, float] | None = None

@@ -16,6 +16,12 @@ from tests.support.summaries import RESULTS, documented_ledger, written_page
 
 SOURCES = {"guan2020": "demo", "clark2019": "clark", "kobayashi2020": "norms"}
 CLAIM = "guan2020/diagonal-medium-special"
+PROPERTIES = pd.DataFrame(
+    [
+        {"property": "layers", "correlation": -0.9, "p": 0.006, "p_holm": 0.012},
+        {"property": "causal", "correlation": 0.1, "p": 0.7, "p_holm": 0.7},
+    ]
+).assign(paper="guan2020", id="deep", claim="Deep ones do.", families=9)
 SHOWN = "[...document.querySelectorAll('#each tbody tr')]"
 
 
@@ -36,7 +42,17 @@ def page_file(tmp_path_factory, ledger):
     rows["kind"] += TOGETHER
     rows[rows["model"] == "minilm"].assign(model="minilm-{seed}").to_csv(folder / "comparison.csv", index=False)
     together = together_table({"guan2020": folder / "comparison.csv"})
-    return written_page(folder / "ledger.html", page_of(ledger, over_models(ledger), together), "ledger")
+    values = page_of(ledger, over_models(ledger), together, PROPERTIES)
+    return written_page(folder / "ledger.html", values, "ledger")
+
+
+def test_properties_that_go_with_a_claim_are_told_and_how_many_were_tried(chromium, page_file):
+    with opened(chromium, page_file, 1280) as page:
+        part = page.locator("#properties")
+        assert "Of 2 pairs of a claim and a property of the models, 1 go together" in part.inner_text()
+        (row,) = part.locator("tbody tr").all_inner_texts()
+        assert row.split("\n")[0] == "Deep ones do."
+        assert all(text in row for text in ("layers", "9 families", "-0.90", "0.012"))
 
 
 def test_what_is_judged_over_seeds_is_a_table_of_its_own(chromium, page_file, ledger):

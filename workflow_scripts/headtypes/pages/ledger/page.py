@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table
 from headtypes.pages.rendering import embedded
 from headtypes.pages.summary.verdicts import with_signs
@@ -21,11 +22,14 @@ _MOST_REASONS = 20_000
 _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "corrected", "reason", "decided_in"]
 
 
-def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) -> dict[str, Any]:
+def page_of(
+    ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, properties: pd.DataFrame
+) -> dict[str, Any]:
     """The values of the template.
 
     ledger: as `papers.ledger.table.ledger_table` makes it; claims: as `papers.ledger.models.over_models` does;
-    together: as `papers.ledger.table.together_table` does.
+    together: as `papers.ledger.table.together_table` does; properties: as `papers.ledger.properties.properties_table`
+    does, of which the page shows those that go with a claim once corrected.
     """
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
@@ -43,6 +47,8 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) 
             row | {"measured": str(Measured(row["value"], row["low"], row["high"]))}
             for row in together[together["verdict"] != NO_VERDICT].to_dict("records")
         ],
+        "properties": properties[properties["p_holm"] < ALPHA].to_dict("records"),
+        "properties_tried": len(properties),
         "cells": len(cells),
         "models": int((~is_untrained).sum()),
         "untrained": int(is_untrained.sum()),

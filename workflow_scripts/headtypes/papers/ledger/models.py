@@ -39,11 +39,7 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
         counts = cells["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
-        judged = cells[cells["verdict"] != NO_VERDICT]
-        grouped = judged.groupby("model", sort=False)
-        several = grouped["verdict"].nunique().gt(1)
-        of_models = grouped[["verdict", "family"]].first()
-        of_models["verdict"] = of_models["verdict"].mask(several, OPEN)
+        of_models = verdicts_of_models(cells)
         is_untrained = of_models["family"] == UNTRAINED
         untrained = [int(is_untrained.sum()), int((of_models["verdict"][is_untrained] == HOLDS).sum())]
         of_models = of_models[~is_untrained]
@@ -53,6 +49,13 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
         families = of_models["family"].nunique()
         rows.append([*said, len(cells), *counts, len(of_models), *number, families, 100 * low, 100 * high, *untrained])
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def verdicts_of_models(cells: pd.DataFrame) -> pd.DataFrame:
+    """Verdict and family of each model with a verdict on a claim, whose cells these are: open where cells disagree."""
+    grouped = cells[cells["verdict"] != NO_VERDICT].groupby("model", sort=False)
+    of_models = grouped[["verdict", "family"]].first()
+    return of_models.assign(verdict=of_models["verdict"].mask(grouped["verdict"].nunique().gt(1), OPEN))
 
 
 def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
