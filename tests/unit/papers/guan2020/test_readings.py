@@ -149,7 +149,7 @@ def test_a_page_has_a_section_per_partition_with_claims_that_depend_first():
     page = readings_page(table)
     first, second = page.split("## bert, p\n")[1].split("## roberta, p\n")
     assert (
-        "The reading decides 2 of 15 claims stated, 0 of 1 claims inferred from the text and 0 of 6 claims from"
+        "The reading decides 2 of 15 claims stated, 0 of 2 claims inferred from the text and 0 of 6 claims from"
         in first
     )
     assert "The reading decides 0 of 1 claims stated." in second

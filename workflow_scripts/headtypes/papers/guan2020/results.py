@@ -109,8 +109,8 @@ def families_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[
     """Beside each partition of the paper's main model, those made in the same way of all models of its Table 1.
 
     partitions: model, partition, method, k and published (the model's name in Table 1, or None) of each, in the
-        config's order. Of a model's partitions that on the same task is taken, else the first: the paper read each of
-        its fine-tuned models on the model's own task.
+        config's order. Of a model's partitions that on the same task is taken, else the first: a fine-tuned model
+        is read on its own task, though the paper does not say on which it read its models.
     """
     partitions, families = list(partitions), {}
     for main in partitions:
