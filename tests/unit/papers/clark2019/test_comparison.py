@@ -126,7 +126,7 @@ def test_each_layers_kind_of_token_with_the_most_attention_and_its_gradient(tabl
 
 def test_the_page_shows_verdicts_first_then_values_and_what_is_a_matter_of_these_sections(table):
     page = comparison_page(table, PUBLISHED)
-    assert "| bert | wiki | stated | 17 | 0 | 0 | 0 | 2 | 1 | 0 |" in page
+    assert "| bert | wiki | stated | 18 | 0 | 0 | 0 | 2 | 1 | 0 |" in page
     assert "“over half of BERT's attention in layers 6-10" in page
     assert page.index("### Claims: stated") < page.index("### Means by layer") < page.index("### Means by thirds")
     section = page.split("## bert, wiki")[1].split("\n## ")[0]

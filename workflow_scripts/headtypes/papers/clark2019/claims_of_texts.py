@@ -36,7 +36,7 @@ def _(heads: Heads):
 @of_surface(
     "previous-heads",
     place="section 3.1",
-    text="Some heads put more than half of their attention on the previous token.",
+    text="There is a head that puts more than half of its attention on the previous token.",
     wording=(
         "four attention heads (in layers 2, 4, 7, and 8) on average put >50% of their attention on the previous token"
     ),
@@ -49,7 +49,7 @@ def _(heads: Heads):
 @of_surface(
     "next-heads",
     place="section 3.1",
-    text="Some heads put more than half of their attention on the next token.",
+    text="There is a head that puts more than half of its attention on the next token.",
     wording="five attention heads (in layers 1, 2, 2, 3, and 6) put >50% of their attention on the next token",
     limit="the paper's 50 percent; one head is enough, since another model has other heads",
 )
@@ -60,7 +60,7 @@ def _(heads: Heads):
 @of_surface(
     "offsets-early",
     place="section 3.1",
-    text="Heads that look at the next or the previous token are mainly in the earlier layers.",
+    text="More heads look at the next or the previous token in early layers than in deep ones.",
     wording=(
         "heads that specialize to attending heavily on the next or previous token, especially in earlier layers of "
         "the network"
@@ -158,14 +158,14 @@ def _(heads: Heads):
 @of_surface(
     "sep-no-op",
     place="section 3.2, Figure 3",
-    text="From the layer on where attention to [SEP] becomes high, the loss hardly depends on it.",
+    text="In layers where attention to [SEP] is high, the loss hardly depends on it.",
     wording=(
         "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
         "attention to [SEP] become very small"
     ),
     limit=(
         "high is above 0.25, which the published means pass between layers 4 and 5; very small is less than half of "
-        "the mean over all tokens of a layer"
+        "the mean over all tokens of a layer; the last layers, where attention to [SEP] is low again, are not asked"
     ),
 )
 def _(heads: Heads):
@@ -183,7 +183,7 @@ def _(heads: Heads):
         "attention head\u2019s function is not applicable"
     ),
     limit=(
-        "high as for the last claim; little is a share of norms, of what tokens hand over (Kobayashi et al. 2020), "
+        "high as for sep-no-op; little is a share of norms, of what tokens hand over (Kobayashi et al. 2020), "
         "that is less than half of that of weights, as the mean over these layers; any model can be asked"
     ),
 )
@@ -199,7 +199,7 @@ def _(heads: Heads):
 @of_surface(
     "sep-gradients-fall",
     place="section 3.2, Figure 3",
-    text="Before attention to [SEP] becomes high, the loss depends on it more than from that layer on.",
+    text="Before attention to [SEP] becomes high, the loss depends on it more than where it is high.",
     wording=(
         "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
         "attention to [SEP] become very small"
@@ -237,9 +237,28 @@ def _(heads: Heads):
 
 
 @of_surface(
+    "broad-early",
+    place="section 3.3, Figure 4",
+    text="More heads attend broadly in early layers than in deep ones.",
+    wording="some attention heads, especially in lower layers, have very broad attention",
+    limit=(
+        "broad as in the released notebook; there are more such heads in a layer of the first third than in one of the "
+        "last"
+    ),
+)
+def _(heads: Heads):
+    def measure(statistics: Statistics):
+        number = Statistics({}, {"broad": shows(_broad(heads), statistics).sum(axis=-1)})
+        return number.of_third("broad", "first") - number.of_third("broad", "last")
+
+    label = "broad heads, by layer, in the first third of layers less that in the last third"
+    return heads.quantity("layers.broad_heads.first.less_last", label, measure).above(0)
+
+
+@of_surface(
     "broad-spread",
     place="section 3.3",
-    text="Heads that attend broadly put at most a tenth of their attention on any one word.",
+    text="Heads that attend broadly typically put at most a tenth of their attention on any one word.",
     wording="These high-entropy attention heads typically spend at most 10% of their attention mass on any single word",
     limit="the paper's 10 percent, as the mean over the heads that the released notebook calls broad",
 )
@@ -261,10 +280,19 @@ def _(heads: Heads):
         "other layers."
     ),
     wording="the last layer has a high entropy from [CLS] of 3.89 nats, indicating very broad attention",
-    limit="high is above every other layer, and above the mean of all tokens, with which the text compares it",
+    limit=(
+        "very broad is above the released notebook's limit of broad heads, 0.8 of the entropy of uniform attention; "
+        "high is above every other layer, and above the mean of all tokens, with which the text compares it"
+    ),
 )
 def _(heads: Heads):
+    def measure(statistics: Statistics):
+        limits = limit_of(_broad(heads), statistics.uniform)
+        return statistics.of_layers("entropy_cls")[..., -1] - limits[..., -1]
+
+    label = f"mean {LABELS['entropy_cls']} in the last layer less the limit of broad heads"
     return [
+        heads.quantity("layers.entropy_cls.last_layer.less_broad", label, measure).above(0),
         heads.last_layer_less_others("entropy_cls").above(0),
         heads.mean_less_statistic("entropy_cls", "last_layer", "entropy").above(0),
     ]
