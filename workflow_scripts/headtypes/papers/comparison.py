@@ -23,14 +23,14 @@ TOGETHER = " over models"
 NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 
 HOW_CLAIMS_ARE_JUDGED = (
-    "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open "
-    "where the limit lies inside the interval; where the paper can be read in several ways, it does so in each of "
-    "them or is open. Of several quantities that a claim is about, one on the wrong side is enough for it to fail, and "
-    "so does this at 5 percent divided by their number. Without an interval the value itself decides, and nothing says "
-    "how surely. Many claims are "
-    "judged at once, so that some may be decided by chance: *corrected* is the verdict after Holm's procedure over all "
-    "claims of the section that have an interval, and p the p-value of the limit, before and after. A claim without "
-    "an interval has neither. Limits for which the verdict would be the same are given beside each that is not 0."
+    "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open where "
+    "the limit lies inside the interval; where the paper can be read in several ways, it does so in each of them or "
+    "is open. Of several quantities that a claim is about, one on the wrong side is enough for it to fail; lest one "
+    "be there by chance, each is then tested at 5 percent divided by their number. Without an interval the value "
+    "itself decides, and nothing says how surely. Many claims are judged at once, so that some may be decided by "
+    "chance: *corrected* is the verdict after Holm's procedure over all claims of the section that have an interval, "
+    "and p the p-value of the limit, before and after. A claim without an interval has neither. Limits for which the "
+    "verdict would be the same are given beside each that is not 0."
 )
 HOW_CLAIMS_ARE_KNOWN = (
     "*Stated* claims are in the paper's words. Others are counted apart: *inferred* ones follow from its words, and "

@@ -74,7 +74,8 @@ def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
     assert [count.total for count in first.counts] == [24, 2, 8]
     assert verdict_sentence("Guan et al.", first) == (
         "Of the 24 claims that Guan et al. state and qa-kmeans-k4 bears on, 5 hold, 9 fail, 2 are open and 8 cannot be "
-        "judged for minilm-qa."
+        "judged for minilm-qa, one checkpoint. Of those with an interval, corrected for the number of claims, 5 hold "
+        "and 9 fail."
     )
     assert counted("holds", 1) == "1 holds"
 
@@ -85,12 +86,18 @@ def test_claims_that_no_interval_decides_are_counted_apart(guan):
     alone = own[judged].index[:3]
     own.loc[alone, ["p", "p_holm", "verdict_holm"]] = np.nan
     (subject,) = judged_subjects(own, "partition", "file.csv")
-    assert verdict_sentence("Guan et al.", subject).endswith("; 3 of these are decided by a value without an interval.")
+    said = verdict_sentence("Guan et al.", subject)
+    assert "; 3 of these are decided by a value without an interval. Of those with an interval, corrected" in said
+    decided = sum(int(number) for number in re.findall(r"(\d+) (?:holds?|fails?)", said.partition(". Of those")[2]))
+    assert decided == judged.sum() - 3
     rows = [row for row in subject.table.rows if row[0].below == "without an interval"]
     assert len(rows) == 3
     own.loc[alone[1:], "verdict_holm"] = "holds"
     (subject,) = judged_subjects(own, "partition", "file.csv")
-    assert verdict_sentence("Guan et al.", subject).endswith("; 1 of these is decided by a value without an interval.")
+    assert "; 1 of these is decided by a value without" in verdict_sentence("Guan et al.", subject)
+    own["verdict_holm"] = np.nan
+    (subject,) = judged_subjects(own, "partition", "file.csv")
+    assert verdict_sentence("Guan et al.", subject).endswith(" decided by a value without an interval.")
 
 
 def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_linked(results, summary):
@@ -232,7 +239,7 @@ def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
     table = pd.read_csv(results[1]["compared_types"][0])
     alike = "from as many that look alike (p < 0.05, corrected for all of these)"
     assert compared_types_sentence(table, MODEL) == (
-        "What sets a type of minilm-qa apart most is the mean importance of its vertical heads: 0.15, where as many "
+        "Among what sets types of minilm-qa apart is the mean importance of its vertical heads: 0.15, where as many "
         "random heads of the same layers have 0.24 (0.19 to 0.28; p = 0.008); in 1 of 2 comparisons the types of "
         f"minilm-qa differ from as many random heads of the same layers, and in 0 of 2 {alike}."
     )

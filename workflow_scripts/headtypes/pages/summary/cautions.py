@@ -53,7 +53,7 @@ def _of_verdicts(papers: Sequence[Paper]) -> str:
         return ""
     return (
         f"{undecided} verdicts are open or missing. An open claim is neither confirmed nor refuted: the limit lies "
-        "inside the interval. A claim without a verdict could not be judged."
+        "inside the interval, or readings of the paper do not agree. A claim without a verdict could not be judged."
     )
 
 

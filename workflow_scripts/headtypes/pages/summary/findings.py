@@ -23,7 +23,7 @@ _UNITS = {"relations": " %", "coreference": " %", "divergence": " nats"}
 
 
 def verdict_sentence(paper: str, judged: Judged) -> str:
-    """How many of the claims that a paper states about a subject hold."""
+    """How many of the claims that a paper states about a subject hold, and how many once they are corrected."""
     count = judged.stated()
     parts = [
         f"{count.of[HOLDS]} {_verb(count.of[HOLDS], 'hold')}",
@@ -33,8 +33,13 @@ def verdict_sentence(paper: str, judged: Judged) -> str:
     parts += [f"{count.of[NO_VERDICT]} cannot be judged"] if count.of[NO_VERDICT] else []
     alone = judged.without_interval()
     doubt = f"; {alone} of these {_verb(alone, 'are')} decided by a value without an interval" if alone else ""
+    said = f"Of the {_of(count)} that {paper} state and {judged.other} bears on, {join(parts)} for {judged.model}"
+    if (corrected := judged.corrected()) is None:
+        return f"{said}, one checkpoint{doubt}."
+    held, failed = corrected[HOLDS], corrected[FAILS]
     return (
-        f"Of the {_of(count)} that {paper} state and {judged.other} bears on, {join(parts)} for {judged.model}{doubt}."
+        f"{said}, one checkpoint{doubt}. Of those with an interval, corrected for the number of claims, {held} "
+        f"{_verb(held, 'hold')} and {failed} {_verb(failed, 'fail')}."
     )
 
 
@@ -127,7 +132,7 @@ def left_out_alone(rows: pd.DataFrame, types: Sequence[str]) -> tuple[pd.DataFra
 
 
 def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
-    """What sets a type apart most from random heads, and how often types differ from them.
+    """Something that sets a type apart from random heads, and how often types differ from them.
 
     table: as `compare_types` makes it. Where heads look does not count: types are defined by it. None where nothing
         else stands beside random heads.
@@ -156,7 +161,7 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
         _QUANTITIES.get((row["analysis"], row["statistic"]), "{statistic} {quantity}").format(**row).split()
     )
     return (
-        f"What sets a type of {model} apart most is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
+        f"Among what sets types of {model} apart is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
         f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
         f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f}; p = {of_layers[row.name]:.2g}); "
         f"{often}."

@@ -70,6 +70,12 @@ class Judged:
         of_paper = self.claims[self.claims["basis"] == "stated"]
         return int(of_paper["verdict_holm"].isna().sum())
 
+    def corrected(self) -> dict[str, int] | None:
+        """How many of these have which verdict once corrected for their number; None where none has an interval."""
+        verdicts = self.claims.loc[self.claims["basis"] == "stated", "verdict_holm"].dropna()
+        found = {name: int((verdicts == name).sum()) for name in VERDICTS}
+        return found if sum(found.values()) > found[NO_VERDICT] else None
+
 
 def sign_of(verdict: str) -> str:
     """A sign beside the colour of a verdict."""

@@ -31,12 +31,20 @@ WORDS = (
     Word("silhouette", "How much nearer a head is to its own type than to the next one, from -1 to 1."),
     Word("EM, F1", "Answers that match exactly, and the overlap of their words with the right ones, in percent."),
     Word("drop", "What leaving heads out costs: the score of the whole model less that without them, in points."),
-    Word("random heads", "As many heads of the same layers, drawn at random: what any heads would cost."),
-    Word("95 % interval", "Where the value would lie with other inputs; in brackets, or on a smaller line."),
-    Word("FDR", "Of the drops with an FDR below 0.05, at most 5 % are none (false discovery rate)."),
+    Word(
+        "random heads",
+        "As many heads of the same layers, drawn at random from all of these: what any heads there would cost.",
+    ),
+    Word(
+        "95 % interval",
+        "Of such ranges, each from other inputs of the kind, 95 in 100 hold the true value; in brackets, or on a "
+        "smaller line.",
+    ),
+    Word("FDR", "Of the drops with an FDR below 0.05, at most 5 % are none on average (false discovery rate)."),
     Word("p, corrected", "How often chance alone gives as much; corrected for the number of comparisons (Holm)."),
     Word(
         "holds, fails, open",
-        "Whether a claim of a paper is true of this model; open where its interval includes the limit.",
+        "Whether a claim of a paper is true of this checkpoint; open where that cannot be told from these inputs, or "
+        "depends on how the paper is read.",
     ),
 )

@@ -39,11 +39,11 @@ claim = Claims("features")
 @claim(
     "special-poor",
     place="abstract",
-    text="By norms, heads attend poorly to special tokens, unlike by weights.",
+    text="By norms, special tokens get less than half of what they get by weights.",
     wording="contrary to previous studies, BERT pays poor attention to special tokens",
     limit=(
         "no number is given; poor is less than half of the share that weights give them, on which previous studies "
-        "rest; special tokens are [CLS] and [SEP]"
+        "rest, and may still be more than even attention gives; special tokens are [CLS] and [SEP]"
     ),
 )
 def _(shares: Shares):

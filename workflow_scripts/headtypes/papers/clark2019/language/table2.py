@@ -101,10 +101,10 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
         f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference.source}. Accuracies "
         "are percent of coreferent mentions for which an antecedent is selected, with 95 % intervals over documents.",
         "A head's guess is the word that the mention's head word looks at most, among all other words of the part "
-        "(`words`: the paper's words taken literally; claims are judged on it), among those before it "
-        "(`words_before`), or among the head words of the mentions that end before it starts (`mentions`), as the "
-        "baselines choose. For "
-        "one and the same head these differ, so that no number says anything without its reading.",
+        "(`words`: the paper's words taken literally), among those before it (`words_before`), or among the head words "
+        "of the mentions that end before it starts (`mentions`), as the baselines choose. For one and the same head "
+        "these differ, so that no number says anything without its reading, and a claim is decided only where all "
+        "three decide it alike.",
         "The best head is chosen on all mentions of all documents, as in the paper, or of the documents of even "
         "index for those of odd index, and the other way round.",
     ]
