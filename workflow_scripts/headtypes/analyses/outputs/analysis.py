@@ -95,7 +95,7 @@ LAYERS = _result(
     "for each layer, the `largest` number and the `median` magnitude of the residual stream, their `ratio`, percent of "
     "segments with a `massive` activation; the `token` where the largest stands most often (from 1), the share of "
     "attention `to_largest` and what `even` attention would give; percent of heads and segments that are `off`, and "
-    "that are so without a sink (`off_no_sink`); number of heads of which that `varies`",
+    "that are so without a sink (`off_no_sink`); number of heads for which this `varies`",
 )
 FIGURE = _result(
     *("", ".{pdf,png}", "plot_outputs", "how much heads write, and massive activations"), "these tables as a figure"

@@ -66,7 +66,7 @@ def results(paths: Callable[[], Any]) -> tuple[Result, ...]:
             of=judged,
             name="ledger_claims",
             section="To read first",
-            content="for each claim how many `cells` have which verdict, in how many of the `models` with a verdict "
+            content="for each claim, how many `cells` have each verdict, in how many of the `models` with a verdict "
             "it holds, fails or is open, and the 95 % interval (`low`, `high`, in percent) of the share of models of "
             "which it is true, over their `families`; and in how many networks of the family `untrained` it holds",
         ),
