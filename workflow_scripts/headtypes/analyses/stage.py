@@ -16,7 +16,7 @@ from headtypes.data.kinds.registry import KINDS
 
 # `headtypes.planning.plan.Plan`, whose room stands above.
 Plan = Any
-Computation = Literal["encoding", "forward", "divergence", "gradients", "training", "copying", "grouping"]
+Computation = Literal["encoding", "forward", "divergence", "gradients", "training", "copying", "grouping", "finding"]
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Stage:
     """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
     computes: Computation | None = None
     """What its jobs do with texts: encode them; run a model over them, and perhaps compare its heads or take gradients;
-    or train one. Or they train a small one of their own to copy,
-    or group the heads of several models, without texts and GPU."""
+    or train one. Or they train a small one of their own to copy, group the heads of several models, or find a model
+    without holding its weights, without texts and GPU."""
     reads: str | None = None
     """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None

@@ -131,7 +131,7 @@ def needs(
     stage, compute, windows, sizes = STAGES[rule], plan.config.compute, plan.config.windows, sizes or Sizes()
     if stage.computes == "encoding":
         return encoding(sizes.texts(getattr(inputs, stage.reads), windows))
-    if stage.computes == "copying":
+    if stage.computes in ("copying", "finding"):
         return encoding(Texts(0, 0, 0))
     if stage.computes == "grouping":
         size_mb = sizes.megabytes(inputs)
@@ -270,7 +270,7 @@ def training(model: ModelSize, texts: Texts, batch_size: int, epochs: float, on_
 
 
 def encoding(texts: Texts) -> Needs:
-    """Needs of a job that cuts texts into windows, or trains a small model without any."""
+    """Needs of a job that cuts texts into windows, or trains a small model or finds one without any."""
     return Needs(_memory(_BASE_MB + texts.tokens * _BYTES_OF_ENCODED_TEXT / _MB), 60)
 
 

@@ -208,6 +208,14 @@ def test_what_is_still_on_the_hub_is_assumed_and_named(monkeypatch):
     assert "1.3 GB of weights are downloaded" in text
 
 
+def test_a_model_whose_download_was_cut_off_before_its_weights_is_assumed_and_named():
+    write_text("model/config.json", json.dumps({"num_hidden_layers": 6, "num_attention_heads": 12}))
+    write_text("squad.json", "{}")
+    write_text(QUESTIONS.format("squad"), "x")
+    (found,) = estimate(SQUAD, evaluating("evaluate_condition", **OF_SQUAD, condition="zero-dense"))
+    assert found.assumed == {"models.local"}
+
+
 def test_the_speed_is_that_of_a_processor():
     assert 1e9 < speed(0.05) < 2e12
 

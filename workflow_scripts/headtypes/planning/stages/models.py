@@ -6,7 +6,7 @@ from headtypes.models.gguf_files import reader_version
 from headtypes.planning.plan import Plan
 
 
-@stage()
+@stage("finding")
 def fetch_model(plan: Plan, model: str) -> dict:
     """Where the model comes from, and what counts as its heads; one that the workflow makes is an input.
 

@@ -146,6 +146,8 @@ def _of_source(source: ModelSource) -> ModelSize | None:
         folder, gguf = _place(source)
         if gguf is not None:
             return _of_gguf(read_header(folder / gguf))
+        if not weight_files(folder, pickle=True):
+            return None  # As where a download has been cut off.
         config, parameters = read_json(folder / "config.json"), 0
         for file in weight_files(folder):
             with safe_open(file, "np") as weights:
