@@ -21,6 +21,7 @@ from headtypes.planning.config.checks import (
     check_models,
     check_names,
     check_partitions,
+    check_probed,
     check_published,
     check_readings,
     check_selection,
@@ -73,6 +74,7 @@ class Plan:
         check_partitions(config)
         check_readings(config)
         check_sources(config, self.models, self.tasks)
+        check_probed(config, [entry.model for entry in self.probed])
         if self.probed and (vectors := config.probes.vectors.file):
             check_file("probes.vectors.file", vectors)
         kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]

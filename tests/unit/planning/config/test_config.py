@@ -239,6 +239,7 @@ MISTAKES = [
     ("tasks/paragraphs/source/folder", "nowhere", ["there is no folder nowhere in /", "relative paths count"]),
     ("models/tuned+1.0/source/folder", "nowhere", ["holds no config.json in /", "relative paths count"]),
     ("partitions/mine/file", "nowhere.csv", ["there is no file nowhere.csv in /", "relative paths count"]),
+    ("models/trained/memory", {"cpu": 1.0}, ["models.trained.memory: probes compare", "or set probes.seeds: 0."]),
     ("probes/vectors/file", "nowhere.txt", ["probes.vectors.file: there is no file nowhere.txt in /"]),
     ("partitions/mine/file", "/nowhere.csv", ["partitions.mine.file", "there is no file /nowhere.csv"]),
     (

@@ -5,8 +5,6 @@ import copy
 import torch
 from transformers import PreTrainedModel
 
-from headtypes.core.errors import InputError
-
 # Standard deviation of the weights of BERT before training.
 _DEVIATION = 0.02
 # The modules that hold the embeddings of words, positions and token types, and their norm, in Transformers' models.
@@ -14,11 +12,10 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 
 
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """A copy of a model that keeps its embeddings: other weights are drawn anew, biases are 0, and norms scale by 1."""
-    if any(hasattr(module, "_hf_hook") for module in model.modules()):
-        raise InputError(
-            "A random network is drawn of a model in one place; set probes.seeds: 0, or leave out the model's memory."
-        )
+    """A copy of a model that keeps its embeddings: other weights are drawn anew, biases are 0, and norms scale by 1.
+
+    model: in one place (`models.placement`), as the configuration is checked for.
+    """
     drawn = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
     kept = {id(parameter) for parameter in drawn.get_input_embeddings().parameters()}

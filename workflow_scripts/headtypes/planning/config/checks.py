@@ -208,6 +208,16 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             check_file(f"tasks.{name}.source.training_file", file)
 
 
+def check_probed(config: Config, models: Iterable[str]) -> None:
+    """The models that probes read lie in one place."""
+    for name in models:
+        if config.models[name].memory is not None:
+            raise InputError(
+                f"config: models.{name}.memory: probes compare the model with a random network, which is drawn of a "
+                "model in one place; leave this key out, or set probes.seeds: 0."
+            )
+
+
 def check_readings(config: Config) -> None:
     """No reading has the name of another column of the table of readings."""
     for name in config.readings:
