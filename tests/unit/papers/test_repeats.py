@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from headtypes.papers.claims import Claims
+from headtypes.papers.claims import Claims, Verdict, verdict_of
 from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, value_row
 from headtypes.papers.published import Published
-from headtypes.papers.quantities import Measured, NoVerdictError, Quantities
-from headtypes.papers.repeats import mean_over
+from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
+from headtypes.papers.repeats import judged_together, mean_over
 
 NAME = "bert-{seed}"
 MODELS = [f"bert-{seed}" for seed in range(4)]
@@ -26,7 +26,7 @@ def _(quantities):
 def _(quantities):
     if "cost" in quantities and quantities["cost"].value > 90:
         raise NoVerdictError("too dear")
-    return [quantities.quantity("cost", "points").above(1)] * (1 if quantities["cost"].value < 50 else 2)
+    return quantities.quantity("cost", "points").above(1 if quantities["cost"].value < 50 else 2)
 
 
 class Nobody(Published):
@@ -100,6 +100,25 @@ def test_models_that_decide_nothing_are_left_out_and_counted():
         "no verdict",
         "it asks for other findings in each of the models",
     )
+
+
+def above_0(values: dict[str, float]) -> Verdict:
+    """A verdict on a claim that each of these quantities is above 0."""
+    findings = (Quantity(name, Measured.with_error(value, 0.1)).above(0) for name, value in values.items())
+    return verdict_of(next(iter(claim)), tuple(findings))
+
+
+def test_a_finding_that_a_model_lacks_does_not_move_its_others_to_those_of_other_models():
+    of_models = [
+        above_0({"first": 1.0, "second": 10.0}),
+        above_0({"second": 11.0, "third": 100.0}),
+        above_0({"first": 2.0, "[third]": 101.0}),
+        above_0({"first": 3.0, "second": 12.0, "third": 102.0}),
+    ]
+    verdict = judged_together(of_models)
+    assert [it.measured.value for it in verdict.findings] == [2.0, 11.0, 101.0]
+    assert all("mean of the 3 of 4 models that decide" in it.quantity for it in verdict.findings)
+    assert judged_together(of_models[:3]).verdict == "no verdict"
 
 
 def test_two_models_are_not_judged_together():

@@ -16,12 +16,14 @@ from headtypes.papers.quantities import NO_VERDICT, Finding, Measured, join
 FEWEST = 3
 # Half of a 95 % interval of a normal distribution, in standard errors.
 _HALF = -t.ppf(ALPHA / 2, math.inf)
+_NO_BRACKETS = str.maketrans("", "", "[]")
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict on a claim over models, from those on it in each: the mean over models of what was found is judged.
 
-    Models without a verdict are left out; there is none over fewer than `FEWEST` others.
+    Models without a verdict are left out, and so are those without one of its findings from the mean of this one; there
+    is none over fewer than `FEWEST` others.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]
@@ -29,10 +31,10 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
         reasons = Counter(verdict.reason for verdict in verdicts if not verdict.findings)
         said = "; ".join(f"{reason} ({number} of {len(verdicts)} models)" for reason, number in reasons.items())
         return Verdict(claim, NO_VERDICT, said)
-    if len({tuple((it.side, it.limit, it.reading) for it in verdict.findings) for verdict in judged}) > 1:
+    matched = _matched([verdict.findings for verdict in judged])
+    if min(map(len, matched)) < FEWEST:
         return Verdict(claim, NO_VERDICT, "it asks for other findings in each of the models")
-    several = zip(*(verdict.findings for verdict in judged), strict=True)
-    return verdict_of(claim, tuple(_mean(findings, len(verdicts)) for findings in several))
+    return verdict_of(claim, tuple(_mean(findings, len(verdicts)) for findings in matched))
 
 
 def counted(verdicts: Sequence[Verdict]) -> str:
@@ -60,6 +62,26 @@ def mean_over(several: Sequence[Measured]) -> Measured:
         return Measured(value)
     freedom = (len(values) - 1) * (variance / between) ** 2 if between > 0 else math.inf
     return Measured.with_error(value, math.sqrt(variance), freedom)
+
+
+def _matched(of_models: Sequence[Sequence[Finding]]) -> list[list[Finding]]:
+    """The findings that several models have in common, matched by what they are about, since a model may lack one.
+
+    Where a model's findings differ in their words alone, words tell them apart; else these need not be the same, since
+    they may name what was found in one model.
+    """
+
+    def asked(finding: Finding) -> tuple:
+        return finding.side, finding.limit, finding.reading
+
+    by_words = any(len(set(map(asked, findings))) < len(findings) for findings in of_models)
+    matched: dict[tuple, list[Finding]] = {}
+    for findings in of_models:
+        for it in findings:
+            # The name of a type that is doubtful in one model is in brackets there.
+            words = it.quantity.translate(_NO_BRACKETS) if by_words else None
+            matched.setdefault((*asked(it), words), []).append(it)
+    return list(matched.values())
 
 
 def _mean(findings: Sequence[Finding], models: int) -> Finding:
