@@ -11,29 +11,37 @@ from tests.support.browser import LOW_CONTRAST, opened
 
 # Roles of what can be operated (WAI-ARIA).
 CONTROLS = {"button", "combobox", "spinbutton", "checkbox", "gridcell", "link", "listbox", "textbox", "option"}
-# How long each of 50 heads takes from the click until it is drawn, in milliseconds.
-TIMES = """async () => {
-  const times = [], frame = () => new Promise((done) => requestAnimationFrame(done));
+# How many elements are built from the click until the head is drawn, for each of 50 heads.
+BUILT = """async () => {
+  const built = [], frame = () => new Promise((done) => requestAnimationFrame(done));
   const opened = (name) => document.querySelector(`[aria-label="${name}"] [data-drawn]`);
+  const sizeOf = (node) => (node.querySelectorAll ? 1 + node.querySelectorAll("*").length : 0);
+  const observer = new MutationObserver((changes) => changes.forEach((it) => it.addedNodes.forEach((node) => {
+    built[built.length - 1] += sizeOf(node);
+  })));
+  observer.observe(document, { childList: true, subtree: true });
   for (const tile of [...document.querySelectorAll(".tile")].filter((_, place) => place % 7 === 0).slice(0, 50)) {
-    await frame();
-    const start = performance.now(), name = tile.getAttribute("aria-label").split(":")[0];
+    built.push(0);
+    const name = tile.getAttribute("aria-label").split(":")[0];
     tile.click();
     while (!opened(name)) await new Promise((done) => setTimeout(done));
-    document.body.getBoundingClientRect();
-    times.push(performance.now() - start);
+    await frame();
   }
-  return times;
+  return built;
 }"""
 
 
 @pytest.fixture(scope="module")
 def large_file(tmp_path_factory):
     """24 layers of 16 heads, 8 samples of 48 tokens."""
-    folder = tmp_path_factory.mktemp("large")
+    return file_of(tmp_path_factory.mktemp("large"), 24, 16)
+
+
+def file_of(folder, layers: int, heads: int):
+    """The atlas of a model, with 8 samples of 48 tokens."""
     tokens = [f"token{place}" for place in range(48)]
-    write_page(folder / "large.html", atlas(folder, 24, 16, [tokens] * 8), {"rule": "write_atlas"})
-    return folder / "large.html"
+    write_page(folder / "atlas.html", atlas(folder, layers, heads, [tokens] * 8), {"rule": "write_atlas"})
+    return folder / "atlas.html"
 
 
 def test_every_head_is_a_tile_with_its_type(chromium, page_file):
@@ -325,15 +333,15 @@ def test_nothing_of_the_data_can_end_its_element(tmp_path):
     assert "default-src 'none'" in page
 
 
-def test_a_large_model_is_small_and_its_heads_open_at_once(chromium, large_file):
+def test_a_large_model_is_small_and_a_head_opens_as_in_a_small_one(chromium, large_file, tmp_path):
+    """It builds as many elements, however many heads there are; benchmarks/atlas.py measures how long it takes."""
     assert large_file.stat().st_size < 12e6
-    with opened(chromium, large_file, 1280) as page:
-        assert page.locator(".tile").count() == 384
-        times = page.evaluate(TIMES)
-        assert len(times) == 50
-        assert np.median(times) < 100
-        print(f"a head of 24 x 16 opens within {np.median(times):.0f} ms (median of 50), at most {max(times):.0f} ms")
-        print(f"{large_file.stat().st_size / 1e6:.1f} MB")
+    built = []
+    for file in (file_of(tmp_path, 3, 8), large_file):
+        with opened(chromium, file, 1280) as page:
+            built.append(page.evaluate(BUILT))
+    assert list(map(len, built)) == [4, 50]
+    assert max(built[1]) == max(built[0]) > 0
 
 
 def test_words_of_any_script_are_shown_whole_and_in_their_order(chromium, tmp_path):
