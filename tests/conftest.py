@@ -3,6 +3,11 @@
 import os
 
 import torch
+from hypothesis import settings
+
+# A busy machine is no failure.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"

@@ -17,7 +17,7 @@ def test_without_faults_it_is_read(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(derandomize=True, max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(derandomize=True, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 def test_a_file_with_faults_is_read_or_refused_in_a_sentence(name, tmp_path, seed):
     content, read = READERS[name]

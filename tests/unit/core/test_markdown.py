@@ -61,7 +61,7 @@ def test_markup_in_a_cell_or_a_label_is_text(text, written):
     assert not {"img", "a", "em", "strong", "code"} & set(page.tags)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(r"""ab1 \`*_~!|[](){}<>&;:#"'/?=+-.""", min_size=1).map(str.strip))
 def test_a_cell_holds_any_text(text):
     cells = _page(pd.DataFrame({"x": [text], "y": ["end"]})).cells

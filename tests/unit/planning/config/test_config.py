@@ -387,7 +387,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), kind=st.sampled_from(["replace", "delete", "rename", "retype", "add"]))
 def test_any_edit_is_either_accepted_or_refused_in_one_line(full, data, kind):
     raw = copy.deepcopy(full)
