@@ -22,6 +22,7 @@ from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.texts import check_text
 from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model
+from headtypes.models.placement import limit
 from headtypes.models.records import ModelRecord, read_model_record
 from headtypes.pages.atlas.live import NAME, Live
 from headtypes.pages.atlas.live_server import LiveServer
@@ -29,6 +30,7 @@ from headtypes.pages.atlas.look import look_at
 from headtypes.pages.atlas.page import write_page
 from headtypes.planning.config.files import laid_over
 from headtypes.planning.plan import Plan, plan_of
+from headtypes.planning.resources import memory_of
 from headtypes.planning.results import paths
 from headtypes.planning.stages.overview import atlas
 from headtypes.planning.stages.registry import STAGES
@@ -53,6 +55,7 @@ def main(arguments: list[str]) -> None:
     if asked.text is None and not asked.serve:
         raise InputError("The text is missing; write one, or --serve.")
     record, found = _record(plan, asked.model), _found(plan, asked.model)
+    limit(asked.model, memory_of(plan, asked.model))
     settings = {"precision": plan.config.compute.precision, **plan.config.clustering.features()}
     if asked.serve:
         _serve(Live(record, found, **settings), texts, asked.port)

@@ -81,6 +81,8 @@ def identity(rule, files=None):
     stage, script: its name, also where another workflow gives it another, and that of the script that it runs.
     spec: its part of the config, as canonical JSON; code: the digest of its script and of what that imports. Both are
         functions, since the process of a job, which reads all rules, needs those of its own rule alone.
+    memory: where the weights of a model may lie that is larger than a device, by which Snakemake runs no job again,
+        since the function asks for `output`.
     keyed: the keys and paths of the inputs of which there are many of a kind, in the order in which a result has them.
     """
     parameters = {
@@ -97,6 +99,8 @@ def identity(rule, files=None):
         parameters["keyed"] = lambda wildcards: canonical_json(
             {name: list(files(wildcards).items()) for name, files in many.items()}
         )
+    if STAGES[rule].runs_model:
+        parameters["memory"] = lambda wildcards, output: canonical_json(resources.memory_of(plan, wildcards.model))
     return parameters
 
 

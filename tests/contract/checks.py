@@ -12,6 +12,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from headtypes.planning.stages.registry import STAGES
 from tests.support.planning import jobs_of_another_python, planned_jobs, rules_of
 
 # What a job may know of Snakemake: its files and its two parameters; the others name it in messages and records.
@@ -26,7 +27,10 @@ SHARED = {
     "fetch_test": "fetch_task",
 }
 # Parameters that change no result: Snakemake runs no job again for one that asks for `output`.
-CHECKED = {"fetch_model": "demands"}
+UNCOUNTED_PARAMETERS = {
+    "fetch_model": "demands",
+    **{name: "memory" for name, stage in STAGES.items() if stage.runs_model},
+}
 # Rules that read files of the user's, whose contents count.
 OF_USER = re.compile(r"identity\(\s*\"(\w+)\", lambda")
 KEYED = re.compile(r"^        \*\*keyed\(\s*\"(\w+)\"", re.MULTILINE)
@@ -110,7 +114,7 @@ def rules(root: Path) -> list[str]:
     """Every rule runs a script of its name, and has the parameters `spec`, from wildcards alone, and `code`.
 
     One that reads files of the user's has `contents`, too, and one that reads many files of a kind has `keyed`. The
-    others are constant, or what is checked and changes no result.
+    others are constant, or change no result.
     """
     wrong = []
     texts = [file.read_text() for file in (root / "rules").glob("*.smk")]
@@ -122,8 +126,8 @@ def rules(root: Path) -> list[str]:
             wrong.append(f"{rule.name}: has {' and '.join(rule.runs)} instead of a script")
         elif Path(rule.script).stem != SHARED.get(rule.name, rule.name):
             wrong.append(f"{rule.name}: runs {rule.script}")
-        checked = CHECKED.get(rule.name)
-        further = ((checked, ("wildcards", "output")),) if checked else ()
+        uncounted = UNCOUNTED_PARAMETERS.get(rule.name)
+        further = ((uncounted, ("wildcards", "output")),) if uncounted else ()
         more = (*(["contents"] if rule.name in of_user else []), *(["keyed"] if rule.name in keyed else []))
         counted = ("spec", "code", *more)
         functions = (*((each, ("wildcards",)) for each in counted), *further)

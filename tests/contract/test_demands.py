@@ -1,4 +1,4 @@
-"""What is asked of a model's weights changes no result: it is checked, and runs nothing again."""
+"""What is asked of a model's weights, and where they may lie, changes no result, and runs nothing again."""
 
 import hashlib
 import json
@@ -51,6 +51,12 @@ def test_a_right_sha256_that_is_added_or_taken_away_schedules_nothing(place):
         assert place.scheduled() == []
         finish(place)
     with place.configured(edited(pinned, PIN, DELETE)):
+        assert place.scheduled() == []
+
+
+@pytest.mark.parametrize("memory", [{"cpu": 1.0}, {"gpu": 2.0, "cpu": 1.0}])
+def test_where_the_weights_may_lie_schedules_nothing(place, memory):
+    with place.configured(edited(place.config, "models/one/memory", memory)):
         assert place.scheduled() == []
 
 

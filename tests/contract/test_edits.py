@@ -45,6 +45,7 @@ WITHOUT_SPEC = {
 }
 # Leaves whose other value is not selected, and what no result depends on.
 IDLE = {"models/base/source/sha256", "clustering/methods", "clustering/k", "jobs/shards"}
+IDLE |= {f"models/packed/memory/{place}" for place in ("gpu", "cpu")}
 IDLE |= {f"models/kin-{{seed}}/{key}" for key in ("source/hub", "tasks", "over/seed")}
 
 

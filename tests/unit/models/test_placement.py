@@ -1,5 +1,7 @@
 """A model whose layers lie in several places gives the numbers of the same model in one place, to the last bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -12,9 +14,9 @@ from headtypes.attention.hook import Forward, Layer
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.data.kinds.question_answering.windows import build_windows
-from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
-from headtypes.models.placement import device_of, gpus_for
+from headtypes.models.outline import Demands, check_demands, outline_of
+from headtypes.models.placement import device_of, gpus_for, limit
 from tests.support.models import tiny_family
 from tests.support.records import SAMPLES, questions, recorded
 
@@ -25,14 +27,15 @@ SETTINGS = {"precision": "float32", "batch_tokens": 512}
 
 @pytest.fixture(scope="module", params=["llama", "gptj", "bert"])
 def both(request, tmp_path_factory):
-    """The record of a model in one place, and of the same model of which some weights lie on disk."""
+    """The record of a model in one place, and of the same model of which some weights lie on disk, by another name."""
     model, tokenizer = tiny_family(request.param)
     folder = tmp_path_factory.mktemp("models")
     most = sum(each.numel() for each in model.parameters()) * 4 * 0.8 / 1e9
     records = [
         recorded(model, tokenizer, folder / "whole"),
-        recorded(model, tokenizer, folder / "parts", memory={"cpu": most}),
+        replace(recorded(model, tokenizer, folder / "parts"), name="parts"),
     ]
+    limit("parts", {"cpu": most})
     return *records, tokenizer
 
 
@@ -96,8 +99,10 @@ def test_a_model_of_70_billion_weights_asks_for_as_many_gpus_as_they_fill(precis
 
 
 def test_weights_that_are_not_loaded_piece_by_piece_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"models\.m\.memory: only weights in safetensors"):
-        fetch_model("m", {"folder": str(tmp_path), "pickle": True}, memory={"cpu": 1})
     write_text(tmp_path / "config.json", '{"quantization_config": {"quant_method": "fp8"}}')
-    with pytest.raises(InputError, match=r"models\.m\.memory: only weights in safetensors"):
-        fetch_model("m", {"folder": str(tmp_path)}, memory={"cpu": 1})
+    write_text(tmp_path / "pickle/config.json", "{}")
+    write_text(tmp_path / "pickle/pytorch_model.bin", "")
+    for outline in (outline_of("models.m", tmp_path), outline_of("models.m", tmp_path / "pickle", pickle=True)):
+        with pytest.raises(InputError, match=r"models\.m\.memory: only weights in safetensors"):
+            check_demands("models.m", outline, Demands(pieces=True))
+        check_demands("models.m", outline, Demands())

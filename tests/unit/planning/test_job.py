@@ -15,6 +15,7 @@ from headtypes.planning.job import job, warn
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.core.progress import progress
+from headtypes.models.placement import limits_of
 from headtypes.planning.provenance import recorded
 from tests.support.places import SCRIPTS
 
@@ -69,6 +70,13 @@ def test_a_script_gets_inputs_the_spec_as_plain_data_and_outputs(snakemake):
 
     run(snakemake, action)
     assert log_of(snakemake) == ""
+
+
+def test_where_the_weights_of_its_model_may_lie_is_told_to_a_job_and_in_no_record(snakemake):
+    snakemake.wildcards.model, snakemake.params.memory = "huge", '{"cpu":2.0}'
+    run(snakemake, lambda *_: None)
+    assert limits_of("huge") == {"cpu": 2.0}
+    assert recorded("results/out.csv")["spec"] == {"k": 4, "seed": 1}
 
 
 KEYED = [[["bert", "a"], "results/f/bert/a.h5"], [["bert", "b"], "results/f/bert/b.h5"], ["all", "results/f/all.h5"]]

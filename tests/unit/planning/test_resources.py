@@ -17,6 +17,7 @@ from headtypes.planning.resources import (
     divergence,
     encoding,
     forward,
+    gpus,
     gradients,
     grouping,
     grown,
@@ -146,7 +147,7 @@ class Inputs(SimpleNamespace):
 
 @pytest.fixture
 def inputs(tmp_path):
-    record = tmp_path / "model.json"
+    record = tmp_path / "base.json"
     record.write_text(json.dumps({"name": "bert", **MINILM._asdict()}))
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(json.dumps({"id": number, "first": "x" * 1000}) + "\n" for number in range(50)))
@@ -156,6 +157,16 @@ def inputs(tmp_path):
         return Inputs(**files, **more)
 
     return made
+
+
+def test_a_model_larger_than_a_gpu_takes_as_many_as_the_configuration_says(plan, tmp_path):
+    """Its record says how many weights it has, and an edit of `memory` does not change it."""
+    for model in ("packed", "base"):
+        large = MINILM._replace(parameters=70_000_000_000)
+        (tmp_path / f"{model}.json").write_text(json.dumps(large._asdict()))
+    # 280 GB in float32, of which each GPU takes 70.
+    assert gpus(plan, SimpleNamespace(model=str(tmp_path / "packed.json"))) == 4
+    assert gpus(plan, SimpleNamespace(model=str(tmp_path / "base.json"))) == 1
 
 
 def test_random_tokens_are_in_no_file(plan, inputs):

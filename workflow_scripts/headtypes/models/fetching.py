@@ -35,7 +35,6 @@ def fetch_model(
     made: str | None = None,
     sha256: str | None = None,
     units: str = "heads",
-    memory: dict[str, float] | None = None,
 ) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
@@ -44,7 +43,6 @@ def fetch_model(
     made: the folder of a model that the workflow has made; it has no other source.
     sha256: what that of its file of weights must be.
     units:  what counts as a head: heads (of queries), or key_value_heads, each with all heads that share it.
-    memory: as in the configuration: GB of weights by place, for a model that is larger than a device.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it, or
     its heads share no keys and are to be counted by them.
     """
@@ -63,11 +61,6 @@ def fetch_model(
     gguf = place_of(source)[1]
     if gguf is not None:
         check_gguf(f"models.{model}", folder / gguf)
-    if memory is not None and (gguf is not None or pickle or is_dequantised(read_json(folder / "config.json"))):
-        raise InputError(
-            f"models.{model}.memory: only weights in safetensors that are not quantised are loaded piece by piece; "
-            "save the model with save_pretrained, or leave the key out."
-        )
     # A file in GGUF holds all there is to load.
     beside = model_files(folder, pickle) if gguf is None else []
     others = [file for file in beside if file.suffix not in (".safetensors", ".bin")]
@@ -106,7 +99,6 @@ def fetch_model(
         pickle=pickled,
         reader=None if gguf is None else reader_version(),
         parameters=sum(_numbers(model, file) for file in files),
-        memory=memory,
         **shape,
     )
 

@@ -28,7 +28,7 @@ from headtypes.core.errors import InputError, one_line
 from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.model_config import check_padding, config_of, language_head
-from headtypes.models.placement import gpus_for, places
+from headtypes.models.placement import gpus_for, limits_of, places
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
 
@@ -138,24 +138,25 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         raise MissingHeadError(f"{where} {why}; name a language model.", why)
     if pooled:
         check_padding(model.config, where)
-    if quantised and record.memory is None:
+    if quantised:
         # Transformers leaves some of the other weights in the precision of the file.
         model.to(getattr(torch, precision))
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else model.base_model
     model.queries_per_head = record.queries_per_head
-    return model.eval().to(device()) if record.memory is None else model.eval()
+    return model.eval().to(device()) if limits_of(record.name) is None else model.eval()
 
 
 def _places(record: ModelRecord, precision: str) -> dict[str, Any]:
-    if record.memory is None:
+    memory = limits_of(record.name)
+    if memory is None:
         return {}
-    keep_to_gpus(gpus_for(record.parameters, precision, record.memory))
+    keep_to_gpus(gpus_for(record.parameters, precision, memory))
     # Until the process ends: layers are read from there whenever they are computed.
     folder = tempfile.mkdtemp(prefix="headtypes-layers-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return places(record.memory, torch.cuda.device_count(), folder)
+    return places(memory, torch.cuda.device_count(), folder)
 
 
 def _further_layers(model: PreTrainedModel, unexpected: Iterable[str]) -> list[str]:

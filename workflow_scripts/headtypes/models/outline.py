@@ -56,6 +56,7 @@ class Outline:
         GGUF become floating-point numbers when it is loaded, as do those that are `quantised`.
     decoder: whether it is one, of a type that has both.
     tied:    whether its output weights are its embeddings.
+    whole:   whether its weights are not loaded piece by piece: a pickle, those in GGUF, or quantised ones.
     """
 
     folder: str
@@ -67,6 +68,7 @@ class Outline:
     tensors: Mapping[str, str]
     decoder: bool = False
     tied: bool | None = None
+    whole: bool = False
 
     def with_heads(self, heads: int | None) -> "Outline":
         """The same model, of which so many units in a layer count as heads."""
@@ -83,6 +85,7 @@ class Demands:
     clusters:   the largest k.
     named:      heads that conditions name, (layer, head) from 0, by the name of the condition.
     partitions: the user's files of types, by the name of the partition.
+    pieces:     whether its weights are to be loaded piece by piece, into several places.
     """
 
     sha256: str | None = None
@@ -91,6 +94,7 @@ class Demands:
     clusters: int | None = None
     named: Mapping[str, list[tuple[int, int]]] = field(default_factory=dict)
     partitions: Mapping[str, str] = field(default_factory=dict)
+    pieces: bool = False
 
 
 def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | None = None) -> Outline:
@@ -104,8 +108,9 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
         return _outline_of_gguf(key, Path(folder, gguf))
     try:
         config = read_json(Path(folder, "config.json"))
-        files = [file for file in weight_files(folder, pickle) if file.suffix == ".safetensors"]
-        tensors = {name: kind for file in files for name, kind in _tensors(file).items()}
+        files = weight_files(folder, pickle)
+        headed = [file for file in files if file.suffix == ".safetensors"]
+        tensors = {name: kind for file in headed for name, kind in _tensors(file).items()}
     except InputError as error:
         raise InputError(f"{key}: {error}") from None
     config = config if isinstance(config, dict) else {}
@@ -122,6 +127,7 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
         tensors=tensors,
         decoder=config.get("is_decoder") is True,
         tied=config.get("tie_word_embeddings"),
+        whole=headed != files or is_dequantised(config),
     )
 
 
@@ -140,6 +146,7 @@ def _outline_of_gguf(key: str, file: Path) -> Outline:
         labels=None,
         type=architecture if isinstance(architecture, str) else None,
         tensors=dict.fromkeys(header.tensors, "F32"),
+        whole=True,
     )
 
 
@@ -169,6 +176,11 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
     sha256 and partitions are checked where they are read (`fetching.fetch_model`, `types.partition_rows`).
     """
     where, evaluated = f"{key}: {outline.folder}", f"{key.removeprefix('config: ')}.evaluate"
+    if demands.pieces and outline.whole:
+        raise InputError(
+            f"{key}.memory: only weights in safetensors that are not quantised are loaded piece by piece; save the "
+            "model with save_pretrained, or leave the key out."
+        )
     if demands.head in _NEEDED and outline.tensors and outline.type is not None and outline.type not in _OTHERWISE:
         names, in_words = _NEEDED[demands.head]
         if not any(name in tensor.split(".") for tensor in outline.tensors for name in names):

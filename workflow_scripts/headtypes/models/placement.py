@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 
 GB = 1e9
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+_memory_of: dict[str, Mapping[str, float] | None] = {}
+
+
+def limit(model: str, memory: Mapping[str, float] | None) -> None:
+    """Say how many GB of a model's weights may lie in each place in this process; None where it lies in one.
+
+    It is no part of the model's record, so that no job has to run again for it.
+    """
+    _memory_of[model] = memory
+
+
+def limits_of(model: str) -> Mapping[str, float] | None:
+    """What `limit` was told of a model."""
+    return _memory_of.get(model)
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:

@@ -28,7 +28,6 @@ class ModelRecord:
         it (the key `units`).
     causal:        whether it is a decoder, as language models of the next token are.
     max_length:    tokens of its longest input.
-    memory:        GB of its weights that may lie in each place (`models.placement`), if it is larger than a device.
     """
 
     name: str
@@ -49,7 +48,6 @@ class ModelRecord:
     causal: bool = False
     width: int
     max_length: int
-    memory: Mapping[str, float] | None = None
 
     @property
     def gguf(self) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TextIO
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import check_writable, checking, refusal
+from headtypes.models.placement import limit
 from headtypes.planning.code.running import check_code
 from headtypes.planning.keyed import by_key
 from headtypes.planning.locks import work_for_run
@@ -98,6 +99,8 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
             demands = getattr(snakemake.params, "demands", None)
             checked = {"demands": json.loads(demands)} if demands else {}
+            if memory := json.loads(getattr(snakemake.params, "memory", "null")):
+                limit(snakemake.wildcards.model, memory)
             for name, files in by_key(snakemake.input, getattr(snakemake.params, "keyed", "{}")).items():
                 setattr(snakemake.input, name, files)
             # A copy, since scripts take keys out of it.

@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headtypes.analyses.stage import Stage, encoding_of
+from headtypes.analyses.stage import Stage, encoding_of, given
 from headtypes.comparisons.heads.settings import MOST_HEADS
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
@@ -61,7 +61,7 @@ class Needs(NamedTuple):
 class ModelSize(NamedTuple):
     """The size of a model, as `fetch_model` records it; parameters: the number of its weights.
 
-    memory: GB of them by place, if it is larger than a device (`models.placement`).
+    memory: GB of them by place, if it is larger than a device; of the configuration, and not of the record.
     """
 
     layers: int
@@ -91,10 +91,21 @@ class Texts(NamedTuple):
 def gpus(plan: Plan, inputs: Any, sizes: "Sizes | None" = None) -> int:
     """How many GPUs a job that runs a model needs; inputs: as in `needs`, where there is one of the model."""
     record = getattr(inputs, "model", None)
-    if not record or plan.config.models[Path(record).stem].memory is None:
+    if not record or memory_of(plan, Path(record).stem) is None:
         return 1
-    size = (sizes or Sizes()).model(record)
+    size = placed(plan, record, sizes or Sizes())
     return gpus_for(size.parameters, plan.config.compute.precision, size.memory)
+
+
+def memory_of(plan: Plan, model: str) -> dict[str, float] | None:
+    """GB of a model's weights by place, as the configuration has them."""
+    memory = plan.config.models[model].memory
+    return None if memory is None else given(memory)
+
+
+def placed(plan: Plan, record: str | Path, sizes: "Sizes") -> ModelSize:
+    """The size of a model, with where its weights may lie."""
+    return sizes.model(record)._replace(memory=memory_of(plan, Path(record).stem))
 
 
 def grown(value: int, attempt: int) -> int:
@@ -144,7 +155,7 @@ def needs(
         settings = plan.finetuned(wildcards.model)
         texts = sizes.texts(getattr(inputs, stage.reads)).cut(settings.max_seq_length)
         return training(sizes.model(inputs.base), texts, settings.batch_size, settings.epochs, on_gpu)
-    model = sizes.model(inputs.model)
+    model = placed(plan, inputs.model, sizes)
     texts = _read(plan, stage, wildcards, inputs, sizes)
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
     if stage.computes == "gradients":
@@ -191,7 +202,7 @@ def model_size(record: str | Path) -> ModelSize:
     """The size of a model, from the record that `fetch_model` wrote."""
     try:
         fields = read_json(record)
-        return ModelSize(*(fields[name] for name in ModelSize._fields[:-1]), fields.get("memory"))
+        return ModelSize(*(fields[name] for name in ModelSize._fields[:-1]))
     except (InputError, KeyError):
         return UNKNOWN
 

@@ -12,17 +12,17 @@ def fetch_model(plan: Plan, model: str) -> dict:
 
     Of a file in GGUF also what reads it.
 
-    What its weights must be is checked (`tools.demands`) and changes no result.
+    What its weights must be is checked (`tools.demands`), and where they lie is said to jobs (`models.placement`);
+    neither changes a result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": reader_version()} if source.get("gguf") else {}
     # Said only where it is not the default, so that no record changes without need.
-    units, memory = plan.config.models[model].units, plan.config.models[model].memory
+    units = plan.config.models[model].units
     return {
         "model": model,
         "source": None if plan.is_made(model) else source,
         **({} if units == "heads" else {"units": units}),
-        **({} if memory is None else {"memory": given(memory)}),
     }
 
 

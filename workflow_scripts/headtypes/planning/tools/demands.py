@@ -36,6 +36,7 @@ def demands_of(plan: Plan, model: str) -> Demands:
         clusters=max((partition.k for partition in partitions if partition.k), default=None),
         named={condition: heads for condition, heads in named.items() if heads},
         partitions={partition.name: partition.file for partition in partitions if partition.file},
+        pieces=plan.config.models[model].memory is not None,
     )
 
 

@@ -20,7 +20,7 @@ from headtypes.core.processor import has_avx512_that_mkl_leaves_unused
 from headtypes.models.placement import BYTES, GB
 from headtypes.planning.config.schema import Config
 from headtypes.planning.plan import Plan
-from headtypes.planning.resources import ModelSize, Texts, gpus, needs, runs_model
+from headtypes.planning.resources import ModelSize, Texts, gpus, memory_of, needs, runs_model
 from headtypes.planning.stages.registry import STAGES
 from headtypes.planning.tools.jobs import Job
 from headtypes.planning.tools.sizes import ExpectedSizes
@@ -134,10 +134,13 @@ def _estimate(job: Job, plan: Plan, sizes: ExpectedSizes, speed: float) -> Estim
 
 def _placed(job: Job, plan: Plan, inputs: _Inputs, model: ModelSize | None, sizes: ExpectedSizes) -> str:
     """Where the weights of a model lie that is larger than a device, in words; empty for any other."""
-    if model is None or model.memory is None or not runs_model(job.stage, inputs):
+    if not hasattr(inputs, "model") or not runs_model(job.stage, inputs):
         return ""
-    precision, most = plan.config.compute.precision, model.memory
-    name, weights = Path(inputs.model).stem, model.parameters * BYTES[precision] / GB
+    name, precision = Path(inputs.model).stem, plan.config.compute.precision
+    most = memory_of(plan, name)
+    if most is None:
+        return ""
+    weights = model.parameters * BYTES[precision] / GB
     number = gpus(plan, inputs, sizes)
     asked = f"{number} GPU{'s' * (number > 1)} of at least {most['gpu']:g} GB" if "gpu" in most else ""
     of_machine = f"{most['cpu']:g} GB in the memory of the machine, the rest on disk" if "cpu" in most else ""

@@ -64,8 +64,7 @@ class ExpectedSizes(Sizes):
         size = self._of_source(source)
         if size is None:
             self.assumed.add(f"models.{name}")
-        memory = self._plan.config.models[Path(record).stem].memory
-        return (size or UNKNOWN)._replace(memory=memory and memory.model_dump(exclude_none=True))
+        return size or UNKNOWN
 
     def stores_first_token(self, model: str) -> bool:
         """Whether the features of a model hold its attention to the first token on its own, as those of decoders do."""
