@@ -39,6 +39,7 @@ include: "rules/clark2019.smk"  # the second paper's figures
 include: "rules/language.smk"  # its tables, and its figure of what heads find
 include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/compared_heads.smk"  # heads of several models, aligned by what they do
+include: "rules/development.smk"  # one model over its training
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model
 include: "rules/planning.smk"  # what Snakemake need not ask of each job again
@@ -86,5 +87,6 @@ rule all:
         rules.language.input,
         rules.compared_types.input,
         rules.compared_heads.input,
+        rules.development.input,
         rules.summary.input,
         rules.atlas.input,

@@ -13,6 +13,7 @@ SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from headtypes.analyses.coreference.analysis import COREFERENCE
+from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.effects.analysis import EFFECTS
 from headtypes.analyses.registry import ANALYSES
@@ -33,6 +34,7 @@ from headtypes.papers.registry import PAPERS
 from headtypes.planning.results import paths
 from headtypes.planning.provenance import contents_of, forget_merged, results_folder, shards_of
 from headtypes.planning.stages.overview import atlas
+from headtypes.planning.stages.overview import development
 from headtypes.planning.stages.overview import ledger
 from headtypes.planning.stages.overview import summary
 from headtypes.planning.stages.registry import STAGES

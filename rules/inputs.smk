@@ -69,16 +69,19 @@ def of_clustered(pattern):
 
 
 def made_from(model):
-    """A model and those that it is fine-tuned from, the nearest first."""
+    """A model and those that it is made from, the nearest first."""
+    if (whole := plan.made_by(model)) != model:
+        return [model, *made_from(whole)]
     made = plan.finetuned(model)
     return [model, *(made_from(made.base) if made else [])]
 
 
 def made_model(model):
-    """The folder of a model that the workflow makes."""
+    """The folder of a model that the workflow makes, or that has it as a checkpoint."""
     if not plan.is_made(model):
         return []
-    return (paths.FINETUNED if plan.finetuned(model) else paths.TRAINED).format(model=model)
+    made = plan.made_by(model)
+    return (paths.FINETUNED if plan.finetuned(made) else paths.TRAINED).format(model=made)
 
 
 def of_test(task):

@@ -123,6 +123,7 @@ def full_config(folder: Path) -> dict:
                         "freeze_embeddings": True,
                         "dropout": False,
                         "bf16": False,
+                        "keep": [0, 4],
                     }
                 },
                 "tasks": ["made"],
@@ -135,7 +136,15 @@ def full_config(folder: Path) -> dict:
                 "source": {"finetuned": {"base": "base", "task": "squad"}},
                 "tasks": ["made", "paragraphs", "bank", "stories"],
             },
-            "copying": {"source": {"trained": {"layers": 2}}},
+            "copying": {"source": {"trained": {"layers": 2, "keep": [0, 5, 7]}}},
+            "grown-0": {
+                "source": {"checkpoint": {"of": "copying", "step": 0}},
+                "checkpoint_of": "grown-{step}",
+            },
+            "grown-5": {
+                "source": {"checkpoint": {"of": "copying", "step": 5}},
+                "checkpoint_of": "grown-{step}",
+            },
         },
         "clustering": {
             "of": ["weights"],
@@ -184,7 +193,7 @@ def full_config(folder: Path) -> dict:
         "divergence": {"smoothing": 0.001, "scale": "plain"},
         "gradients": {"samples": 7},
         "detectors": {
-            "models": ["tuned+1.0", "copying"],
+            "models": ["tuned+1.0", "copying", "grown-0", "grown-5"],
             "sequences": 20,
             "length": 16,
             "context": 300,
@@ -196,7 +205,7 @@ def full_config(folder: Path) -> dict:
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "jobs": {"shards": 1},
         "select": {
-            "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying"],
+            "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying", "grown-0", "grown-5"],
             "tasks": ["squad", "asked", "pairs", "chosen", "made", "paragraphs", "bank", "stories"],
             "partitions": [
                 "squad-kmeans-k3",

@@ -49,7 +49,8 @@ def added(before, after) -> set[tuple]:
 def test_only_selected_models_are_tested_by_detectors(tmp_path):
     # Nothing is asked of the other model that detectors read.
     unread = edited(full_config(tmp_path), "select/models", ["base", "tuned+1.0", "packed"])
-    del unread["models"]["copying"]
+    for name in ("copying", "grown-0", "grown-5"):
+        del unread["models"][name]
     full = edited(unread, "detectors/models", ["packed", "base"])
     assert [entry.model for entry in Plan(read_config(full)).detected] == ["base", "packed"]
     full["select"]["models"] = ["base"]

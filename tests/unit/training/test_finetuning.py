@@ -302,6 +302,39 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, mo
     assert not checkpoints.exists()
 
 
+def test_checkpoints_are_the_model_at_their_steps_also_where_the_run_was_killed(
+    tmp_path, encoder, questions, monkeypatch
+):
+    def run(out, **settings):
+        finetune_model(encoder, questions, tmp_path / out, **{**ASKED, **settings})
+
+    run("whole")
+    keep = [0, 5, 6, 12]
+    killed_at(monkeypatch, 7, lambda: run("kept", keep=keep))
+    checkpoints = tmp_path / ".kept.checkpoints"
+    # Transformers has written its own checkpoint of the same step.
+    assert same(checkpoints / "kept" / "step-6", checkpoints / "checkpoint-6")
+    assert not same(checkpoints / "kept" / "step-6", checkpoints / "kept" / "step-5")
+    run("kept", keep=keep)
+    made = tmp_path / "kept"
+    assert sorted(path.name for path in made.glob("step-*")) == ["step-0", "step-12", "step-5", "step-6"]
+    assert same(made, tmp_path / "whole")
+    assert same(made / "step-12", made)
+    first, base = (load_file(folder / "model.safetensors") for folder in (made / "step-0", Path(encoder.folder)))
+    # The new head apart, it is still its base.
+    assert all(torch.equal(first[f"bert.{name}"], weights) for name, weights in base.items() if "pooler" not in name)
+    assert fetch_model("kept", None, made=str(made), step=5).folder == str(made / "step-5")
+    assert not checkpoints.exists()
+
+
+def test_a_step_after_the_end_of_the_training_is_refused_before_it_begins(tmp_path, encoder, questions):
+    with pytest.raises(
+        InputError, match=r"models\.made\.source\.finetuned\.keep: the training has 12 updates.* step 13"
+    ):
+        finetune_model(encoder, questions, tmp_path / "made", **ASKED, keep=[0, 13])
+    assert not (tmp_path / ".made.checkpoints").exists()
+
+
 def test_pairs_too_go_on_where_they_were_killed(tmp_path, encoder, monkeypatch):
     def run(out):
         finetune_model(encoder, PAIRS, tmp_path / out, **PAIRED)

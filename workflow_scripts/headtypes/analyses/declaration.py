@@ -38,6 +38,9 @@ class Analysis:
     """The stages of its rules that do not stand in a `stage.py` beside it."""
     per_head: Callable[..., list] | None = None
     """(task, *paths) -> `per_head.Column` each: a column of the atlas, a value of every head."""
+    traced: Callable[..., list] | None = None
+    """(task, *paths) -> `per_head.Column` each: values of every head that are followed over a training, in place of the
+    columns of the atlas."""
     per_pair: Callable[[Path_], Any] | None = None
     """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
@@ -65,6 +68,11 @@ class Analysis:
     def in_atlas(self) -> bool:
         """Whether a model's atlas reads its files."""
         return any((self.per_head, self.per_pair, self.best))
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether its values of heads are followed over a training, by all of its files."""
+        return any((self.per_head, self.traced))
 
     @property
     def is_compared(self) -> bool:

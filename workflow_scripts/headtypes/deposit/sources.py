@@ -68,6 +68,8 @@ def _source(id_: str, about: dict, config: Config) -> Source:
         origin = f"fine-tuned here from {made.base} on {made.task}, and not in this deposit"
     elif source is not None and source.trained is not None:
         origin = "trained here from scratch to copy, and not in this deposit"
+    elif source is not None and source.checkpoint is not None:
+        origin = f"step {source.checkpoint.step} of the training of {source.checkpoint.of}, and not in this deposit"
     else:
         origin = "local files, and not in this deposit"
     at = "" if is_model else "datasets/"

@@ -10,7 +10,16 @@ from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import read_json, sha256_file
-from headtypes.models.files import MODEL_FILES, PICKLES, check_beside, model_files, place_of, pretrained, weight_files
+from headtypes.models.files import (
+    MODEL_FILES,
+    PICKLES,
+    check_beside,
+    checkpoint_in,
+    model_files,
+    place_of,
+    pretrained,
+    weight_files,
+)
 from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import is_causal, key_value_heads, longest_input
@@ -33,6 +42,7 @@ def fetch_model(
     model: str,
     source: dict | None,
     made: str | None = None,
+    step: int | None = None,
     sha256: str | None = None,
     units: str = "heads",
 ) -> ModelRecord:
@@ -40,13 +50,15 @@ def fetch_model(
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
         file, or with package its name in there; and pickle.
-    made: the folder of a model that the workflow has made; it has no other source.
+    made: the folder of a model that the workflow has made; it has no other source. step: number of updates of its
+        training after which it is meant; None for the trained one.
     sha256: what that of its file of weights must be.
     units:  what counts as a head: heads (of queries), or key_value_heads, each with all heads that share it.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it, or
     its heads share no keys and are to be counted by them.
     """
-    source = {"folder": made} if made else source
+    if made:
+        source = {"folder": made if step is None else str(checkpoint_in(made, step))}
     pickle = source.get("pickle", False)
     if "hub" in source:
         key, otherwise = f"models.{model}.source", PICKLES if pickle else ()

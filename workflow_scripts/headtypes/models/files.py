@@ -38,6 +38,11 @@ _ADAPTER = "adapter_config.json"
 _SHARD = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors$")
 
 
+def checkpoint_in(folder: str | Path, step: int) -> Path:
+    """Where a model that the workflow made keeps itself as it was after so many updates of its training."""
+    return Path(folder, f"step-{step}")
+
+
 def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
     """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one.
 

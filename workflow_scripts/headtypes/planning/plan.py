@@ -1,6 +1,6 @@
 """What a configuration asks for: models, features, partitions and ablations that fit together."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -27,8 +27,11 @@ from headtypes.planning.config.checks import (
     check_selection,
     check_sources,
     clusterings,
+    development_name,
     family_of,
+    made_by,
     parent_of,
+    step_of,
     types_in,
     types_of,
 )
@@ -369,7 +372,12 @@ class Plan:
 
     def is_made(self, model: str) -> bool:
         """Whether the workflow makes a model itself, by fine-tuning or from scratch."""
-        return self.finetuned(model) is not None or self.config.models[model].source.trained is not None
+        source = self.config.models[self.made_by(model)].source
+        return source.finetuned is not None or source.trained is not None
+
+    def made_by(self, model: str) -> str:
+        """The model of whose training a checkpoint was kept; of another model, itself."""
+        return made_by(self.config, model)
 
     def parent(self, model: str) -> str | None:
         """The model that this one was fine-tuned from."""
@@ -387,6 +395,30 @@ class Plan:
             if name := self.config.models[model].repeat_of:
                 repeats.setdefault(name, []).append(model)
         return repeats
+
+    @cached_property
+    def developments(self) -> dict[str, dict[str, int]]:
+        """Checkpoints of one training with their steps, in the order of these, by what they are called together."""
+        steps: dict[str, dict[str, int]] = {}
+        for model in self.models:
+            if of := self.config.models[model].checkpoint_of:
+                steps.setdefault(development_name(of), {})[model] = step_of(of, model)
+        ordered = {name: dict(sorted(found.items(), key=lambda it: it[1])) for name, found in steps.items()}
+        return {name: found for name, found in ordered.items() if len(found) > 1}
+
+    def traced(self, analysis: Analysis, development: str) -> list[FeaturePlan]:
+        """The entries of an analysis that all checkpoints of a training have."""
+        steps = self.developments[development]
+        entries = [entry for entry in analysis.files[0].of(self) if entry.model in steps]
+        tasks = Counter(entry.task for entry in entries)
+        return [entry for entry in entries if tasks[entry.task] == len(steps)]
+
+    def traced_partitions(self, development: str) -> list[PartitionPlan]:
+        """The partitions by clustering that all checkpoints of a training have."""
+        steps = self.developments[development]
+        partitions = [entry for entry in self.clustered if entry.model in steps]
+        names = Counter(entry.name for entry in partitions)
+        return [entry for entry in partitions if names[entry.name] == len(steps)]
 
     @cached_property
     def probed(self) -> list[FeaturePlan]:

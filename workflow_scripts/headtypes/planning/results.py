@@ -7,7 +7,7 @@ from headtypes.core.results import Result
 from headtypes.papers import stage as papers
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import attention, models, tasks, training
-from headtypes.planning.stages.overview import atlas, compared_heads, compared_types, ledger, summary
+from headtypes.planning.stages.overview import atlas, compared_heads, compared_types, development, ledger, summary
 
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
@@ -16,6 +16,7 @@ RESULTS: tuple[Result, ...] = (
     *papers.results(lambda: paths),
     *compared_types.RESULTS,
     *compared_heads.RESULTS,
+    *development.RESULTS,
     *(result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results),
     *(result for module in (attention, models, tasks, training) for result in module.RESULTS),
 )

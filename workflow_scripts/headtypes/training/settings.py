@@ -12,6 +12,8 @@ COPYING_SIZES = {
     "head_dim": 32,
     "max_position_embeddings": 512,
 }
+# Updates of such a decoder, at most.
+COPYING_STEPS = 800
 
 
 class Learning(BaseModel):
@@ -43,6 +45,8 @@ class Learning(BaseModel):
     bf16: bool = False
     """Whether forward passes compute in bfloat16 where that is safe and the processor has instructions for it; the
     weights stay float32."""
+    keep: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] | None = None
+    """Numbers of updates after which the model is kept as a checkpoint; 0 for that before the first."""
 
 
 class FinetuningSettings(Learning):

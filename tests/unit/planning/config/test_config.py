@@ -39,7 +39,8 @@ def refused(raw) -> str:
 
 
 def test_the_full_configuration_is_accepted(full):
-    assert planned(full).models == ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying"]
+    models = ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying", "grown-0", "grown-5"]
+    assert planned(full).models == models
 
 
 MISTAKES = [
@@ -50,7 +51,11 @@ MISTAKES = [
     ("clustering/restart", 1, ['unknown key "restart" in clustering', 'Did you mean "restarts"?']),
     ("models/taught/source/finetuned/epoch", 1, ["in models.taught.source.finetuned", 'Did you mean "epochs"?']),
     ("tasks/squad/source/fil", "x", ["in tasks.squad.source", 'Did you mean "file"?']),
-    ("models/base/quite_another", 1, ['unknown key "quite_another" in models.base', "Allowed: evaluate"]),
+    (
+        "models/base/quite_another",
+        1,
+        ['unknown key "quite_another" in models.base', "Allowed: checkpoint_of, evaluate"],
+    ),
     ("a\nb", 1, ["unknown key", "at the top"]),
     # A key that is missing.
     ("models", DELETE, ['the config needs the key "models"']),
@@ -192,6 +197,24 @@ MISTAKES = [
         "pairs",
         ["pairs has no training data", "tasks.pairs.source.training_file"],
     ),
+    (
+        "models/grown-5/source/checkpoint/step",
+        6,
+        ["step 6 of copying is not kept; add it to models.copying.source.trained.keep (now 0, 5, 7)"],
+    ),
+    (
+        "models/grown-5/source/checkpoint/of",
+        "base",
+        ["models.grown-5.source.checkpoint.of: base is not trained by the workflow"],
+    ),
+    ("models/grown-5/source/checkpoint/of", "grown-0", ["of: grown-0 is not trained by the workflow"]),
+    ("models/grown-5/source/checkpoint/of", "copyin", ["checkpoint.of", 'Did you mean "copying"?']),
+    ("models/grown-5/source/trained", {"layers": 2}, ["exactly one of", "found trained and checkpoint"]),
+    ("models/grown-5/checkpoint_of", "grown-5", ["this name is not grown-5 with the number of a step"]),
+    ("models/base/checkpoint_of", "base-{step}", ["models.base.checkpoint_of: this name is not base-{step}"]),
+    ("models/copying/source/trained/keep", [0, 801], ["trained.keep", "800"]),
+    ("models/copying/source/trained/keep", [-1], ["trained.keep", "0"]),
+    ("models/copying/source/trained/keep", [], ["trained.keep"]),
     ("models/taught/parent", "packed", ["models.taught.parent", "fine-tuned from base; leave parent out"]),
     ("select/models/0", "bas", ["select.models", 'Did you mean "base"?']),
     ("use/models/0", "tuned+1.0", ["use.models: tuned+1.0 reads no treebank", "models.tuned+1.0.tasks"]),

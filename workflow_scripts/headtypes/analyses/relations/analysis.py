@@ -39,6 +39,22 @@ def per_head(task: str, path: str | Path, best: str | Path) -> list:
     ]
 
 
+def traced(task: str, path: str | Path, best: str | Path) -> list:
+    """The accuracy of each head at each relation, in either direction, in percent."""
+    from headtypes.analyses.per_head import Column, by_head
+    from headtypes.analyses.relations.results import read_relations
+
+    table = read_relations(path)
+    table = table[(table["part"] == "file") & (table["annotation"] == "universal")]
+    return [
+        Column(
+            f"accuracy.{relation}.{direction}", f"{relation}, {_DIRECTIONS[direction]}", f"Relations of {task}", values
+        )
+        for (relation, direction), rows in table.groupby(["relation", "direction"], sort=False)
+        for values in [by_head(rows)["accuracy"]]
+    ]
+
+
 def best_at(task: str, path: str | Path, best: str | Path) -> Iterator[dict]:
     """The relations at which each head is the best."""
     from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
@@ -138,6 +154,7 @@ RELATIONS = Analysis(
     files=(HEADS, BEST),
     results=(ARCS, HEADS, BEST, OFFSETS),
     per_head=per_head,
+    traced=traced,
     best=best_at,
     per_set=per_set,
     line=_line,

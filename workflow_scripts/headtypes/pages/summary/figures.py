@@ -42,5 +42,9 @@ KINDS = Figure(
     *("kinds_figures", "Kinds of heads", "compared_heads", "results/compared_heads/{task}.png", ("task",), _aligned),
 )
 KINDS_TABLE = Tables("kinds", "results/compared_heads/{task}.kinds.csv", ("task",), _aligned, _kinds)
-FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES, KINDS)
+DEVELOPMENT = Figure(
+    *("development_figures", "Over a training", "development", "results/development/{development}.png"),
+    *(("development",), lambda plan: [{"development": name} for name in plan.developments]),
+)
+FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES, KINDS, DEVELOPMENT)
 TABLES = (*(tables for paper in PAPERS.values() for tables in paper.tables), KINDS_TABLE)

@@ -54,8 +54,8 @@ def check_names(config: Config) -> None:
                     f"config: {registry}.{name} differs from {other} in upper and lower case alone, which some file "
                     "systems do not tell apart; rename one of the two."
                 )
-    for registry in ("models", "tasks", "partitions", "conditions"):
-        names = getattr(config, registry)
+    files = [(each, list(getattr(config, each))) for each in ("models", "tasks", "partitions", "conditions")]
+    for registry, names in [*files, ("models", _developments(config))]:
         by_lower = {name.lower(): name for name in names}
         for name in names:
             if name.lower() == "results":
@@ -71,8 +71,29 @@ def check_names(config: Config) -> None:
             raise InputError(f"config: conditions.{name}: the file of all intervals lies beside it; rename it.")
 
 
+def _developments(config: Config) -> list[str]:
+    """What the files about checkpoints of one training are called, no two alike."""
+    named: dict[str, str] = {}
+    for name, model in config.models.items():
+        if (text := model.checkpoint_of) is None:
+            continue
+        if step_of(text, name) is None:
+            raise InputError(
+                f"config: models.{name}.checkpoint_of: this name is not {text} with the number of a step in place of "
+                "{step}; rename one of the two."
+            )
+        if (other := named.setdefault(development_name(text).lower(), text)) != text:
+            raise InputError(
+                f"config: models.{name}.checkpoint_of: files about the checkpoints {text} would have the names of "
+                f"those about {other}; rename the models."
+            )
+    return list(named)
+
+
 def check_models(config: Config) -> None:
     """Models name tasks and models that exist, do not descend from themselves, and can learn and answer their tasks."""
+    for name in config.models:
+        _check_kept(config, name)
     for name, model in config.models.items():
         # The demo's controls are laid under experiments that name other models for detectors.
         is_control = model.source.trained is not None
@@ -105,11 +126,12 @@ def check_models(config: Config) -> None:
         if model.evaluate is not None:
             key = f"models.{name}.evaluate"
             check_entry(config, "tasks", key, model.evaluate)
-            learned = model.source.finetuned and config.tasks[model.source.finetuned.task]
+            finetuned = config.models[made_by(config, name)].source.finetuned
+            learned = finetuned and config.tasks[finetuned.task]
             _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
             if learned and KINDS[learned.kind].head != KINDS[config.tasks[model.evaluate].kind].head:
                 raise InputError(
-                    f"config: {key}: {name} is fine-tuned on {model.source.finetuned.task} ({learned.kind}) and "
+                    f"config: {key}: {name} is fine-tuned on {finetuned.task} ({learned.kind}) and "
                     f"cannot answer {model.evaluate}; name a task of that kind."
                 )
             _check_reading(config, key, model.evaluate)
@@ -295,14 +317,34 @@ def clustering_name(method: str, k: int, of: Of) -> str:
 
 def parent_of(config: Config, model: str) -> str | None:
     """The model that this one was fine-tuned from."""
-    finetuned = config.models[model].source.finetuned
+    finetuned = config.models[made_by(config, model)].source.finetuned
     return finetuned.base if finetuned else config.models[model].parent
 
 
 def family_of(config: Config, model: str) -> str:
     """The family that a model counts to: that of its first ancestor, or the name of this ancestor."""
     parent = parent_of(config, model)
-    return family_of(config, parent) if parent else config.models[model].family or model
+    if parent:
+        return family_of(config, parent)
+    made = made_by(config, model)
+    return config.models[model].family or config.models[made].family or made
+
+
+def made_by(config: Config, model: str) -> str:
+    """The model of whose training a checkpoint was kept; of another model, itself."""
+    checkpoint = config.models[model].source.checkpoint
+    return checkpoint.of if checkpoint else model
+
+
+def step_of(checkpoints: str, model: str) -> int | None:
+    """The step in the name of a checkpoint; None for another name. checkpoints: their `checkpoint_of`."""
+    found = re.fullmatch(re.escape(checkpoints).replace(r"\{step\}", "([0-9]+)", 1), model)
+    return int(found[1]) if found and found.groups() else None
+
+
+def development_name(checkpoints: str) -> str:
+    """What the files about checkpoints are called: as their names without the step; checkpoints: as in `step_of`."""
+    return re.sub(r"[-_.+]?(step)?\{step\}", "", checkpoints).lstrip("-_.+") or "steps"
 
 
 def changes_nothing(condition: Mapping[str, str]) -> bool:
@@ -378,6 +420,26 @@ def _check_descent(config: Config, name: str) -> None:
         seen.append(parent)
 
 
+def _check_kept(config: Config, name: str) -> None:
+    """A checkpoint is one that the training of a model of the workflow's own keeps."""
+    if (checkpoint := config.models[name].source.checkpoint) is None:
+        return
+    key = f"models.{name}.source.checkpoint"
+    check_entry(config, "models", f"{key}.of", checkpoint.of)
+    source = config.models[checkpoint.of].source
+    if (made := source.finetuned or source.trained) is None:
+        raise InputError(
+            f"config: {key}.of: {checkpoint.of} is not trained by the workflow, which has no checkpoints of it; "
+            "name the checkpoint by its own folder, or by a revision on the Hub."
+        )
+    if checkpoint.step not in (made.keep or ()):
+        kept = ", ".join(map(str, sorted(made.keep))) if made.keep else "none"
+        raise InputError(
+            f"config: {key}.step: step {checkpoint.step} of {checkpoint.of} is not kept; add it to "
+            f"models.{checkpoint.of}.source.{'finetuned' if source.finetuned else 'trained'}.keep (now {kept})."
+        )
+
+
 def _check_finetuning(config: Config, name: str, finetuned: Finetuned) -> None:
     key = f"models.{name}"
     if config.models[name].parent not in (None, finetuned.base):
@@ -417,7 +479,9 @@ def _check_answerable(config: Config, what: str, name: str) -> None:
 
 
 def _bases(config: Config, model: str) -> list[str]:
-    """The models that this one is fine-tuned from, the nearest first."""
+    """The models that this one is made from, the nearest first."""
+    if (made := made_by(config, model)) != model:
+        return [made, *_bases(config, made)]
     finetuned = config.models[model].source.finetuned
     return [finetuned.base, *_bases(config, finetuned.base)] if finetuned else []
 

@@ -2,13 +2,13 @@
 
 import os
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, create_model, model_validator
 
 from headtypes.data.kinds.registry import KINDS, WORLDS
 from headtypes.planning.config.messages import NAME, SHA256
-from headtypes.training.settings import Learning
+from headtypes.training.settings import COPYING_STEPS, Learning
 
 TaskKind = Literal[*KINDS]
 _FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values()) + "."
@@ -79,10 +79,29 @@ class Trained(Strict):
 
     layers: Annotated[int, Field(ge=1, le=8)]
     """Layers of the model: two are enough for induction heads, and one is not."""
+    keep: Annotated[list[Annotated[int, Field(ge=0, le=COPYING_STEPS)]], Field(min_length=1)] | None = None
+    """Numbers of updates after which the model is kept as a checkpoint; 0 for that before the first. It is trained on
+    until the last of them, also where it copies before."""
+
+
+def _or_variable(schema: dict[str, Any]) -> None:
+    """For editors: in an entry that stands for many models, also the {name} that is replaced by a number."""
+    number = {key: schema.pop(key) for key in ("type", "minimum")}
+    schema["anyOf"] = [number, {"type": "string", "pattern": r"^\{\w+\}$"}]
+
+
+class Checkpoint(Strict):
+    """A model as it was at one moment of a training of the workflow's own."""
+
+    of: Name
+    """Model that the workflow fine-tunes, or trains from scratch."""
+    step: Annotated[int, Field(ge=0, json_schema_extra=_or_variable)]
+    """Number of updates, one of those that its `keep` names."""
 
 
 class ModelSource(Strict):
-    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`, `trained`."""
+    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`, `trained`,
+    `checkpoint`."""
 
     hub: Text | None = None
     """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
@@ -105,11 +124,14 @@ class ModelSource(Strict):
     """Fine-tuned by the workflow from another model."""
     trained: Trained | None = None
     """Trained by the workflow from scratch to copy, with another seed for each name of a model."""
+    checkpoint: Checkpoint | None = None
+    """Kept by the workflow in the training of another model."""
 
     @model_validator(mode="after")
     def _check(self):
+        made = ("finetuned", "trained", "checkpoint")
         in_package = self.package is not None and self.gguf is not None
-        _exactly_one(self, "hub", "folder", "package", *(() if in_package else ("gguf",)), "finetuned", "trained")
+        _exactly_one(self, "hub", "folder", "package", *(() if in_package else ("gguf",)), *made)
         _only_with(self, "hub", "revision")
         _only_with(self, "package", "subfolder")
         if self.gguf is not None and not self.gguf.endswith(".gguf"):
@@ -118,7 +140,7 @@ class ModelSource(Strict):
             raise ValueError("with package, gguf is the name of a file; its folder in the package is subfolder")
         if self.gguf is not None and self.pickle:
             raise ValueError("the key pickle belongs to other files; a file in GGUF is none")
-        is_made = self.finetuned is not None or self.trained is not None
+        is_made = any(getattr(self, key) is not None for key in made)
         if is_made and self.pickle:
             raise ValueError("the key pickle belongs to a source with files; training writes safetensors")
         if is_made and self.sha256:

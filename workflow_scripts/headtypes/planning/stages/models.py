@@ -22,6 +22,7 @@ def fetch_model(plan: Plan, model: str) -> dict:
     return {
         "model": model,
         "source": None if plan.is_made(model) else source,
+        **({"step": checkpoint.step} if (checkpoint := plan.config.models[model].source.checkpoint) else {}),
         **({} if units == "heads" else {"units": units}),
     }
 

@@ -19,7 +19,7 @@ from headtypes.papers import stage as papers
 from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import attention, models, tasks, training
-from headtypes.planning.stages.overview import atlas, compared_heads, compared_types, ledger, summary
+from headtypes.planning.stages.overview import atlas, compared_heads, compared_types, development, ledger, summary
 
 _MODULES = (
     models,
@@ -42,6 +42,7 @@ _MODULES = (
     papers,
     compared_types,
     compared_heads,
+    development,
     summary,
     ledger,
     atlas,

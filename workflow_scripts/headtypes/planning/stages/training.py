@@ -24,9 +24,9 @@ def finetune_model(plan: Plan, model: str) -> dict:
 
 @stage("copying")
 def train_model(plan: Plan, model: str) -> dict:
-    """The size of the model, and the seed of its weights and of what it reads."""
+    """The size of the model, what is kept of its training, and the seed of its weights and of what it reads."""
     trained = plan.config.models[model].source.trained
-    return {"layers": trained.layers, "seed": derive_seed(plan.config.seed, "train_model", model)}
+    return {**given(trained), "seed": derive_seed(plan.config.seed, "train_model", model)}
 
 
 def _taught(plan: Plan) -> list[dict[str, str]]:
@@ -61,7 +61,8 @@ RESULTS = (
         of=lambda plan: [{"model": model} for model in plan.models if plan.finetuned(model)],
         name="finetuned",
         section="Inputs and fine-tuned models",
-        content="a model that the workflow fine-tuned, as written by `save_pretrained`",
+        content="a model that the workflow fine-tuned, as written by `save_pretrained`; in `step-{number}` what it was "
+        "after so many updates, for those that `keep` names",
         withheld=WEIGHTS,
     ),
     Result(
@@ -73,7 +74,7 @@ RESULTS = (
         section="Inputs and fine-tuned models",
         content="a decoder that the workflow trained from scratch, as written by `save_pretrained`; its "
         "`training.json` has the `steps` of its training, whether it `copies`, and the share of repeated tokens that "
-        "it `predicted`",
+        "it `predicted`; in `step-{number}` what `keep` names",
         withheld=WEIGHTS,
     ),
 )

@@ -74,12 +74,13 @@ def check_models(plan: Plan, results: Path) -> None:
 
 
 def _outline(plan: Plan, model: str, results: Path) -> Outline | None:
-    """What the files of a model say; of one that the workflow has yet to make, what those of its base say of both."""
+    """What the files of a model say; of one that the workflow has yet to make, what those that it is made of say."""
     source, record = plan.config.models[model].source, _record(plan, model, results)
     folder, gguf = (record["folder"], gguf_among(record["weights"])) if record else place_of(source.model_dump())
     if folder is not None and os.path.isfile(Path(folder, gguf or "config.json")):
         return outline_of(f"config: models.{model}", folder, source.pickle, gguf)
-    base = _outline(plan, source.finetuned.base, results) if source.finetuned else None
+    made_of = source.finetuned.base if source.finetuned else plan.made_by(model)
+    base = _outline(plan, made_of, results) if made_of != model else None
     return base and replace(base, tensors={}, labels=None)
 
 

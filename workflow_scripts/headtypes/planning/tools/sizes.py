@@ -73,8 +73,8 @@ class ExpectedSizes(Sizes):
     def _source(self, name: str) -> tuple[str, ModelSource]:
         """A model and its source; of one that the workflow makes, those of the model that it is made of."""
         source = self._plan.config.models[name].source
-        while source.finetuned is not None:
-            name = source.finetuned.base
+        while (of := source.finetuned or source.checkpoint) is not None:
+            name = of.base if source.finetuned else of.of
             source = self._plan.config.models[name].source
         return name, source
 

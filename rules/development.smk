@@ -1,0 +1,34 @@
+# One model over its training: what its heads do at each checkpoint, and since when.
+
+
+use rule job as trace_development with:
+    input:
+        **keyed(
+            "trace_development",
+            **{
+                name: each(it.path, partial(development.files_of, plan, name))
+                for name, it in development.TRACED.items()
+            },
+            scores=each(paths.DETECTOR_SCORES, partial(plan.traced, DETECTORS)),
+            partitions=each(paths.PARTITION, plan.traced_partitions),
+        ),
+        last=lambda wildcards: paths.MODEL.format(model=list(plan.developments[wildcards.development])[-1]),
+    output:
+        **figure(
+            "results/development/{development}", "development", "over a training", "kinds and types", "Both papers"
+        ),
+        table=paths.DEVELOPMENT,
+        onsets=paths.ONSETS,
+    log:
+        "logs/trace_development/{development}.log",
+    benchmark:
+        "results/development/{development}.benchmark.tsv"
+    wildcard_constraints:
+        development=any_of(plan.developments),
+    params:
+        **identity("trace_development"),
+
+
+rule development:
+    input:
+        expand(paths.DEVELOPMENT, development=plan.developments),
