@@ -47,6 +47,7 @@ WITHOUT_SPEC = {
 IDLE = {"models/base/source/sha256", "clustering/methods", "clustering/k", "jobs/shards"}
 IDLE |= {f"models/packed/memory/{place}" for place in ("gpu", "cpu")}
 IDLE |= {f"models/kin-{{seed}}/{key}" for key in ("source/hub", "tasks", "over/seed")}
+IDLE.add("models/grown-0/checkpoint_of")
 
 
 def configuration(place: Workplace, path: str, config: dict | None = None) -> dict:

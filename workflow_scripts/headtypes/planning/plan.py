@@ -407,16 +407,18 @@ class Plan:
         return {name: found for name, found in ordered.items() if len(found) > 1}
 
     def traced(self, analysis: Analysis, development: str) -> list[FeaturePlan]:
-        """The entries of an analysis that all checkpoints of a training have."""
+        """The entries of an analysis that all checkpoints of a training have, by their steps."""
         steps = self.developments[development]
         entries = [entry for entry in analysis.files[0].of(self) if entry.model in steps]
+        entries.sort(key=lambda entry: steps[entry.model])
         tasks = Counter(entry.task for entry in entries)
         return [entry for entry in entries if tasks[entry.task] == len(steps)]
 
     def traced_partitions(self, development: str) -> list[PartitionPlan]:
-        """The partitions by clustering that all checkpoints of a training have."""
+        """The partitions by clustering that all checkpoints of a training have, by their steps."""
         steps = self.developments[development]
         partitions = [entry for entry in self.clustered if entry.model in steps]
+        partitions.sort(key=lambda entry: steps[entry.model])
         names = Counter(entry.name for entry in partitions)
         return [entry for entry in partitions if names[entry.name] == len(steps)]
 
