@@ -106,7 +106,7 @@ def planned(given: dict, folder) -> None:
         ({"pickle": True}, "pickle belongs to other files"),
         (
             {"folder": "there"},
-            "needs exactly one of hub, folder, package, gguf, finetuned, trained; found folder and gguf",
+            "needs exactly one of hub, folder, package, gguf, finetuned, trained, checkpoint; found folder and gguf",
         ),
         ({"package": "numpy"}, "gguf is the name of a file; its folder in the package is subfolder"),
     ],

@@ -269,9 +269,17 @@ def shown(rows: list) -> list[str]:
     return [(name, f"{100 * now:.{0 if now >= 0.0995 else 1}f} %") for name, _, now in rows]
 
 
+def read_in_turn(served, *asked) -> dict:
+    """What `Live` replies; the page may be asking the same model, which reads one text at a time."""
+    with served.turn:
+        return served.live.read(*asked)
+
+
 def test_clicks_switch_heads_off_and_change_the_answer_and_the_maps(page, served):
     """Beside the reply of `Live`, which is held to a dense model above."""
-    answers = {off: served.live.read(*TEXTS, "zero", [off] if off else [])["answers"][0]["rows"] for off in ("", "3-1")}
+    answers = {
+        off: read_in_turn(served, *TEXTS, "zero", [off] if off else [])["answers"][0]["rows"] for off in ("", "3-1")
+    }
     assert page.locator("#second").input_value() == TEXTS[1]
     assert [(row[0], row[-1]) for row in said(page, 0)] == shown(answers[""])
     page.locator(".tile").nth(10).click()
@@ -281,7 +289,7 @@ def test_clicks_switch_heads_off_and_change_the_answer_and_the_maps(page, served
     page.evaluate("location.hash = 'off=1-2 2-2&head=3-4&map=matrix&word=from-2-3'")
     said(page, 2)
     page.select_option("#operation", "uniform")
-    read = served.live.read(*TEXTS, "uniform", ["1-2", "2-2"])
+    read = read_in_turn(served, *TEXTS, "uniform", ["1-2", "2-2"])
     value = 100 * maps_of(read, 3, 5)[2, 3, 1, 2]
     page.locator(".said", has_text=f"{value:.{0 if value >= 9.95 else 1}f} %").wait_for()
     assert [(row[0], row[-1]) for row in said(page, 2)] == shown(read["answers"][0]["rows"])
@@ -293,7 +301,7 @@ def test_another_text_is_read_when_it_is_asked_for(page, served):
     page.get_by_role("button", name="Read it").click()
     page.locator("#says:not([aria-busy])").wait_for()
     page.evaluate("location.hash = 'head=1-1'")
-    tokens = served.live.read("who ran?", TEXTS[1], "zero", [])["samples"][0]["tokens"]
+    tokens = read_in_turn(served, "who ran?", TEXTS[1], "zero", [])["samples"][0]["tokens"]
     page.locator(".from .word").nth(len(tokens) - 1).wait_for()
     assert page.locator(".from .word .text").all_inner_texts() == tokens
 
