@@ -52,6 +52,7 @@ def test_untrained_networks_and_models_without_a_verdict_do_not_count():
     more.loc[[6, 7], "family"] = UNTRAINED
     pd.testing.assert_frame_equal(properties_table(more, depths(9), seed=1), table)
     assert table["families"].tolist() == [FEWEST_FAMILIES]
+    assert properties_table(made([NO_VERDICT] * 9), depths(9), seed=1).empty
 
 
 def test_properties_are_those_of_the_records():

@@ -47,7 +47,7 @@ def properties_table(ledger: pd.DataFrame, properties: pd.DataFrame, seed: int) 
     rng, rows = np.random.default_rng(seed), []
     for (paper, id_), cells in ledger[ledger["family"] != UNTRAINED].groupby(CLAIM, sort=False):
         models = verdicts_of_models(cells)
-        held = models["verdict"].map(_HELD).groupby(models["family"]).mean()
+        held = models["verdict"].map(_HELD).astype(float).groupby(models["family"]).mean()
         if len(held) < FEWEST_FAMILIES or held.nunique() < 2:
             continue
         of_families = properties.reindex(models.index).groupby(models["family"]).mean()
