@@ -13,7 +13,7 @@ from headtypes.models.records import read_model_record
 with job(snakemake) as (inputs, spec, outputs, provenance):
     partition = read_partition(inputs.partition)
     confidence = read_confidence(inputs.confidence) if inputs.confidence else None
-    queries = read_model_record(inputs.model).queries_per_head if inputs.model else 1
+    queries = read_model_record(inputs.model, run=False).queries_per_head if inputs.model else 1
     table = head_table(partition, confidence, queries)
     write_head_list(outputs.list, table, read_doubts(inputs.naming) if inputs.naming else {}, spec, provenance)
     write_masks(outputs.masks, partition, provenance)

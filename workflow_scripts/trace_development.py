@@ -8,7 +8,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.models.records import read_model_record
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    record = read_model_record(inputs.last)
+    record = read_model_record(inputs.last, run=False)
     measured = {file.name: inputs[file.name] for it in ANALYSES if it.is_traced for file in it.files}
     shape = record.layers, record.heads
     table = trace(spec["steps"], shape, measured, inputs.scores, inputs.partitions, spec["seed"])

@@ -65,15 +65,19 @@ def write_model_record(path: str | Path, record: ModelRecord) -> None:
     write_json(path, asdict(record))
 
 
-def read_model_record(path: str | Path) -> ModelRecord:
-    """Read what `write_model_record` wrote. Raises `InputError` where it is damaged or the model's folder is gone."""
+def read_model_record(path: str | Path, *, run: bool = True) -> ModelRecord:
+    """Read what `write_model_record` wrote.
+
+    run: whether the model is to be run, so that its folder has to be there.
+    Raises `InputError` where the record is damaged or the folder is gone.
+    """
     found = read_json(path)
     with undamaged(path, "is not a record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in found]
         if lacking:
             raise ValueError(f"it lacks {lacking[0]}")
         record = ModelRecord(**found)
-    if not Path(record.folder).is_dir():
+    if run and not Path(record.folder).is_dir():
         raise InputError(
             f"{path}: {record.folder} is no longer there; delete {path} and run again to fetch the model again."
         )
