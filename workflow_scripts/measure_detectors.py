@@ -1,9 +1,11 @@
 from headtypes.planning.job import job
 from headtypes.analyses.detectors.measure import measure_detectors
+from headtypes.analyses.detectors.needles import read_texts
 from headtypes.core.table_files import write_parquet
 from headtypes.models.records import read_model_record
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    scores = measure_detectors(read_model_record(inputs.model), **spec)
+    texts = read_texts(inputs.planted)
+    scores = measure_detectors(read_model_record(inputs.model), documents=texts, **spec)
     scores.attrs["provenance"] = provenance
     write_parquet(outputs.scores, scores)

@@ -197,6 +197,7 @@ def full_config(folder: Path) -> dict:
             "sequences": 20,
             "length": 16,
             "context": 300,
+            "text": "paragraphs",
             "least": 0.1,
             "draws": 3,
         },

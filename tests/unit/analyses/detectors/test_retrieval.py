@@ -55,6 +55,15 @@ def test_without_the_head_that_copies_nothing_is_copied_and_without_random_heads
     assert list(table.columns) == list(RETRIEVAL)
     write_csv(tmp_path / "table.csv", table)
     pd.testing.assert_frame_equal(read_retrieval(tmp_path / "table.csv"), table, check_dtype=False, rtol=1e-6)
+    # In texts of one's own it finds the same head, and the same is left without it.
+    own = {"documents": [" ".join(["a dog ran in the water."] * 12)]}
+    of_own = measure_detectors(record, sequences=12, length=12, context=120, seed=1, **own, **HOW)
+    assert not of_own.equals(scores)
+    found = detector_table(of_own, least=0.1, seed=1)
+    copied = measure_retrieval(record, found, **ASKED, **own)
+    pd.testing.assert_series_equal(copied["without"], table["without"])
+    with pytest.raises(InputError, match="the texts given have 8 in all"):
+        measure_retrieval(record, found, **ASKED, documents=["the cat sat on the house."])
     for row in table.itertuples():
         assert row.random == row.plain == row.random_low == row.random_high
     rows = table.set_index(["measure", "of"])

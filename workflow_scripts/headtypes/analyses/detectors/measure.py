@@ -1,6 +1,6 @@
 """How much each head attends to what a detector looks for, and how much it would if it were no such head."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -139,12 +139,14 @@ def measure_detectors(
     precision: str,
     batch_tokens: int,
     context: int = 0,
+    documents: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Run a model over random tokens, and measure how much its heads attend to what each detector looks for.
 
     record: the model, as `models.fetching.fetch_model` found it.
     sequences, length, seed: as in `sequences.draw_sequences`.
-    context: tokens of each of as many texts with needles, as in `needles.draw_needles`; 0 for none.
+    context, documents: tokens of each of as many texts with needles, and what these are made of, as in
+        `needles.draw_needles`; 0 for none.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
 
     returns one row per detector, sequence, layer and head (all but the first from 0): columns detector, sequence,
@@ -165,5 +167,6 @@ def measure_detectors(
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)
     how = {"max_length": record.max_length, "seed": seed, "model": record.name}
     drawn = draw_sequences(run.tokenizer, sequences=sequences, length=length, **how)
-    draw = partial(draw_needles, run.tokenizer, texts=sequences, context=context, **how) if context else None
+    needles = partial(draw_needles, run.tokenizer, texts=sequences, context=context, documents=documents, **how)
+    draw = needles if context else None
     return read_detectors(run.model, drawn, draw, batch_tokens=batch_tokens, what=run.what)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int64
@@ -12,6 +13,8 @@ from headtypes.analyses.detectors.sequences import as_encoded, frame_of, ordinar
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.data.encoding import Encoded
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.kinds.text.kind import Text
 from headtypes.data.world.tasks import make_text
 
 NEEDLES = 4
@@ -34,6 +37,11 @@ class Needles:
     encoded: Encoded
     asking: Int64[np.ndarray, " next"]
     targets: Int64[np.ndarray, "text needle next"]
+
+
+def read_texts(path: str | Path | None) -> list[str] | None:
+    """The documents of a task of text, for `draw_needles`; errors as in `data.records.read_records`."""
+    return [" ".join(document.paragraphs) for document in read_rows(path, Text.name)] if path else None
 
 
 def draw_needles(

@@ -1,5 +1,7 @@
 """What a model copies from needles without the heads that retrieve them, beside as many random heads."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import torch
@@ -35,12 +37,14 @@ def measure_retrieval(
     seed: int,
     precision: str,
     batch_tokens: int,
+    documents: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Measure how well a model copies what a text asks for, without the heads that detectors of needles find.
 
     record:   the model, as `models.fetching.fetch_model` found it.
     detected: its heads, as `results.detector_table` returns them.
-    texts, context: as in `needles.draw_needles`; with another seed, other texts than those in which heads were found.
+    texts, context, documents: as in `needles.draw_needles`; with another seed, other texts than those in which heads
+        were found.
     draws:    sets of random heads beside each set that is found. seed: of texts, heads and intervals.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
 
@@ -56,7 +60,7 @@ def measure_retrieval(
         model = None
     if model is None:
         return pd.DataFrame(columns=list(RETRIEVAL))
-    drawn = {"texts": texts, "context": context, "seed": derive_seed(seed, "texts")}
+    drawn = {"texts": texts, "context": context, "documents": documents, "seed": derive_seed(seed, "texts")}
     needles = draw_needles(run.tokenizer, max_length=record.max_length, model=record.name, **drawn)
     tables = []
     for detector, of_detector in sets.items():

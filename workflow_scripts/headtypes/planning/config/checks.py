@@ -17,6 +17,7 @@ from headtypes.core.errors import InputError, nearest, one_line
 from headtypes.core.texts import check_header
 from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.models.files import package_folder, place_of
 from headtypes.models.gguf_files import check_gguf
@@ -32,6 +33,8 @@ def check_selection(config: Config) -> None:
     for section, key in (("export", "full_attention"), ("detectors", "models"), ("use", "models")):
         for name in getattr(getattr(config, section), key):
             check_entry(config, "models", f"{section}.{key}", name)
+    if (text := config.detectors.text) is not None:
+        _check_needles(config, text)
     for name in config.use.models:
         tasks = config.models[name].tasks
         if not any(config.tasks[task].kind == Treebank.name for task in tasks if task in config.tasks):
@@ -42,6 +45,19 @@ def check_selection(config: Config) -> None:
     # The demo's list is laid under experiments that take its conditions away.
     for name in config.controls.conditions or ():
         check_known("controls.conditions", name, {*config.conditions, *config.removed("conditions")})
+
+
+def _check_needles(config: Config, text: str) -> None:
+    check_entry(config, "tasks", "detectors.text", text)
+    if (kind := config.tasks[text].kind) != Text.name:
+        raise InputError(
+            f"config: detectors.text: {text} is of kind {kind}; name a task of kind {Text.name}, in whose sentences "
+            "needles are planted."
+        )
+    if not config.detectors.context:
+        raise InputError(
+            "config: detectors.text: no text with needles is read; set detectors.context to its number of tokens."
+        )
 
 
 def check_names(config: Config) -> None:

@@ -351,6 +351,8 @@ class Detectors(Strict):
     context: Annotated[int, Field(ge=0)] = 0
     """Tokens of a text of the generated world in which needles are planted, as many texts as sequences: which heads of
     a decoder retrieve what is to be copied (Wu et al. 2024). 0 for none."""
+    text: Name | None = None
+    """A task of text, in whose sentences needles are planted instead."""
     least: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """Share of its attention by which a head that is detected exceeds the null."""
     draws: Annotated[int, Field(ge=0)] = 10
