@@ -1,13 +1,10 @@
 # Which heads attend by position, or to tokens that have stood before, beside what chance gives.
 
-# The documents of the user's in whose sentences needles are planted.
-NEEDLE_TEXTS = paths.ROWS.format(task=plan.config.detectors.text) if plan.config.detectors.text else []
-
 
 use rule job as measure_detectors with:
     input:
         model=paths.MODEL,
-        planted=NEEDLE_TEXTS,
+        planted=expand(paths.ROWS, task=plan.planted),
     output:
         scores=paths.DETECTOR_SCORES,
     log:
@@ -40,7 +37,7 @@ use rule job as measure_retrieval with:
     input:
         model=paths.MODEL,
         detected=paths.DETECTORS,
-        planted=NEEDLE_TEXTS,
+        planted=expand(paths.ROWS, task=plan.planted),
     output:
         table=report(
             paths.RETRIEVAL,

@@ -238,6 +238,11 @@ class Plan:
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     @cached_property
+    def planted(self) -> list[str]:
+        """The task of text in whose sentences needles are planted; none for those of the generated world."""
+        return [self.config.detectors.text] if self.config.detectors.text else []
+
+    @cached_property
     def retrieving(self) -> list[FeaturePlan]:
         """Those of them that read texts with needles, also without the heads that were found."""
         detectors = self.config.detectors

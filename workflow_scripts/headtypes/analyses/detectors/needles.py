@@ -39,9 +39,9 @@ class Needles:
     targets: Int64[np.ndarray, "text needle next"]
 
 
-def read_texts(path: str | Path | None) -> list[str] | None:
-    """The documents of a task of text, for `draw_needles`; errors as in `data.records.read_records`."""
-    return [" ".join(document.paragraphs) for document in read_rows(path, Text.name)] if path else None
+def read_texts(paths: Sequence[str | Path]) -> list[str] | None:
+    """The documents of tasks of text, for `draw_needles`, None for none; errors as in `data.records.read_records`."""
+    return [" ".join(document.paragraphs) for path in paths for document in read_rows(path, Text.name)] or None
 
 
 def draw_needles(
