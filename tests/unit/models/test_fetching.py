@@ -492,6 +492,8 @@ def test_a_model_whose_files_have_gone_since_is_named_with_what_to_do(folder, tm
     shutil.rmtree(folder)
     with pytest.raises(InputError, match=r"is no longer there; delete .*record\.json and run again"):
         read_model_record(tmp_path / "record.json")
+    # What is known of it can still be read.
+    assert read_model_record(tmp_path / "record.json", run=False).folder == str(folder)
 
 
 def test_a_model_of_the_hub_is_recorded_with_the_commit_that_was_had(saved, tmp_path, monkeypatch):
