@@ -11,6 +11,7 @@ from transformers.masking_utils import eager_mask
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
 from headtypes.core.seeds import derive_seed
 from headtypes.models.interface import through_interface
+from headtypes.models.model_config import headed_layers
 from tests.support.models import in_float64
 
 # Every operation as it may be written.
@@ -21,13 +22,14 @@ CHANGES = [operation for operation in WRITTEN if operation_of(operation).change]
 def head_outputs_for(model):
     """Any head outputs: [layer, head, channel]."""
     config = model.config
-    shape = config.num_hidden_layers, config.num_attention_heads, config.hidden_size // config.num_attention_heads
+    heads = config.num_attention_heads
+    shape = len(headed_layers(config)), heads, config.hidden_size // heads
     return np.random.default_rng(9).normal(size=shape).astype(np.float32)
 
 
 def mixed(model, names: list[str], seed: int = 0) -> np.ndarray:
     """An operation for each head, [layer, head], drawn from these."""
-    shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
+    shape = len(headed_layers(model.config)), model.config.num_attention_heads
     return np.random.default_rng(seed).choice(np.array(names, dtype=object), shape)
 
 

@@ -21,8 +21,11 @@ PROJECTIONS = {
     "gpt2": "attn.c_proj",
     "opt": "self_attn.out_proj",
     "gpt_neox": "attention.dense",
-    "nomic_bert": "self_attn.o_proj",
+    **dict.fromkeys(["nomic_bert", "olmo_hybrid"], "self_attn.o_proj"),
+    "lfm2": "self_attn.out_proj",
 }
+# These scale what a head hands over by a gate before the output projection, so that their heads have no norms.
+GATED = ("qwen3_next", "qwen3_5_text")
 
 
 def defined_writes(model, family, ids, types):

@@ -13,6 +13,7 @@ from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import open_attention, run
 from headtypes.attention.operations import Reading
 from headtypes.attention.shared_layers import shared_layers
+from headtypes.models.model_config import layers_and_heads
 from tests.support.models import FAMILIES, tiny_bert, tiny_language_model
 
 LAYERS, HEADS = 4, 4
@@ -21,18 +22,18 @@ IDS = [[3, 5, 7, 9, 4, 8, 6], [3, 9, 6, 5, 4], [3, 4]]
 SENTENCES = [np.array(each) for each in ([-1, 0, 0, 1, 1, 2, -1], [-1, 0, 1, 1, -1], [0, 0])]
 
 
-def sets_of(*changes: dict[tuple[int, int], str]) -> list[np.ndarray]:
-    """[layer, head] operations, by what is done to some heads, in order."""
+def sets_of(*changes: dict[tuple[int, int], str], layers: int = LAYERS) -> list[np.ndarray]:
+    """[layer, head] operations, by what is done to some heads, in order; layers: of the model, if it has fewer."""
     sets = []
     for change in changes:
-        operations = np.full((LAYERS, HEADS), "keep", dtype=object)
-        for head, operation in change.items():
-            operations[head] = operation
+        operations = np.full((layers, HEADS), "keep", dtype=object)
+        for (layer, head), operation in change.items():
+            operations[layer * layers // LAYERS, head] = operation
         sets.append(operations)
     return sorted(sets, key=lambda operations: tuple(operations.flat))
 
 
-SETS = sets_of(
+CHANGES = (
     {},
     {(3, 1): "zero"},
     {(3, 1): "uniform", (3, 2): "drop_inter"},
@@ -43,13 +44,14 @@ SETS = sets_of(
     {(0, 1): "mean", (2, 3): "resample", (3, 0): "temperature 2"},
     {(0, 2): "uniform"},
 )
+SETS = sets_of(*CHANGES)
 
 
 def outputs_of(model, sets, together: bool, reading: Reading | None = None, length: int = 0) -> tuple[list, int]:
     """All tensors of the model's output under each set, and how many layers were computed."""
     inputs = model_inputs(IDS, None, 0, model.device, length)
     size = model.config.hidden_size if hasattr(model.config, "hidden_size") else model.config.dim
-    means = np.random.default_rng(0).normal(size=(LAYERS, HEADS, size // HEADS)).astype(np.float32)
+    means = np.random.default_rng(0).normal(size=(len(sets[0]), HEADS, size // HEADS)).astype(np.float32)
     computed = []
 
     def hook(operations):
@@ -69,14 +71,17 @@ def same(one: list, other: list) -> bool:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_pass_gives_the_bytes_that_it_gives_alone(family):
-    model = tiny_language_model(family, num_hidden_layers=LAYERS)
-    plain, each = outputs_of(model[0], SETS, together=False)
-    shared, computed = outputs_of(model[0], SETS, together=True)
+    sizes = {} if "num_hidden_layers" in FAMILIES[family].more else {"num_hidden_layers": LAYERS}
+    model, _ = tiny_language_model(family, **sizes)
+    layers, _ = layers_and_heads(model)
+    sets = sets_of(*CHANGES, layers=layers)
+    plain, each = outputs_of(model, sets, together=False)
+    shared, computed = outputs_of(model, sets, together=True)
     assert same(shared, plain)
     assert not any(same([one], [other]) for one, other in pairwise(plain))
-    assert each == len(SETS) * LAYERS
+    assert each == len(sets) * layers
     # ALBERT computes all layers by one module.
-    distinct = {tuple(operations[: layer + 1].flat) for operations in SETS for layer in range(LAYERS)}
+    distinct = {tuple(operations[: layer + 1].flat) for operations in sets for layer in range(layers)}
     assert computed == (each if family == "albert" else len(distinct))
 
 

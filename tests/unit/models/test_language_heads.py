@@ -21,7 +21,10 @@ from tests.support.models import FAMILIES, tiny_language_model
 from tests.support.records import recorded
 
 # Of a causal model whose output weights are its embeddings, no file holds a head.
-TIED = ("gpt2", "opt", "gemma", "gemma2", "gemma3_text", "bloom", "falcon")
+TIED = (
+    *("gpt2", "opt", "gemma", "gemma2", "gemma3_text", "gemma3n_text", "bloom", "falcon"),
+    *("lfm2", "zamba2", "recurrent_gemma"),
+)
 WITH_ANSWERS = ("bert", "roberta", "modernbert", "distilbert", "gpt2", "opt", "llama", "qwen2")
 
 

@@ -21,7 +21,7 @@ from headtypes.core.errors import InputError
 from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
 from headtypes.models.interface import computes_attention_itself, through_interface
-from headtypes.models.model_config import key_value_heads, queries_per_head
+from headtypes.models.model_config import headed_layers, key_value_heads, queries_per_head
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
@@ -246,7 +246,7 @@ AttentionMaskInterface.register(ABLATED, AttentionMaskInterface()[ATTENTION])
 def _queries_per_head(model: PreTrainedModel, partition: Partition | None) -> int:
     """How many heads of queries count as one head."""
     shared = key_value_heads(model.config)
-    if partition is not None and partition.shape == (model.config.num_hidden_layers, shared):
+    if partition is not None and partition.shape == (len(headed_layers(model.config)), shared):
         return model.config.num_attention_heads // shared
     return queries_per_head(model)
 
@@ -257,7 +257,7 @@ def _by_head(
     """The operation on what counts as a head [layer, head]; queries: heads of queries that count as one."""
     if model.config.is_encoder_decoder:
         raise InputError(f"{type(model).__name__} is an encoder with a decoder; the heads of these cannot be ablated.")
-    shape = model.config.num_hidden_layers, model.config.num_attention_heads // queries
+    shape = len(headed_layers(model.config)), model.config.num_attention_heads // queries
     if partition is not None and partition.shape != shape:
         raise InputError(
             "The partition is of {} layers of {} heads, but the model has {} layers of {}.".format(

@@ -13,6 +13,7 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.core.files import write_text
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
+from headtypes.models.model_config import headed_layers
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.look import LONGEST, seen
 from headtypes.pages.atlas.page import page_of
@@ -61,7 +62,7 @@ def show(
         parameters=model.num_parameters(),
         model_type=config.model_type,
         architectures=config.architectures,
-        layers=config.num_hidden_layers,
+        layers=len(headed_layers(config)),
         heads=config.num_attention_heads,
         width=config.hidden_size,
         max_length=longest,

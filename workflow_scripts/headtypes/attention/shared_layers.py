@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headtypes.attention.hook import Forward, Hook, Layer, open_attention, run, run_forward
+from headtypes.models.model_config import headed_layers
 from headtypes.models.placement import device_of, replace_for
 
 Passes = Callable[[dict[str, Tensor], Iterable[Hook]], Iterator[Any]]
@@ -33,8 +34,10 @@ def shared_layers(model: PreTrainedModel, sets: Sequence[np.ndarray]) -> Iterato
     Between passes, one tensor [sample, token, channel] is kept for each layer in which a later pass begins. Where a
     layer does more than to return such a tensor, or is not a module of its own, nothing is shared.
     """
-    shared = [0, *(int((one == next_).all(1).cumprod().sum()) for one, next_ in pairwise(sets))]
-    current = _Current()
+    with_heads = headed_layers(model.config)
+    begins = [*with_heads, model.config.num_hidden_layers]
+    shared = [0, *(begins[int((one == next_).all(1).cumprod().sum())] for one, next_ in pairwise(sets))]
+    current = _Current(with_heads)
     with ExitStack() as replaced:
         if any(shared):
             for number, layer in enumerate(_layers(model)):
@@ -47,8 +50,10 @@ def shared_layers(model: PreTrainedModel, sets: Sequence[np.ndarray]) -> Iterato
 class _Current:
     """The forward pass that is under way, which not all models hand on to their layers."""
 
-    def __init__(self):
+    def __init__(self, with_heads: Iterable[int]):
+        """with_heads: the layers that have heads."""
         self._pass: _Later | None = None
+        self.with_heads = set(with_heads)
 
     def run(self, model: PreTrainedModel, inputs: dict[str, Tensor], forward: "_Later") -> Any:
         """As `run_forward`."""
@@ -61,7 +66,7 @@ class _Current:
     def through(self, number: int, plain: Callable, *args, **kwargs) -> Any:
         """What a layer returns; plain: what computes it."""
         compute = partial(plain, *args, **kwargs)
-        return compute() if self._pass is None else self._pass.returned(number, compute)
+        return compute() if self._pass is None else self._pass.returned(number, compute, number in self.with_heads)
 
 
 def _run_passes(
@@ -91,10 +96,10 @@ class _Later(Forward):
         super().__init__(hook)
         self._first, self._later, self._states = first, later, states
 
-    def returned(self, number: int, compute: Callable[[], Any]) -> Any:
+    def returned(self, number: int, compute: Callable[[], Any], has_heads: bool) -> Any:
         """What a layer returns."""
         if number < self._first:
-            self.layers += 1
+            self.layers += has_heads
             # To be handed on by the layers between.
             return self._states[self._first]
         output = compute()

@@ -48,8 +48,11 @@ class ResidualStream:
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
-    """The first module that reads the stream before a layer: later ones may read it normalised."""
-    written = layer.written
+    """The first module that reads the stream before a layer: later ones may read it normalised.
+
+    Where layers without heads come before it, what they were added to is nearly the same, but not as near.
+    """
+    written, found, least = layer.written, None, torch.inf
     for module, stream in layer.before:
         if written is not None and stream.shape == written.shape:
             # What attention reads as it is may be a norm of the stream, of which the feed-forward layer makes use too.
@@ -58,10 +61,12 @@ def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
             sums = stream + written
             near = _CLOSE * sums.abs().max().item()
             for read in (each.reshape(sums.shape) for each in layer.after if each.numel() == sums.numel()):
-                if (not is_projected and torch.equal(read, stream)) or torch.allclose(
-                    read, sums, rtol=_CLOSE, atol=near
-                ):
-                    return module
+                beside = not is_projected and torch.equal(read, stream)
+                if beside or torch.allclose(read, sums, rtol=_CLOSE, atol=near):
+                    off = 0.0 if beside else (read - sums).abs().max().item()
+                    found, least = (module, off) if off < least else (found, least)
+    if found is not None:
+        return found
     raise InputError(
         f"{type(model).__name__} changes the output of attention layer {number + 1} before it adds it to the residual "
         "stream, or adds it to something else, so that what its heads write has no size beside the stream."

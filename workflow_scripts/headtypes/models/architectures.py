@@ -8,7 +8,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 
 from headtypes.core.errors import InputError
 from headtypes.models.interface import through_interface
-from headtypes.models.model_config import config_of
+from headtypes.models.model_config import config_of, headed_layers
 from headtypes.models.records import ModelRecord
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
@@ -48,11 +48,11 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
-    """Raise `InputError` unless a forward pass had exactly one attention per layer.
+    """Raise `InputError` unless a forward pass had exactly one attention per layer that has heads.
 
     attentions: how many times Transformers' attention interface was called.
     """
-    name, layers = type(model).__name__, model.config.num_hidden_layers
+    name, layers = type(model).__name__, len(headed_layers(model.config))
     if attentions < layers:
         raise InputError(
             f"{name}: {attentions} of {layers} layers use Transformers' attention interface, through which heads are "

@@ -22,7 +22,7 @@ from headtypes.models.files import (
 )
 from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
-from headtypes.models.model_config import is_causal, key_value_heads, longest_input
+from headtypes.models.model_config import headed_layers, is_causal, key_value_heads, longest_input
 from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
 from headtypes.models.quantised import DEQUANTISED, check_blocks, is_dequantised, numbers_in, quantisation_of
 from headtypes.models.records import ModelRecord
@@ -313,7 +313,7 @@ def _shape(key: str, folder: str | Path, gguf: str | None, units: str) -> dict:
     return {
         "model_type": config.model_type,
         "architectures": config.architectures,
-        "layers": config.num_hidden_layers,
+        "layers": len(headed_layers(config)),
         "heads": heads,
         "queries_per_head": config.num_attention_heads // heads,
         "causal": is_causal(config),

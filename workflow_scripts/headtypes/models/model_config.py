@@ -7,6 +7,7 @@ from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrain
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headtypes.core.errors import InputError
+from headtypes.models.outline import layers_with_heads
 from headtypes.models.records import ModelRecord
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
@@ -52,9 +53,15 @@ def queries_per_head(model: PreTrainedModel) -> int:
     return getattr(model, "queries_per_head", 1)
 
 
+def headed_layers(config: PreTrainedConfig) -> list[int]:
+    """Which of a model's layers have attention heads, from 0: all but in a hybrid; heads are numbered by these."""
+    kinds = getattr(config, "layer_types", None)
+    return layers_with_heads(kinds) if kinds else list(range(config.num_hidden_layers))
+
+
 def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
-    """The number of layers of a loaded model, and of what counts as a head in each."""
-    return model.config.num_hidden_layers, model.config.num_attention_heads // queries_per_head(model)
+    """The number of layers of a loaded model that have heads, and of what counts as a head in each."""
+    return len(headed_layers(model.config)), model.config.num_attention_heads // queries_per_head(model)
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:

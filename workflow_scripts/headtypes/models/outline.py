@@ -6,7 +6,7 @@ imported here.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,19 @@ from headtypes.models.quantised import STAND_INS, is_dequantised
 # Names of these numbers in config.json; older families have names of their own.
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _HEADS = ("num_attention_heads", "n_head", "n_heads")
+# What says which kind each layer is, and the kinds that have no attention heads: convolutions, recurrences, and
+# layers that have experts or a feed-forward network alone.
+_KINDS = ("layer_types", "layers_block_type")
+_HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
+# Where these stand instead, only Transformers tells.
+_RULES = (
+    "attn_layer_indices",
+    "attn_layer_period",
+    "block_types",
+    "full_attention_interval",
+    "full_attn_idxs",
+    "hybrid_override_pattern",
+)
 # By the head that a task needs: how the weights of such heads are called, and what it is for messages.
 _NEEDED = {
     "question_answering": (("qa_outputs",), "question-answering head"),
@@ -48,8 +61,8 @@ class Outline:
     """A model as its files describe it; None for what they do not say.
 
     folder:  where they are; of a model in GGUF, its file.
-    layers, heads: number of layers, and of heads in a layer.
-    further: layers at the end of the weights that Transformers leaves out.
+    layers, heads: number of layers that have heads, and of heads in one of them.
+    further: layers of which there are weights besides: those without heads, and those that Transformers leaves out.
     labels:  of a classifier, in the order of its logits.
     type:    its `model_type`.
     tensors: name of each tensor in the safetensors and the type of its numbers; empty for a pickle. Those of a file in
@@ -116,12 +129,13 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
     config = config if isinstance(config, dict) else {}
     if is_dequantised(config):
         tensors = {name: "F32" if kind in STAND_INS else kind for name, kind in tensors.items()}
-    labels, further = config.get("id2label"), _whole(config, ("num_nextn_predict_layers",))
+    labels, further = config.get("id2label"), _whole(config, ("num_nextn_predict_layers",)) or 0
+    layers, with_heads = layers_said(config)
     return Outline(
         folder=str(folder),
-        layers=_whole(config, LAYERS),
+        layers=with_heads,
         heads=_whole(config, _HEADS),
-        further=further or 0,
+        further=further if with_heads is None else further + layers - with_heads,
         labels=_labels(labels, config.get("num_labels")),
         type=config.get("model_type") if isinstance(config.get("model_type"), str) else None,
         tensors=tensors,
@@ -165,8 +179,8 @@ def check_outline(key: str, outline: Outline) -> None:
     held = layers_in(outline.tensors)
     if outline.layers is not None and held > outline.layers + outline.further:
         raise InputError(
-            f"{where} has weights of {held} layers, and its config.json says {outline.layers}; take both from the same "
-            "model."
+            f"{where} has weights of {held} layers, and its config.json says {outline.layers + outline.further}; take "
+            "both from the same model."
         )
 
 
@@ -212,6 +226,24 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
                     f"{where} has {shape}, and conditions.{condition} names the head {layer + 1}-{head + 1}; name "
                     "another, or leave the condition out with select.conditions."
                 )
+
+
+def layers_said(config: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """How many layers a config.json says there are, and how many of them have heads.
+
+    None for what it does not say, or leaves to Transformers.
+    """
+    layers, kinds = _whole(config, LAYERS), next((config[name] for name in _KINDS if name in config), None)
+    if isinstance(kinds, list) and kinds:
+        layers = len(kinds) if layers is None else layers
+    elif kinds is not None or any(config.get(name) is not None for name in _RULES):
+        return layers, None
+    return layers, layers if kinds is None else len(layers_with_heads(kinds))
+
+
+def layers_with_heads(kinds: Sequence[str]) -> list[int]:
+    """Which of a model's layers have attention heads, from 0; kinds: of its layers, as `layer_types` in config.json."""
+    return [layer for layer, kind in enumerate(kinds) if kind not in _HEADLESS]
 
 
 def computes(tensor: str) -> bool:

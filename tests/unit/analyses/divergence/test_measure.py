@@ -19,7 +19,7 @@ from headtypes.attention.hook import Layer
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from tests.support.clark import defined_divergence
-from tests.support.dense_norms import defined_norms
+from tests.support.dense_norms import GATED, defined_norms
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import FAMILIES as ALL
 from tests.support.models import in_float64, plain_attentions, tiny_bert, tiny_family
@@ -59,7 +59,7 @@ def test_divergences_in_padded_batches_equal_the_definition(name, smoothing):
     np.testing.assert_allclose(measured(model, encoded, 1, smoothing)[0], total, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [each for each in ALL if each not in GATED])
 def test_divergences_by_norms_equal_the_definition(name):
     model, tokenizer = tiny_family(name)
     model, encoded = in_float64(model), encode_samples(SAMPLES[:2], tokenizer, "question_answering", 20)

@@ -11,7 +11,7 @@ from transformers import AutoModelForSequenceClassification
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
-from headtypes.models.outline import Demands, check_demands, check_outline, layers_in, outline_of
+from headtypes.models.outline import Demands, check_demands, check_outline, layers_in, layers_said, outline_of
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.stages.models import fetch_model
@@ -20,6 +20,7 @@ from tests.support.configs import edited
 from tests.support.models import FAMILIES, tiny_family
 
 TYPES = [f"{layer},{head},{'dense' if head else 'odd'}" for layer in range(2) for head in range(4)]
+RULED = ("jamba", "bamba", "recurrent_gemma")
 LABELLED = {"id2label": {"0": "no", "1": "yes"}}
 
 
@@ -211,11 +212,36 @@ def test_every_family_that_answers_questions_is_seen_to_do_so(family, tmp_path):
     tiny, _ = tiny_family(family)
     tiny.save_pretrained(tmp_path / "answers")
     outline = outline_of("models.tiny", tmp_path / "answers")
-    assert (outline.layers, outline.heads) == (2, 4)
-    assert layers_in(outline.tensors) <= 2
+    # Which layers have heads, the files of these leave to Transformers.
+    assert (outline.layers, outline.heads) == (None if family in RULED else 2, 4)
+    assert layers_in(outline.tensors) <= tiny.config.num_hidden_layers
     check_outline("models.tiny", outline)
     if "QuestionAnswering" in type(tiny).__name__:
         check_demands("models.tiny", outline, Demands(head="question_answering"))
+
+
+@pytest.mark.parametrize(
+    ("said", "layers"),
+    [
+        ({"num_hidden_layers": 3}, (3, 3)),
+        ({"num_hidden_layers": 3, "layer_types": ["sliding_attention", "full_attention", "conv"]}, (3, 2)),
+        ({"layers_block_type": ["mamba", "attention", "moe", "mlp"]}, (4, 1)),
+        ({"num_hidden_layers": 3, "attn_layer_period": 2}, (3, None)),
+        ({"num_hidden_layers": 3, "attn_layer_indices": None}, (3, 3)),
+        ({"num_hidden_layers": 3, "layer_types": {}}, (3, None)),
+        ({}, (None, None)),
+    ],
+)
+def test_only_layers_with_heads_count(said, layers):
+    assert layers_said(said) == layers
+
+
+def test_weights_of_layers_without_heads_are_not_too_many(tmp_path):
+    kinds = ["linear_attention", "full_attention", "full_attention"]
+    hybrid = {"num_hidden_layers": 3, "layer_types": kinds}
+    check_outline("models.tiny", outline_of("models.tiny", model(tmp_path / "three", layers=3, **hybrid)))
+    with pytest.raises(InputError, match=r"has weights of 4 layers, and its config\.json says 3;"):
+        check_outline("models.tiny", outline_of("models.tiny", model(tmp_path / "four", layers=4, **hybrid)))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
 from headtypes.data.answering import PredictedTokens
 from headtypes.data.windows import Windows, windows_without_context
-from headtypes.models.model_config import queries_per_head
+from headtypes.models.model_config import layers_and_heads, queries_per_head
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def measure_losses(
     """
     windows, predicted = inputs.windows, PredictedTokens(inputs.windows)
     cuts = [(head, reading == "renormalised") for head in heads for reading in READINGS]
-    sets = np.zeros((1 + len(cuts), model.config.num_hidden_layers, 1), int)
+    sets = np.zeros((1 + len(cuts), layers_and_heads(model)[0], 1), int)
     sets[1:, layer, 0] = np.arange(1, len(cuts) + 1)
     found = np.full((len(sets), len(windows)), np.nan)
 

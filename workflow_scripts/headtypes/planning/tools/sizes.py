@@ -17,6 +17,7 @@ from headtypes.data.records import write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
 from headtypes.models.files import place_of, weight_files
 from headtypes.models.gguf_files import Header, read_header
+from headtypes.models.outline import layers_said
 from headtypes.models.quantised import numbers_in
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.config.sources import ModelSource
@@ -154,7 +155,7 @@ def _of_source(source: ModelSource) -> ModelSize | None:
                 parameters += sum(numbers_in(name, shape) for name, shape in shapes.items())
         heads = config["num_attention_heads"]
         return ModelSize(
-            config["num_hidden_layers"],
+            layers_said(config)[1] or config["num_hidden_layers"],
             heads,
             config.get("hidden_size", 64 * heads),
             parameters,
