@@ -6,7 +6,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
 from headtypes.models.interface import through_interface
-from tests.support.models import in_float64
+from tests.support.models import ENCODERS, in_float64
 
 # What each family calls the output projection of an attention layer; `o_proj` where nothing is said.
 PROJECTIONS = {
@@ -22,7 +22,8 @@ PROJECTIONS = {
     "opt": "self_attn.out_proj",
     "gpt_neox": "attention.dense",
     **dict.fromkeys(["nomic_bert", "olmo_hybrid"], "self_attn.o_proj"),
-    "lfm2": "self_attn.out_proj",
+    **dict.fromkeys([*ENCODERS.keys() - {"t5", "mt5", "umt5"}, "lfm2"], "self_attn.out_proj"),
+    **dict.fromkeys(["t5", "mt5", "umt5"], "SelfAttention.o"),
 }
 # These scale what a head hands over by a gate before the output projection, so that their heads have no norms.
 GATED = ("qwen3_next", "qwen3_5_text")

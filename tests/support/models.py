@@ -248,9 +248,45 @@ FAMILIES = {
 }
 
 
+# Encoders with a decoder, of which the encoder is read.
+_TWO_STACKS = {
+    **_PAD_IS_1,
+    "d_model": 24,
+    "decoder_layers": 3,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 2,
+    "init_std": 0.3,
+}
+_T5 = {**_PAD_IS_1, "d_model": 24, "d_kv": 6, "num_decoder_layers": 3}
+ENCODERS = {
+    each.type: each
+    for each in (
+        *(Family(name, roberta_tokenizer, _T5) for name in ("t5", "mt5", "umt5")),
+        *(
+            Family(name, roberta_tokenizer, _TWO_STACKS)
+            for name in ("bart", "mbart", "m2m_100", "marian", "pegasus", "blenderbot", "plbart")
+        ),
+    )
+}
+
+
+@cache
+def tiny_encoder(name: str):
+    """A random encoder with a decoder, and its tokenizer."""
+    config, tokenizer = _family_config(name)
+    torch.manual_seed(3)
+    return AutoModel.from_config(config).eval(), tokenizer
+
+
 @cache
 def tiny_family(name: str):
-    """A random model of a family, with a question-answering head where Transformers has one, and its tokenizer."""
+    """A random model of a family, with a question-answering head where Transformers has one, and its tokenizer.
+
+    Of one of `ENCODERS`, the encoder.
+    """
+    if name in ENCODERS:
+        model, tokenizer = tiny_encoder(name)
+        return model.get_encoder(), tokenizer
     config, tokenizer = _family_config(name)
     torch.manual_seed(3)
     auto = AutoModelForQuestionAnswering if type(config) in MODEL_FOR_QUESTION_ANSWERING_MAPPING else AutoModel
@@ -266,6 +302,6 @@ def tiny_language_model(name: str, **sizes):
 
 
 def _family_config(name: str, **sizes):
-    family = FAMILIES[name]
+    family = (FAMILIES | ENCODERS)[name]
     tokenizer = family.make_tokenizer(WORDS)
     return AutoConfig.for_model(name, **{"vocab_size": len(tokenizer), **_SIZES, **family.more, **sizes}), tokenizer

@@ -399,8 +399,12 @@ def test_architectures_that_are_not_supported_are_refused():
         ablated(own_way, {"1-1": "zero"}).__enter__()
     assert state(own_way) == before
     two = T5ForConditionalGeneration(T5Config(vocab_size=20, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2))
-    with pytest.raises(InputError, match="an encoder with a decoder"):
+    with pytest.raises(InputError, match=r"an encoder with a decoder, .*; ablate those of model.get_encoder\(\)"):
         ablated(two, {"1-1": "zero"}).__enter__()
+    encoder, ids = two.eval().get_encoder(), torch.tensor([[3, 4, 5]])
+    with torch.inference_mode(), ablated(encoder, {"1-1": "zero"}):
+        changed = encoder(ids).last_hidden_state
+    assert not changed.equal(encoder(ids).last_hidden_state)
 
 
 @pytest.mark.parametrize("name", ["albert", "modernbert", "distilbert", "qwen3", "gemma3_text"])

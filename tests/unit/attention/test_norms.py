@@ -11,12 +11,12 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from tests.support.dense_norms import GATED, defined_norms
-from tests.support.models import FAMILIES, QUESTIONS, tiny_bert, tiny_family
+from tests.support.models import ENCODERS, FAMILIES, QUESTIONS, tiny_bert, tiny_family
 from tests.support.records import SAMPLES
 from tests.unit.analyses.distances.test_reducer import defined_features
 
 
-@pytest.mark.parametrize("family", [each for each in FAMILIES if each not in GATED])
+@pytest.mark.parametrize("family", [each for each in [*FAMILIES, *ENCODERS] if each not in GATED])
 def test_norms_in_padded_batches_equal_the_definition_on_single_samples(family):
     model, tokenizer = tiny_family(family)
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)

@@ -1,5 +1,6 @@
 """Every family that docs/lookup/models.md lists as supported is read and ablated rightly; all others are refused."""
 
+import copy
 import json
 import re
 from dataclasses import replace
@@ -22,10 +23,10 @@ from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.records import Sample
 from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
-from headtypes.models.loading import load_model
+from headtypes.models.loading import HEADS, MissingHeadError, load_model
 from headtypes.models.model_config import padding_token
 from tests.support.dense import WRITTEN, dense_output, head_outputs_for, mixed
-from tests.support.models import FAMILIES, QUESTIONS, opened, plain_attentions, tiny_family
+from tests.support.models import ENCODERS, FAMILIES, QUESTIONS, opened, plain_attentions, tiny_encoder, tiny_family
 from tests.support.places import ROOT
 from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
 from tests.support.records import described, question_of, types_in
@@ -56,7 +57,7 @@ def result(output) -> torch.Tensor:
     return output.last_hidden_state
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [*FAMILIES, *ENCODERS])
 def test_features_in_padded_batches_equal_the_definition_on_single_samples(name):
     model, tokenizer = tiny_family(name)
     encoded = encoded_samples(tokenizer)
@@ -84,7 +85,7 @@ def windows_of(tokenizer):
     return build_windows(questions, tokenizer, max_seq_length=64)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [*FAMILIES, *ENCODERS])
 @pytest.mark.parametrize("operation", [*WRITTEN, "all of them"])
 def test_an_operation_equals_the_dense_computation(name, operation):
     model, tokenizer = tiny_family(name)
@@ -262,6 +263,30 @@ def test_a_saved_model_is_fetched_found_fit_and_loaded_and_takes_its_longest_inp
             load_model(record, "float32", head="question_answering")
 
 
+@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("saved", ["whole", "encoder alone"])
+def test_of_an_encoder_with_a_decoder_the_encoder_is_read(name, saved, tmp_path):
+    model, tokenizer = tiny_encoder(name)
+    if saved == "encoder alone":
+        model = copy.deepcopy(model)
+        model.save_pretrained(tmp_path, state_dict={k: v for k, v in model.state_dict().items() if "decoder." not in k})
+    else:
+        model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    record = fetch_model("tiny", {"folder": str(tmp_path)})
+    check_model(record)
+    assert (record.layers, record.heads, record.causal) == (2, 4, False)
+    inputs = model_inputs([[5, 6, 7, 8], [9, 10]], None, 1, torch.device("cpu"))
+    loaded = load_model(record, "float32").cpu()
+    with torch.inference_mode():
+        found = run(opened(loaded), inputs, lambda number, layer: layer.head_outputs())
+        expected = model.get_encoder()(**inputs)
+    torch.testing.assert_close(result(found), result(expected), atol=1e-4, rtol=1e-4)
+    for head in HEADS.keys() - {None}:
+        with pytest.raises(MissingHeadError, match=r"of which the encoder alone is read, .*; leave"):
+            load_model(record, "float32", head=head)
+
+
 SIZES = {
     "vocab_size": 50,
     "hidden_size": 24,
@@ -290,8 +315,11 @@ REFUSED = {
         },
         "LagunaModel has layers with different numbers of heads",
     ),
-    "t5": ({"d_model": 24, "num_layers": 2}, "a t5 model is an encoder with a decoder"),
-    "bart": ({"d_model": 24}, "a bart model is an encoder with a decoder"),
+    "longt5": ({"d_model": 24, "num_layers": 2, "num_heads": 4}, INTERFACE),
+    "switch_transformers": (
+        {"d_model": 24, "d_kv": 6, "num_layers": 2, "num_heads": 4},
+        "SwitchTransformersAttention makes its own mask",
+    ),
 }
 
 
@@ -444,6 +472,14 @@ def test_the_docs_list_as_supported_what_is_tested_here_with_its_class():
         model, _ = tiny_family(name)
         assert tried == f"`{type(model).__name__}`"
         assert found[:3] == ["yes", "yes", "yes" if "QuestionAnswering" in tried else "no"]
+
+
+def test_the_docs_list_encoders_with_a_decoder():
+    table = table_of("Encoders with a decoder")
+    assert list(table) == list(ENCODERS)
+    for name, (tried, *found) in table.items():
+        model, _ = tiny_family(name)
+        assert [tried, *found[:2]] == [f"`{type(model).__name__}`", "yes", "yes"]
 
 
 def test_the_docs_list_as_unsupported_what_is_tested_here():

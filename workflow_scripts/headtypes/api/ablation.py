@@ -255,8 +255,11 @@ def _by_head(
     model: PreTrainedModel, operations: Mapping[str, str | Change], partition: Partition | None, queries: int
 ) -> np.ndarray:
     """The operation on what counts as a head [layer, head]; queries: heads of queries that count as one."""
-    if model.config.is_encoder_decoder:
-        raise InputError(f"{type(model).__name__} is an encoder with a decoder; the heads of these cannot be ablated.")
+    if model.config.is_encoder_decoder and model.get_encoder() is not model:
+        raise InputError(
+            f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "
+            "those of model.get_encoder()."
+        )
     shape = len(headed_layers(model.config)), model.config.num_attention_heads // queries
     if partition is not None and partition.shape != shape:
         raise InputError(

@@ -25,6 +25,7 @@ from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.tokens import token_kinds
+from headtypes.models.model_config import body_of
 
 _PATTERN = re.compile(r"(?:.*\.)?(\d+)\.attn\.hook_pattern")
 _WHAT = "The attention that was given"
@@ -53,7 +54,7 @@ def read_maps(
     )
     encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
     what = type(model).__name__
-    ((maps,),) = read_attention(model.base_model, encoded, [Maps()], batch_tokens=1, what=what)
+    ((maps,),) = read_attention(body_of(model), encoded, [Maps()], batch_tokens=1, what=what)
     layers = tuple(torch.from_numpy(layer)[None] for layer in maps)
     return layers, [readable(tokenizer, token) for token in encoded.input_ids[0]]
 

@@ -15,6 +15,7 @@ from headtypes.analyses.detectors.sequences import draw_sequences
 from headtypes.api.reading import check_evaluating, longest_of
 from headtypes.attention.one_pass import Block, PerSample, read_attention
 from headtypes.core.errors import InputError
+from headtypes.models.model_config import body_of
 
 # Gets the ids of the tokens [token], and returns which keys each row is to look at, bool [token, token].
 Detector = Callable[[np.ndarray], np.ndarray]
@@ -59,7 +60,7 @@ def detect_heads(
     drawn = draw_sequences(tokenizer, sequences=sequences, length=length, **how)
     needles = partial(draw_needles, tokenizer, texts=sequences, context=context, documents=texts, **how)
     what = f"{name} on random tokens"
-    scores = read_detectors(model.base_model, drawn, needles if context else None, batch_tokens=batch_tokens, what=what)
+    scores = read_detectors(body_of(model), drawn, needles if context else None, batch_tokens=batch_tokens, what=what)
     if own:
         if known := sorted(set(own) & set(DETECTORS)):
             raise InputError(f"There is a detector {known[0]} already; give yours another name.")
@@ -67,7 +68,7 @@ def detect_heads(
         read = drawn.encoded.of_some(range(sequences))
         wanted = [np.stack([_wanted(it, look, np.array(ids)) for ids in read.input_ids]) for it, look in own.items()]
         reducer = OwnTargets(wanted)
-        (found,) = read_attention(model.base_model, read, [reducer], batch_tokens=batch_tokens, what=what)
+        (found,) = read_attention(body_of(model), read, [reducer], batch_tokens=batch_tokens, what=what)
         pairs = {it: (found[..., 2 * at], found[..., 2 * at + 1]) for at, it in enumerate(own)}
         scores = pd.concat([scores, scores_of(pairs)], ignore_index=True)
     return detector_table(scores, least=least, seed=seed)

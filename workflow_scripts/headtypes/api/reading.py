@@ -17,7 +17,7 @@ from headtypes.core.texts import check_text
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
-from headtypes.models.model_config import longest_input
+from headtypes.models.model_config import body_of, longest_input
 
 
 def read_heads(
@@ -49,7 +49,7 @@ def read_heads(
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
     # The body alone: a language model's logits of every token would be computed for nothing.
-    body, what = model.base_model, type(model).__name__
+    body, what = body_of(model), type(model).__name__
     found = read_attention(body, encoded, reducers_of(encoded, norms), batch_tokens=batch_tokens, what=what)
     lengths = np.array(encoded.lengths, dtype=np.int32)
     ids = [sample.id for sample in samples]

@@ -13,7 +13,7 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.core.files import write_text
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
-from headtypes.models.model_config import headed_layers
+from headtypes.models.model_config import body_of, headed_layers
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.look import LONGEST, seen
 from headtypes.pages.atlas.page import page_of
@@ -74,7 +74,7 @@ def show(
         data = seen(
             record,
             encoded,
-            lambda read, *reducers: read_attention(model.base_model, read, reducers, batch_tokens=4096, what=what),
+            lambda read, *reducers: read_attention(body_of(model), read, reducers, batch_tokens=4096, what=what),
             tokenizer,
             "your text",
             {} if partition is None else {"partitions": [("yours", types)]},

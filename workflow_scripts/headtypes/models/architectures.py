@@ -8,7 +8,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 
 from headtypes.core.errors import InputError
 from headtypes.models.interface import through_interface
-from headtypes.models.model_config import config_of, headed_layers
+from headtypes.models.model_config import body_of, config_of, headed_layers
 from headtypes.models.records import ModelRecord
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
@@ -81,10 +81,6 @@ def check_model(record: ModelRecord) -> None:
 
 def _run_without_numbers(record: ModelRecord) -> None:
     config = config_of(record)
-    if config.is_encoder_decoder:
-        raise InputError(
-            f"a {config.model_type} model is an encoder with a decoder, which takes two inputs; {_NOT_SUPPORTED}"
-        )
     positions = getattr(config, "position_embedding_type", None)
     if str(positions).startswith("relative_key"):
         raise InputError(
@@ -96,8 +92,7 @@ def _run_without_numbers(record: ModelRecord) -> None:
     try:
         with torch.device("meta"):
             # Mixtures of experts run in this precision alone.
-            model = AutoModel.from_config(config, dtype=torch.bfloat16, trust_remote_code=False)
-            model.eval()
+            model = body_of(AutoModel.from_config(config, dtype=torch.bfloat16, trust_remote_code=False)).eval()
             ids = torch.zeros((1, 3), dtype=torch.int64)
             with through_interface(model, _PROBE), torch.inference_mode():
                 if model.config._attn_implementation == _PROBE:

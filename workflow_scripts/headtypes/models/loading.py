@@ -27,7 +27,7 @@ from transformers.models.auto.modeling_auto import (
 from headtypes.core.errors import InputError, one_line
 from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_gpus
-from headtypes.models.model_config import check_padding, config_of, language_head
+from headtypes.models.model_config import body_of, check_padding, config_of, language_head
 from headtypes.models.placement import gpus_for, limits_of, places
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
@@ -87,6 +87,11 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
+    check_files(record, {**record.weights, **record.files})
+    config = config_of(record)
+    if head and config.is_encoder_decoder:
+        why = "is an encoder with a decoder, of which the encoder alone is read, and that answers nothing"
+        raise MissingHeadError(f"{where} {why}; leave models.{record.name}.evaluate out.", why)
     if record.model_type not in types:
         raise MissingHeadError(
             f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.",
@@ -98,8 +103,6 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
-    check_files(record, {**record.weights, **record.files})
-    config = config_of(record)
     quantised = getattr(config, "quantization_config", None) is not None
     try:
         model, report = auto.from_pretrained(
@@ -125,7 +128,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where} has weights of more layers than its config.json says, {further[0]} among them; take both from "
             "the same model."
         )
-    missing = sorted(key for key in report["missing_keys"] if pooled or "pooler" not in key)
+    # A decoder is not read, and some are published without one.
+    unread = () if pooled else ("pooler", "decoder") if config.is_encoder_decoder else ("pooler",)
+    missing = sorted(key for key in report["missing_keys"] if not any(name in key for name in unread))
     if missing:
         lacking = f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
         remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
@@ -143,7 +148,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         model.to(getattr(torch, precision))
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
-    model = model if head else model.base_model
+    model = model if head else body_of(model)
     model.queries_per_head = record.queries_per_head
     return model.eval().to(device()) if limits_of(record.name) is None else model.eval()
 

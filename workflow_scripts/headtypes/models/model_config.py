@@ -40,6 +40,12 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
     return config
 
 
+def body_of(model: PreTrainedModel) -> PreTrainedModel:
+    """The part of a model whose heads are read: without what it answers with and, where it has one, its decoder."""
+    body = model.base_model
+    return body.get_encoder() if body.config.is_encoder_decoder else body
+
+
 def key_value_heads(config: PreTrainedConfig) -> int:
     """How many heads of a layer have keys and values of their own, which those of queries share in equal runs."""
     if getattr(config, "multi_query", False) and not getattr(config, "new_decoder_architecture", False):
@@ -96,5 +102,10 @@ def language_head(record: ModelRecord) -> str:
 
 
 def is_causal(config: PreTrainedConfig) -> bool:
-    """Whether tokens see only those before them: the model's type has no head for masked words, or it is a decoder."""
+    """Whether tokens see only those before them: the model's type has no head for masked words, or it is a decoder.
+
+    Those of an encoder see each other, whatever its decoder does.
+    """
+    if config.is_encoder_decoder:
+        return False
     return config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or bool(getattr(config, "is_decoder", False))

@@ -19,8 +19,8 @@ from headtypes.models.language_weights import lacking_head
 from headtypes.models.quantised import STAND_INS, is_dequantised
 
 # Names of these numbers in config.json; older families have names of their own.
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-_HEADS = ("num_attention_heads", "n_head", "n_heads")
+LAYERS = ("num_hidden_layers", "encoder_layers", "n_layer", "n_layers", "num_layers")
+_HEADS = ("num_attention_heads", "encoder_attention_heads", "n_head", "n_heads", "num_heads")
 # What says which kind each layer is, and the kinds that have no attention heads: convolutions, recurrences, and
 # layers that have experts or a feed-forward network alone.
 _KINDS = ("layer_types", "layers_block_type")
@@ -67,7 +67,7 @@ class Outline:
     type:    its `model_type`.
     tensors: name of each tensor in the safetensors and the type of its numbers; empty for a pickle. Those of a file in
         GGUF become floating-point numbers when it is loaded, as do those that are `quantised`.
-    decoder: whether it is one, of a type that has both.
+    decoder: whether it is one, of a type that has both; two_stacks: whether it is an encoder with a decoder.
     tied:    whether its output weights are its embeddings.
     whole:   whether its weights are not loaded piece by piece: a pickle, those in GGUF, or quantised ones.
     """
@@ -80,6 +80,7 @@ class Outline:
     type: str | None
     tensors: Mapping[str, str]
     decoder: bool = False
+    two_stacks: bool = False
     tied: bool | None = None
     whole: bool = False
 
@@ -134,12 +135,13 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
     return Outline(
         folder=str(folder),
         layers=with_heads,
-        heads=_whole(config, _HEADS),
+        heads=heads_said(config),
         further=further if with_heads is None else further + layers - with_heads,
         labels=_labels(labels, config.get("num_labels")),
         type=config.get("model_type") if isinstance(config.get("model_type"), str) else None,
         tensors=tensors,
         decoder=config.get("is_decoder") is True,
+        two_stacks=config.get("is_encoder_decoder") is True,
         tied=config.get("tie_word_embeddings"),
         whole=headed != files or is_dequantised(config),
     )
@@ -177,7 +179,8 @@ def check_outline(key: str, outline: Outline) -> None:
                 f"that are {', '.join(_NUMBERS)}."
             )
     held = layers_in(outline.tensors)
-    if outline.layers is not None and held > outline.layers + outline.further:
+    # A decoder may have more layers than its encoder.
+    if outline.layers is not None and not outline.two_stacks and held > outline.layers + outline.further:
         raise InputError(
             f"{where} has weights of {held} layers, and its config.json says {outline.layers + outline.further}; take "
             "both from the same model."
@@ -194,6 +197,11 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
         raise InputError(
             f"{key}.memory: only weights in safetensors that are not quantised are loaded piece by piece; save the "
             "model with save_pretrained, or leave the key out."
+        )
+    if demands.head is not None and outline.two_stacks:
+        raise InputError(
+            f"{where} is an encoder with a decoder, of which the encoder alone is read, and that answers nothing; "
+            f"leave {evaluated} out."
         )
     if demands.head in _NEEDED and outline.tensors and outline.type is not None and outline.type not in _OTHERWISE:
         names, in_words = _NEEDED[demands.head]
@@ -239,6 +247,11 @@ def layers_said(config: Mapping[str, Any]) -> tuple[int | None, int | None]:
     elif kinds is not None or any(config.get(name) is not None for name in _RULES):
         return layers, None
     return layers, layers if kinds is None else len(layers_with_heads(kinds))
+
+
+def heads_said(config: Mapping[str, Any]) -> int | None:
+    """How many heads a layer has, as a config.json says; None where it does not."""
+    return _whole(config, _HEADS)
 
 
 def layers_with_heads(kinds: Sequence[str]) -> list[int]:

@@ -15,7 +15,7 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from headtypes.models.model_config import headed_layers
 from tests.support.dense_norms import GATED, defined_writes
-from tests.support.models import FAMILIES, QUESTIONS, in_float64, tiny_bert, tiny_family
+from tests.support.models import ENCODERS, FAMILIES, QUESTIONS, in_float64, tiny_bert, tiny_family
 from tests.support.records import SAMPLES, recorded
 
 SETTINGS = {"task": "text", "kind": "text", "segment_ids": "pair", "precision": "float32", "batch_tokens": 512}
@@ -66,7 +66,7 @@ def defined_outputs(model, family, ids, types, kinds):
     return columns, streams
 
 
-@pytest.mark.parametrize("family", [each for each in FAMILIES if each not in GATED])
+@pytest.mark.parametrize("family", [each for each in [*FAMILIES, *ENCODERS] if each not in GATED])
 def test_what_heads_write_in_padded_batches_equals_the_definition(family):
     model, tokenizer = tiny_family(family)
     model = in_float64(getattr(model, "base_model", model))

@@ -17,7 +17,7 @@ from headtypes.data.records import write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
 from headtypes.models.files import place_of, weight_files
 from headtypes.models.gguf_files import Header, read_header
-from headtypes.models.outline import layers_said
+from headtypes.models.outline import heads_said, layers_said
 from headtypes.models.quantised import numbers_in
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.config.sources import ModelSource
@@ -153,11 +153,13 @@ def _of_source(source: ModelSource) -> ModelSize | None:
             with safe_open(file, "np") as weights:
                 shapes = {name: weights.get_slice(name).get_shape() for name in weights.offset_keys()}
                 parameters += sum(numbers_in(name, shape) for name, shape in shapes.items())
-        heads = config["num_attention_heads"]
+        (layers, with_heads), heads = layers_said(config), heads_said(config)
+        if layers is None or heads is None:
+            return None
         return ModelSize(
-            layers_said(config)[1] or config["num_hidden_layers"],
+            with_heads or layers,
             heads,
-            config.get("hidden_size", 64 * heads),
+            config.get("hidden_size") or config.get("d_model") or 64 * heads,
             parameters,
             config.get("max_position_embeddings") or UNKNOWN.max_length,
         )
