@@ -7,17 +7,18 @@ import h5py
 import numpy as np
 import pytest
 
-from headtypes.analyses.maps.measure import choose_sample, choose_samples, map_attention, map_samples
+from headtypes.analyses.maps.measure import SHOWN_TOKENS, choose_sample, choose_samples, map_attention, map_samples
 from headtypes.analyses.maps.results import AttentionMaps, read_maps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.loading import load_model
-from tests.support.models import plain_attentions, tiny_bert, tiny_roberta
+from tests.support.dense_norms import defined_norms
+from tests.support.models import plain_attentions, tiny_bert, tiny_family, tiny_roberta
 from tests.support.places import SHARED_DATA
 from tests.support.reading import attention_maps as maps_of
-from tests.support.records import SAMPLES, described
+from tests.support.records import SAMPLES, described, recorded
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
 DATA = SHARED_DATA
@@ -33,6 +34,23 @@ def test_maps_equal_the_attention_that_the_plain_model_gives_out(make, sample):
     assert found.shape == expected.shape
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_lengths_turn_maps_into_norms_and_come_back_from_disk(name, tmp_path):
+    model, tokenizer = tiny_family(name)
+    record = recorded(model, tokenizer, tmp_path / "model")
+    how = {"task": "qa", "kind": "question_answering", "precision": "float32"}
+    found = map_samples(SAMPLES, record, norms=True, count=2, **how)
+    write_sample_maps(tmp_path / "maps.h5", found, {})
+    for maps in read_sample_maps(tmp_path / "maps.h5"):
+        sample = next(each for each in SAMPLES if each.id == maps.sample_id)
+        encoded = encode_samples([sample], tokenizer, "question_answering", SHOWN_TOKENS)
+        expected = defined_norms(model, name, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
+        norms = maps.attention * maps.lengths[:, :, None]
+        np.testing.assert_allclose(norms / norms.sum(-1, keepdims=True), expected, atol=5e-4)
+    assert map_attention(SAMPLES, record, norms=True, **how).lengths.any()
+    assert map_attention(SAMPLES, record, **how).lengths is None
 
 
 @pytest.mark.real

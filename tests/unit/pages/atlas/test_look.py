@@ -86,7 +86,8 @@ def test_the_command_writes_the_page_with_the_types_that_there_are(place):
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
     assert data["title"] == "A text of yours in tiny"
     assert [column["key"] for column in data["columns"]] == ["type.qa-kmeans-k4"]
-    assert page.count("</script>") == 3
+    # The page's data, its maps, what turns them into norms, and its script.
+    assert page.count("</script>") == 4
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """The atlas as a reader sees it: by mouse, keyboard and touch, on a screen and on a phone, in light and dark."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from headtypes.pages.atlas.data import gather
 from headtypes.pages.atlas.page import PAGES, page_of, write_page
-from tests.support.atlases import MARKUP, WORDS, atlas, maps_of, show, state, tile
+from tests.support.atlases import MARKUP, WORDS, atlas, made_up, maps_of, results, show, state, tile
 from tests.support.browser import LOW_CONTRAST, opened
 
 # Roles of what can be operated (WAI-ARIA).
@@ -120,6 +122,41 @@ def test_pointing_at_a_word_says_what_it_looks_at(chromium, page_file):
         cell = (box["width"] - 1) / len(WORDS)
         page.mouse.move(box["x"] + 2.5 * cell, box["y"] + 64 + 3.5 * cell)
         assert page.locator(".said").inner_text().startswith(f"“house” → “old”: {100 * attention[3, 2]:.0f}")
+
+
+def test_maps_are_shown_by_norms_where_these_were_read(chromium, page_file, tmp_path):
+    lengths = np.random.default_rng(1).exponential(size=(3, 4, len(WORDS))).astype(np.float32)
+    # A token that hands over nothing, and a head whose tokens all do.
+    lengths[1, 2, 3], lengths[0, 0] = 0, 0
+    maps = replace(maps_of(3, 4, WORDS, 0), lengths=lengths)
+    types = {"partitions": results(tmp_path, 3, 4)["partitions"]}
+    data = gather(made_up(3, 4), [("qa", [maps])], types, distance_bins=16, conditions={})
+    write_page(tmp_path / "norms.html", data, {"rule": "write_atlas"})
+    norms = (maps.attention * lengths[:, :, None])[1, 2]
+    norms /= norms.sum(-1, keepdims=True)
+    with opened(chromium, tmp_path / "norms.html", 1280) as page:
+        tile(page, "2-3").click()
+        page.get_by_role("button", name="norms", exact=True).click()
+        assert "of=norms" in state(page)
+        assert page.evaluate("document.activeElement.textContent") == "norms"
+        look = page.get_by_role("group", name="Words that look")
+        for query, word in enumerate(WORDS):
+            look.get_by_role("button", name=word, exact=True).hover()
+            most = int(norms[query].argmax())
+            said = re.fullmatch(r"“(.*)” gets from: (\S+) ([0-9.]+) %, .*", page.locator(".said").inner_text())
+            assert (said[1], said[2]) == (word, WORDS[most])
+            # Weights are kept to a part in 510 of their row's largest.
+            assert float(said[3]) == pytest.approx(100 * norms[query, most], abs=1.2)
+        page.get_by_role("group", name="Words looked at").get_by_role("button", name="house").hover()
+        assert re.search("“house” hands over to: .* 0.0 %", page.locator(".said").inner_text())
+        show(page, "head=1-1&of=norms&map=matrix&word=from-1-1")
+        assert page.locator(".said").inner_text() == "“[CLS]” → “[CLS]”: 0.0 %"
+        page.get_by_role("button", name="weights", exact=True).click()
+        weight = 100 * maps.attention[0, 0, 0, 0]
+        assert page.locator(".said").inner_text().startswith(f"“[CLS]” → “[CLS]”: {weight:.0f}"[:-1])
+    with opened(chromium, page_file, 1280) as page:
+        tile(page, "2-3").click()
+        assert page.get_by_role("button", name="norms", exact=True).count() == 0
 
 
 def test_subwords_of_words_are_read_as_words(chromium, page_file):

@@ -48,6 +48,34 @@ class Maps(ListPerSample):
         return self._maps.numpy()
 
 
+class KeyLengthsRead(ListPerSample):
+    """A reducer that keeps what turns the maps of each sample into norms, in batches of one.
+
+    Its result is a list with [layer, head, key] float32 for each sample, the lengths of what each token hands over.
+    """
+
+    of = "norms"
+
+    def start(self, batch: Batch) -> None:
+        """Begin with no layers of this sample."""
+        super().start(batch)
+        self._layers: list[Tensor] = []
+
+    def add(self, block: Block) -> None:
+        """Keep the lengths, which are those of all rows."""
+        if block.is_first:
+            self._layers.append(block.lengths[0])
+
+    def right(self) -> Bool[Tensor, "sample layer head key"]:
+        """Lengths that are finite."""
+        self._lengths = torch.stack(self._layers)[None]
+        return self._lengths.isfinite()
+
+    def of_batch(self) -> np.ndarray:
+        """Those of the one sample."""
+        return self._lengths.cpu().numpy()
+
+
 # The most tokens that a figure as wide as a page can label.
 LEGIBLE_TOKENS = 20
 # How many samples a reader can choose from where all heads are shown, and the most tokens of each.
@@ -55,17 +83,24 @@ SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 
 
 def map_attention(
-    samples: list[Sample], record: ModelRecord, *, kind: str, tokens: int = LEGIBLE_TOKENS, **settings
+    samples: list[Sample],
+    record: ModelRecord,
+    *,
+    kind: str,
+    norms: bool = False,
+    tokens: int = LEGIBLE_TOKENS,
+    **settings,
 ) -> AttentionMaps:
     """Run a model over the sample whose length is nearest to the one wanted, and keep its attention.
 
     kind:     of task, which says how its samples are cut.
+    norms:    whether what turns attention into norms is read as well.
     tokens:   wanted length; a sample that is longer is cut to it, as far as its question allows.
     settings: of `ModelOnTask`.
     """
     run = ModelOnTask(record, **settings)
     sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens)
-    (maps,) = _maps_of(run, [sample], encoded)
+    (maps,) = _maps_of(run, [sample], encoded, norms)
     return maps
 
 
@@ -74,6 +109,7 @@ def map_samples(
     record: ModelRecord,
     *,
     kind: str,
+    norms: bool = False,
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
     **settings,
@@ -84,17 +120,14 @@ def map_samples(
     Other arguments as in `map_attention`.
     """
     run = ModelOnTask(record, **settings)
-    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count))
+    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count), norms)
 
 
-def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded) -> list[AttentionMaps]:
-    (attentions,) = run.read(encoded, Maps())
-    return [
-        AttentionMaps(attention, [readable(run.tokenizer, token) for token in ids], sample.id, bool(truncated))
-        for attention, ids, sample, truncated in zip(
-            attentions, encoded.input_ids, samples, encoded.truncated, strict=True
-        )
-    ]
+def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded, norms: bool) -> list[AttentionMaps]:
+    attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []))
+    tokens = [[readable(run.tokenizer, token) for token in ids] for ids in encoded.input_ids]
+    ids, cut = [sample.id for sample in samples], map(bool, encoded.truncated)
+    return list(map(AttentionMaps, attentions, tokens, ids, cut, *lengths))
 
 
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:

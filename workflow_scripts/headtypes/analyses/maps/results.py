@@ -15,6 +15,8 @@ class AttentionMaps:
     """Attention of every head on one sample.
 
     attention: [layer, head, query, key] float32, rows sum to one (in a file, to the precision of float16).
+    lengths:   [layer, head, key] float32, the length of what each token hands over (`attention.norms`), by which
+        attention becomes norms; None where they were not read.
     tokens:    [token] as a person reads them.
     sample_id: the sample's id; truncated: whether it was cut.
     """
@@ -23,6 +25,7 @@ class AttentionMaps:
     tokens: list[str]
     sample_id: str
     truncated: bool
+    lengths: np.ndarray | None = None
 
 
 def write_maps(path: str | Path, maps: AttentionMaps, provenance: dict) -> None:
@@ -52,6 +55,8 @@ def read_sample_maps(path: str | Path) -> list[AttentionMaps]:
 
 def _write(group: h5py.Group, maps: AttentionMaps) -> None:
     add_data(group, "attention", maps.attention.astype(np.float16), 1, **PACKED)
+    if maps.lengths is not None:
+        add_data(group, "lengths", maps.lengths, 1, **PACKED)
     group.create_dataset("token", data=maps.tokens, dtype=h5py.string_dtype(), track_times=False)
     group.attrs["sample_id"] = maps.sample_id
     group.attrs["truncated"] = maps.truncated
@@ -63,6 +68,7 @@ def _read(group: h5py.Group) -> AttentionMaps:
         tokens=read_texts(group["token"]),
         sample_id=group.attrs["sample_id"],
         truncated=bool(group.attrs["truncated"]),
+        lengths=group["lengths"][:] if "lengths" in group else None,
     )
     if maps.attention.shape[2:] != 2 * (len(maps.tokens),):
         raise ValueError("its tokens and its maps differ in length")

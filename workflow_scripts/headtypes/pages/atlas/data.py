@@ -12,7 +12,7 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data_costs import best_heads, costs_of, random_drops
-from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_maps
+from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_lengths, pack_maps
 from headtypes.pages.atlas.found import Found, of_each_task
 from headtypes.pages.atlas.type_columns import confidence_columns, type_column
 
@@ -104,18 +104,22 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
     ahead = [(task, of_task[turn]) for turn in range(turns) for task, of_task in maps if turn < len(of_task)]
     kept, size = [], 0
     for task, sample in ahead[:SAMPLES]:
-        text = pack(pack_maps(sample.attention))
-        size += len(text)
+        texts = [pack(pack_maps(sample.attention))]
+        if sample.lengths is not None:
+            texts.append(pack(pack_lengths(sample.lengths)))
+        size += sum(map(len, texts))
         if kept and size > LARGEST:
             break
-        kept.append((task, sample, text))
+        kept.append((task, sample, texts))
     tasks = [task for task, _ in maps]
     kept.sort(key=lambda entry: tasks.index(entry[0]))
-    about = [
-        {"task": task, "id": sample.sample_id, "tokens": sample.tokens, "cut": sample.truncated, "packed": index}
-        for index, (task, sample, _) in enumerate(kept)
-    ]
-    return about, [text for _, _, text in kept]
+    about, packed = [], []
+    for task, sample, texts in kept:
+        places = dict(zip(("packed", "lengths"), range(len(packed), len(packed) + len(texts)), strict=False))
+        said = {"task": task, "id": sample.sample_id, "tokens": sample.tokens, "cut": sample.truncated}
+        about.append({**said, **places})
+        packed += texts
+    return about, packed
 
 
 def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:

@@ -27,6 +27,15 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
     return scale.astype("<u2").tobytes() + levels.astype(np.uint8).tobytes()
 
 
+def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
+    """Lengths of what tokens hand over, uint16 little-endian, each in units of 1/65535 of the head's largest.
+
+    In shares of a row's sum, the unit of a head drops out.
+    """
+    largest = lengths.max(axis=-1, keepdims=True)
+    return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
+
+
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
     """Divergences in 16 bits of the largest, uint16 little-endian, as text; and the largest, in nats."""
     largest = float(divergence.max())

@@ -1,14 +1,17 @@
 """The atlas of a model on a text that somebody has typed."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from transformers import PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.columns import head_features, lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
-from headtypes.analyses.maps.measure import Maps, readable
+from headtypes.analyses.maps.measure import KeyLengthsRead, Maps, readable
 from headtypes.analyses.maps.results import AttentionMaps
+from headtypes.attention.one_pass import Reducer
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.records import Sample
@@ -32,7 +35,18 @@ def look_at(
     run = ModelOnTask(record, task="your text", precision=precision, max_seq_length=LONGEST)
     encoded = run.encode([sample], SentencePair.name)
     settings = {"distance_bins": distance_bins, "first_token": first_token}
-    return seen(record, encoded, run.read, run.tokenizer, sample.id, found, **settings)
+    return seen(record, encoded, _with_norms(run.read), run.tokenizer, sample.id, found, **settings)
+
+
+def _with_norms(read: Callable[..., list]) -> Callable[..., list]:
+    """The same reading, with what turns attention into norms at its end where the model allows it."""
+
+    def reading(encoded: Encoded, *reducers: Reducer) -> list:
+        with suppress(InputError):
+            return read(encoded, *reducers, KeyLengthsRead())
+        return read(encoded, *reducers)
+
+    return reading
 
 
 def seen(
@@ -46,11 +60,14 @@ def seen(
     distance_bins: int,
     first_token: bool = True,
 ) -> dict:
-    """As `look_at`, of one text that is encoded; name: of the text; read: what reads it with reducers."""
+    """As `look_at`, of one text that is encoded; name: of the text.
+
+    read: what reads it with reducers, which may add the result of `KeyLengthsRead`.
+    """
     features = DistanceFeatures(encoded.kinds, first_token and lacks_cls(encoded.kinds))
-    (attention,), (shares,) = read(encoded, Maps(), features)
+    (attention,), (shares,), *lengths = read(encoded, Maps(), features)
     tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
-    maps = AttentionMaps(attention, tokens, name, bool(encoded.truncated[0]))
+    maps = AttentionMaps(attention, tokens, name, bool(encoded.truncated[0]), *(of_text for (of_text,) in lengths))
     data = gather(record, [(name, [maps])], found, distance_bins=distance_bins, conditions={})
     distance, first = split(shares)
     values = head_features(distance, distance_bins, first).reshape(record.layers * record.heads, -1)

@@ -8,8 +8,9 @@ from headtypes.planning.plan import Plan
 # Of all samples, it reads a few.
 @stage("forward", reads="samples", passes=lambda plan, wildcards, rows: 0)
 def map_attention(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut, and the arithmetic."""
-    return {"task": task, **encoding_of(plan, task), "precision": plan.config.compute.precision}
+    """How samples are cut, the arithmetic, and whether norms are read."""
+    norms = {"norms": True} if plan.with_norms else {}
+    return {"task": task, **encoding_of(plan, task), "precision": plan.config.compute.precision, **norms}
 
 
 RESULTS = (

@@ -61,6 +61,7 @@ function readAs(maps, unit) {
   return {
     length: words.length,
     tokens: unitsOf(maps.tokens, unit),
+    ofNorms: maps.ofNorms,
     value(head, query, key) {
       const [from, to] = [words[query], words[key]];
       let sum = 0;
@@ -83,15 +84,25 @@ async function unpackMaps(sample) {
   const length = sample.tokens.length, rows = headCount * length;
   const buffer = await unpacked(sample.packed);
   const scale = new Uint16Array(buffer, 0, rows), levels = new Uint8Array(buffer, 2 * rows);
-  return {
-    length,
-    tokens: sample.tokens,
-    value(head, query, key) {
-      const row = head * length + query;
-      return (scale[row] / 65535) * (levels[row * length + key] / 255);
-    },
+  const value = (head, query, key) => {
+    const row = head * length + query;
+    return (scale[row] / 65535) * (levels[row * length + key] / 255);
   };
+  const maps = { length, tokens: sample.tokens, value };
+  if (sample.lengths === undefined) return maps;
+  // Norms: attention times the length of what a token hands over, as shares of the row's sum (Kobayashi et al. 2020).
+  const lengths = new Uint16Array(await unpacked(sample.lengths));
+  const norm = (head, query, key) => value(head, query, key) * lengths[head * length + key];
+  const sums = Float32Array.from({ length: rows }, (_, row) => {
+    const [head, query] = [Math.floor(row / length), row % length];
+    return sum(Array.from({ length }, (_, key) => norm(head, query, key)));
+  });
+  const share = (head, query, key) => norm(head, query, key) / (sums[head * length + query] || 1);
+  return { ...maps, norms: { ...maps, value: share, ofNorms: true } };
 }
+
+// Weights or norms, as is chosen and was measured.
+const shownOf = (maps) => (state.of === "norms" && maps.norms) || maps;
 
 const columns = data.columns.map((column) => ({ unit: "", note: "", ...column }));
 for (const { task, packed, largest } of data.divergences) {

@@ -58,7 +58,7 @@ function makePanels() {
 
 function drawPanels(before) {
   const same = before && before.sample === state.sample && before.map === state.map
-    && before.unit === state.unit && String(before.heads) === String(state.heads);
+    && before.unit === state.unit && before.of === state.of && String(before.heads) === String(state.heads);
   byId("opened").hidden = !state.heads.length;
   document.body.classList.toggle("open", state.heads.length > 0);
   document.body.classList.toggle("pair", state.heads.length > 1);
@@ -140,12 +140,13 @@ function choiceOf(head, legend, part, values) {
 
 function mapOf(head) {
   const said = element("p", { class: "said", role: "status" });
-  const { tokens } = data.samples[state.sample];
+  const { tokens, lengths } = data.samples[state.sample];
   const choices = element("div", { class: "controls" }, choiceOf(head, "Attention as", "map", ["lines", "matrix"]));
   if (wordsOf(tokens).length < tokens.length) choices.append(choiceOf(head, "of", "unit", ["tokens", "words"]));
+  if (lengths !== undefined) choices.append(choiceOf(head, "by", "of", ["weights", "norms"]));
   const box = element("div", { class: "map" }, choices, said);
   mapsOf(state.sample).then((ofTokens) => {
-    const maps = readAs(ofTokens, state.unit);
+    const maps = readAs(shownOf(ofTokens), state.unit);
     const made = state.map === "lines" ? linesOf(maps, head) : matrixOf(maps, head);
     box.append(made.box);
     const redraw = () => {

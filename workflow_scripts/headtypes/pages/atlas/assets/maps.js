@@ -27,10 +27,11 @@ function saidOf(maps, head, word) {
     return `“${maps.tokens[word.index]}” → “${maps.tokens[word.key]}”: ${value}`;
   }
   const indices = maps.tokens.map((_, index) => index), from = word.side === "from";
+  const verb = maps.ofNorms ? (from ? "gets from" : "hands over to") : from ? "looks at" : "is looked at by";
   const value = (index) => (from ? maps.value(head, word.index, index) : maps.value(head, index, word.index));
   const first = indices.sort((a, b) => value(b) - value(a)).slice(0, 4);
   const most = first.map((index) => `${maps.tokens[index]} ${percent(value(index))}`);
-  return `“${maps.tokens[word.index]}” ${from ? "looks at" : "is looked at by"}: ${most.join(", ")}`;
+  return `“${maps.tokens[word.index]}” ${verb}: ${most.join(", ")}`;
 }
 
 function linesOf(maps, head) {

@@ -1,7 +1,7 @@
 // What is shown is in the address, so that a view can be sent.
 const state = {
   by: null, from: 0, only: [], sample: 0, heads: [], token: null, show: "values", map: "lines", unit: "tokens",
-  off: null,
+  of: "weights", off: null,
 };
 const drawn = [];
 // What tiles show unless the address says otherwise.
@@ -29,6 +29,7 @@ function readAddress() {
     show: (given.get("show") || SHOWN) === "maps" && data.samples.length ? "maps" : "values",
     map: given.get("map") === "matrix" ? "matrix" : "lines",
     unit: given.get("read") === "words" ? "words" : "tokens",
+    of: given.get("of") === "norms" ? "norms" : "weights",
     off: null,
   });
   // Where a model answers, clicks switch heads off from the beginning.
@@ -51,6 +52,7 @@ function address() {
   if (state.token) kept.set("word", nameOfToken(state.token));
   if (state.map !== "lines") kept.set("map", state.map);
   if (state.unit !== "tokens") kept.set("read", state.unit);
+  if (state.of !== "weights") kept.set("of", state.of);
   if (state.show !== SHOWN) kept.set("show", state.show);
   return kept.toString();
 }

@@ -86,15 +86,16 @@ async function drawTiles(before) {
     if (state.show === "values") tile.replaceChildren(column ? short(head) : "");
   }
   byId("tiles").classList.toggle("as-maps", state.show === "maps");
-  const other = !before || before.show !== state.show || before.sample !== state.sample || before.by !== state.by;
+  const other = !before || before.show !== state.show || before.sample !== state.sample || before.by !== state.by
+    || before.of !== state.of;
   if (state.show === "maps" && other) await drawThumbnails(column);
 }
 
 // Attention from the page's colour to the type's, or to that of text; of its square root, so that small values show.
 async function drawThumbnails(column) {
-  const sample = state.sample, maps = await mapsOf(sample), paper = theme.paper, ink = theme.ink;
+  const { sample, of } = state, maps = shownOf(await mapsOf(sample)), paper = theme.paper, ink = theme.ink;
   const short = column && shortOf(column);
-  if (sample !== state.sample || state.show !== "maps") return;
+  if (sample !== state.sample || of !== state.of || state.show !== "maps") return;
   const { length } = maps, image = new ImageData(length, length);
   for (let head = 0; head < headCount; head++) {
     const colour = (column && column.categories && colourOf(column, head, [])) || ink;
