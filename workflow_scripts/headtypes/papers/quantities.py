@@ -1,6 +1,7 @@
 """The numbers that claims are judged on, ours and published ones alike, and what a claim finds of one."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -134,6 +135,8 @@ class Finding:
     """A quantity, in words and as a number, and the side of a limit on which the paper claims it to be.
 
     reading: what is counted, where the paper leaves it open (`in_each_reading`).
+    scale:   of a quantity that has its limit in it, such as a score less a percentage of another one: what the limit is
+        a number of, in words, that number, and the quantity with another one.
     """
 
     quantity: str
@@ -141,6 +144,7 @@ class Finding:
     side: Side
     limit: float
     reading: str = ""
+    scale: tuple[str, int, Callable[[int], Measured]] | None = field(default=None, compare=False, repr=False)
 
     @property
     def verdict(self) -> str:
@@ -162,6 +166,8 @@ class Finding:
 
         Most limits but 0 are ours, where the paper gives no number.
         """
+        if self.scale is not None:
+            return self._same_on_scale(*self.scale)
         low, high = self.measured.ends
         if self.limit == 0 or math.isnan(low):
             return ""
@@ -169,6 +175,16 @@ class Finding:
             return f"open for limits from {low:z.2f} to {high:z.2f}"
         end, over = (low, "below") if (self.verdict == HOLDS) == (self.side == "above") else (high, "above")
         return f"the same for limits {over} {end:z.2f}"
+
+    def _same_on_scale(self, unit: str, number: int, measured: Callable[[int], Measured]) -> str:
+        """In words the numbers from 0 to 100 around this one for which the verdict would be the same."""
+
+        def differs(other: int) -> bool:
+            return replace(self, measured=measured(other)).verdict != self.verdict
+
+        first = bisect_left(range(number), True, key=lambda other: not differs(other))
+        last = number + bisect_left(range(number + 1, 101), True, key=differs)
+        return f"{'open' if self.verdict == OPEN else 'the same'} for limits from {first} to {last} {unit}"
 
     def __str__(self) -> str:
         """One line that says what was found and what is claimed."""
@@ -193,18 +209,19 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a claim is about, in words and as a number."""
+    """What a claim is about, in words and as a number; scale: as in `Finding`."""
 
     label: str
     measured: Measured
+    scale: tuple[str, int, Callable[[int], Measured]] | None = None
 
     def above(self, limit: float) -> Finding:
         """What is found of the claim that it is above a limit."""
-        return Finding(self.label, self.measured, "above", limit)
+        return Finding(self.label, self.measured, "above", limit, scale=self.scale)
 
     def below(self, limit: float) -> Finding:
         """What is found of the claim that it is below a limit."""
-        return Finding(self.label, self.measured, "below", limit)
+        return Finding(self.label, self.measured, "below", limit, scale=self.scale)
 
 
 @dataclass(frozen=True)

@@ -41,10 +41,14 @@ class Model(Quantities):
             raise NoVerdictError(reason)
         return self[name]
 
-    def left(self, condition: int, percent: float) -> Quantity:
+    def left(self, condition: int, percent: int) -> Quantity:
         """Exact match under a condition, less so many percent of the baseline's."""
-        measured = self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
-        return Quantity(f"exact match with {self._name(condition)} less {percent:g} % of the baseline's", measured)
+
+        def beside(percent: int) -> Measured:
+            return self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
+
+        label = f"exact match with {self._name(condition)} less {percent} % of the baseline's"
+        return Quantity(label, beside(percent), scale=("% of the baseline's", percent, beside))
 
     def drop(self, condition: int) -> Quantity:
         """Points of exact match that a condition costs."""
