@@ -41,7 +41,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("measures", nargs="*", choices=[*MEASURES, []], help="default: both")
     parser.add_argument("--shape", choices=SHAPES, default="bert-large")
     parser.add_argument("--layers", type=int, nargs="+", default=[4], help="default: %(default)s, enough for ratios")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[384], help="of the longest sample; 64 to 8192")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[384], help="of the longest sample")
     parser.add_argument("--samples", type=int, help=f"of a batch; default: as many as {BATCH_TOKENS} tokens are")
     parser.add_argument("--spread", type=int, default=0, help="tokens by which each sample is shorter than the last")
     parser.add_argument("--share", type=float, default=0.25, help="of each layer's heads, ablated; default: a quarter")

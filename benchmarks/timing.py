@@ -27,8 +27,8 @@ def time_row(case: Case, names: list[str], pairs: int, seconds: float) -> dict[s
         if number >= 3 and time.perf_counter() - began > seconds:
             break
         for name in names:
-            plain.append(_seconds(calls["plain"]))
-            found[name].append(_seconds(calls[name]) / plain[-1])
+            plain.append(seconds_of(calls["plain"]))
+            found[name].append(seconds_of(calls[name]) / plain[-1])
     return {
         "pairs": len(plain) // max(1, len(names)),
         "plain, ms": 1000 * np.median(plain),
@@ -44,7 +44,8 @@ def _compare(results: dict[str, object], case: Case) -> None:
         assert wrong < (1e-5 if case.precision == "float32" else 2e-2), f"{name}: features differ by {wrong}"
 
 
-def _seconds(call: Callable[[], object]) -> float:
+def seconds_of(call: Callable[[], object]) -> float:
+    """How long a call takes."""
     # With one thread, other programs on the machine disturb the processor's time less than that of the clock.
     clock = time.process_time if DEVICE.type == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
     if DEVICE.type == "cuda":

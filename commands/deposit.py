@@ -11,6 +11,7 @@ machine of yours, where commands/merge.py reads it.
 """
 
 import argparse
+import os
 import re
 import sys
 from datetime import date
@@ -37,17 +38,19 @@ _NAMED = 20
 def main(arguments: list[str]) -> None:
     """Write the folder, and print where it is and what to look at before it is published."""
     asked, of_snakemake = _parser().parse_known_args(arguments)
+    start, output = Path.cwd(), asked.output and asked.output.resolve()
     plan = planned(of_snakemake)
+    output = output or Path("deposit").resolve()
     if len(plan.configs) != 1:
         raise InputError("Several experiments are planned at once; make a deposit of each, with its own configuration.")
     (config,) = plan.configs.values()
-    check_new(asked.output)
+    check_new(output)
     jobs = [job for job in plan.jobs if not all(map(is_shard, job.outputs))]
     others = check_complete(jobs, audit(jobs))
     about = {"authors": asked.author, "license": asked.license, "title": asked.title, "published": asked.date}
     about["private"] = asked.private
     study, parts = collect(jobs, config, SCRIPTS.parent, configfile="config.yaml", **about)
-    write_folder(asked.output, parts, partial(write_crate, study=study, parts=parts))
+    write_folder(output, parts, partial(write_crate, study=study, parts=parts))
     if others:
         named = f"{', '.join(others[:_NAMED])}{' and others' if len(others) > _NAMED else ''}"
         print(f"Left out, since no job of this experiment makes them: {len(others)} files: {named}.")
@@ -56,7 +59,7 @@ def main(arguments: list[str]) -> None:
     if found := paths_of_machine(parts):
         file, path = found[0]
         print(f"Before you publish, look for paths of this machine, such as {path} in {file} ({len(found)} in all).")
-    print(asked.output)
+    print(os.path.relpath(output, start))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--license", required=True, type=_license, help="of the results: an SPDX identifier, or a URL")
     parser.add_argument("--title", type=_named, help="by default that of results/index.html")
     parser.add_argument("--date", type=date.fromisoformat, help="of publication; by default that of the last result")
-    parser.add_argument("--output", type=Path, default=Path("deposit"), help="the folder, from --directory; deposit")
+    parser.add_argument("--output", type=Path, help="the folder; by default deposit in --directory")
     parser.add_argument("--private", action="store_true", help="with weights and texts: not to be given away")
     return parser
 

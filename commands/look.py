@@ -40,14 +40,15 @@ def main(arguments: list[str]) -> None:
     """Write the page, and print where it is."""
     asked = _parser().parse_args(arguments)
     files = [SCRIPTS.parent / "config.yaml", *(file.resolve() for file in asked.configfile)]
+    shown = asked.output or asked.directory / "results" / "look" / f"{asked.model}.html"
+    output = shown.resolve()
     os.chdir(asked.directory)
     layers = laid_over(_merged(files), files)
     plan = plan_of(layers)
     if asked.model not in plan.models:
         raise InputError(f"--model: there is no {asked.model}; the configuration has {', '.join(plan.models)}.")
-    output = asked.output or Path("results", "look", f"{asked.model}.html")
     if output.is_dir():
-        raise InputError(f"--output: {output} is a folder; name a file in it.")
+        raise InputError(f"--output: {shown} is a folder; name a file in it.")
     texts = asked.text, asked.second
     for text in texts:
         if text is not None and not check_text(text, "the text").strip():
@@ -63,7 +64,7 @@ def main(arguments: list[str]) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         data = look_at(record, Sample(NAME, *texts), found, **settings)
         write_page(output, data, {"model": asked.model, "text": [*texts]})
-        print(output)
+        print(shown)
 
 
 def _serve(live: Live, texts: tuple[str | None, str | None], port: int) -> None:
@@ -81,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", required=True, help="a model of the configuration")
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
     parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")
-    parser.add_argument("--output", type=Path, help="the page; by default results/look/NAME.html")
+    parser.add_argument("--output", type=Path, help="the page; by default results/look/NAME.html of the results")
     parser.add_argument("--serve", action="store_true", help="keep the model loaded, and switch off heads in the page")
     parser.add_argument("--port", type=int, default=0, help="with --serve; by default one that is free")
     parser.add_argument("text", nargs="?")

@@ -21,7 +21,7 @@ from headtypes.core.errors import InputError
 from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
 from headtypes.models.interface import computes_attention_itself, through_interface
-from headtypes.models.model_config import headed_layers, key_value_heads, queries_per_head
+from headtypes.models.model_config import headed_layers, heads_of, key_value_heads, queries_per_head
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
@@ -260,7 +260,7 @@ def _by_head(
             f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "
             "those of model.get_encoder()."
         )
-    shape = len(headed_layers(model.config)), model.config.num_attention_heads // queries
+    shape = len(headed_layers(model.config)), heads_of(model.config) // queries
     if partition is not None and partition.shape != shape:
         raise InputError(
             "The partition is of {} layers of {} heads, but the model has {} layers of {}.".format(

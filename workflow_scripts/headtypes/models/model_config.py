@@ -46,12 +46,19 @@ def body_of(model: PreTrainedModel) -> PreTrainedModel:
     return body.get_encoder() if body.config.is_encoder_decoder else body
 
 
+def heads_of(config: PreTrainedConfig) -> int:
+    """How many heads a layer has. Raises `InputError` where the model has no attention."""
+    if not hasattr(config, "num_attention_heads"):
+        raise InputError(f"a {config.model_type} model has no attention heads; name a Transformer.")
+    return config.num_attention_heads
+
+
 def key_value_heads(config: PreTrainedConfig) -> int:
     """How many heads of a layer have keys and values of their own, which those of queries share in equal runs."""
     if getattr(config, "multi_query", False) and not getattr(config, "new_decoder_architecture", False):
         return 1
     named = (getattr(config, name, None) for name in ("num_key_value_heads", "num_kv_heads"))
-    return next(filter(None, named), config.num_attention_heads)
+    return next(filter(None, named), None) or heads_of(config)
 
 
 def queries_per_head(model: PreTrainedModel) -> int:
@@ -67,7 +74,7 @@ def headed_layers(config: PreTrainedConfig) -> list[int]:
 
 def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
     """The number of layers of a loaded model that have heads, and of what counts as a head in each."""
-    return len(headed_layers(model.config)), model.config.num_attention_heads // queries_per_head(model)
+    return len(headed_layers(model.config)), heads_of(model.config) // queries_per_head(model)
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:
