@@ -63,6 +63,8 @@ onsuccess:
     if workflow.is_main_process:
         forget_merged(folder_of_results())
         remember_config(plan.config, folder_of_results())
+        if (page := folder_of_results() / "index.html").is_file():
+            print(f"Open {page.absolute()} in a browser.", file=sys.stderr)
 
 
 rule all:

@@ -156,8 +156,9 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
     for file in configfiles:
         # Snakemake's own message names neither the file nor the line.
         try:
-            if file.is_file():
-                read_keys(file)
+            if not file.is_file():
+                raise InputError(f"--configfile: there is no file {file}.")
+            read_keys(file)
         except InputError as error:
             sys.exit(str(error))
     with SnakemakeApi(errors_alone) as api:

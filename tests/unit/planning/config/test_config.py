@@ -69,7 +69,7 @@ MISTAKES = [
     ("controls/further", ["random"], ["controls.further", "'others' or 'profile'"]),
     ("curves/orders", -1, ["curves.orders:", "greater than or equal to 0", "found -1"]),
     ("curves/questions", "most", ["curves.questions:", "found 'most'", "'all'"]),
-    ("clustering/k", 4, ["clustering.k:", "valid list", "found 4"]),
+    ("clustering/k", 4, ["clustering.k:", "valid list", "found 4; write [4]"]),
     ("clustering/k", [], ["clustering.k:", "at least 1 item"]),
     ("clustering/k/0", 1, ["clustering.k.0:", "greater than or equal to 2"]),
     ("clustering/scale", "no", ["clustering.scale:", "boolean", "found 'no'"]),

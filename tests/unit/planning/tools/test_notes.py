@@ -49,8 +49,14 @@ def test_the_numbers_of_the_demo_are_said_in_an_experiment_of_ones_own():
     assert notes(types_only) == []
 
 
-def test_the_demo_with_another_model_is_the_demo():
-    assert notes({key: OWN[key] for key in ("tasks", "models")}) == []
+def test_models_of_the_demo_that_run_beside_ones_own_are_said():
+    beside = {key: OWN[key] for key in ("tasks", "models")}
+    (note,) = notes(beside)
+    assert note.startswith("minilm, minilm-qa, minilm-paraphrase, minilm-entailment")
+    assert ": models of config.yaml, the demo, which run beside those of yours." in note
+    # Where they are chosen, or taken away, it is known.
+    assert notes({**beside, "select": {"models": [*DEMO["models"], "mine"]}}) == []
+    assert all("beside those of yours" not in note for note in notes(OWN))
 
 
 def test_the_conditions_that_another_k_leaves_out_are_said():

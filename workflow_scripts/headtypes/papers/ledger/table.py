@@ -86,7 +86,9 @@ def together_table(comparisons: Mapping[str, str | Path]) -> pd.DataFrame:
 def read_ledger(path: str | Path) -> pd.DataFrame:
     """Read a ledger, with empty texts where there are none. Raises `InputError` that names a damaged file."""
     kinds = {**_TEXT, **dict.fromkeys(NUMBERS, float)}
-    return read_csv(path, "is no ledger", COLUMNS, rows=0, **{**NAMED, "dtype": kinds}).fillna(dict.fromkeys(_TEXT, ""))
+    return read_csv(path, "is no results/ledger.csv", COLUMNS, rows=0, **{**NAMED, "dtype": kinds}).fillna(
+        dict.fromkeys(_TEXT, "")
+    )
 
 
 def _read(path: str | Path) -> pd.DataFrame:

@@ -95,6 +95,8 @@ def _explain(problem: dict, root: type[BaseModel]) -> str:
     if kind == "string_pattern_mismatch":
         return f"{key}: {found} cannot be used; {_wanted(problem)}."
     advice = _NULL if value == "null" else _FOR_TEXT.get(kind, "") if isinstance(value, str) else ""
+    if kind == "list_type" and not advice and not isinstance(value, dict | NoneType):
+        advice = f"; write [{value}]"
     if kind in ("model_type", "dict_type"):
         return f"{key}: a mapping of keys is needed; found {found}{advice}."
     return f"{key}: {_lower(problem['msg'])}; found {found}{advice}."

@@ -9,7 +9,7 @@ from headtypes.planning.plan import Plan
 
 def notes_on(plan: Plan, layers: LaidOver) -> list[str]:
     """A sentence for each thing, in the order of importance; usually none."""
-    return [note for note in (_left_out(plan), _of_the_demo(plan, layers)) if note]
+    return [note for note in (_left_out(plan), _beside_the_demo(plan, layers), _of_the_demo(plan, layers)) if note]
 
 
 def _left_out(plan: Plan) -> str | None:
@@ -22,6 +22,17 @@ def _left_out(plan: Plan) -> str | None:
         f"{number} condition{'s name' if number > 1 else ' names'} types that only k = {len(TYPES)} gives "
         f"({', '.join(type_ for type_ in TYPES if type_ in named)}) and {'are' if number > 1 else 'is'} left out: "
         f"{', '.join(plan.left_out_conditions)}. The types of another k are type-1, type-2, and so on."
+    )
+
+
+def _beside_the_demo(plan: Plan, layers: LaidOver) -> str | None:
+    """Models of the lowest file, which holds the demo, that run beside those of an experiment laid over it."""
+    demo = [model for model in plan.models if any(key.startswith(f"models.{model}.") for key in layers.lowest)]
+    if not layers.lowest or not demo or len(demo) == len(plan.models) or plan.config.select.models is not None:
+        return None
+    return (
+        f"{', '.join(demo)}: models of config.yaml, the demo, which run beside those of yours. Name yours in "
+        "select.models, or lay your file over experiments/without_demo.yaml, if that is not what you want."
     )
 
 
