@@ -25,6 +25,7 @@ from tests.support.workplace import copy_workflow
 TESTED = {
     "Another number of types",
     "Types only",
+    "Only one result",
     "Several partitions",
     "Which heads are of a type",
     "Features in a notebook",
@@ -102,6 +103,13 @@ def test_five_types_alone_and_with_conditions_of_ones_own(place):
     jobs, printed = place.planned(own)
     assert (jobs["evaluate_condition"], jobs["evaluate_controls"], jobs["evaluate_curves"]) == (3, 2, 1)
     assert "18 conditions name types that only k = 4 gives" in printed
+
+
+def test_a_result_alone_plans_what_it_needs_and_no_other_result(place):
+    (command,) = commands("Only one result")
+    jobs, _ = place.planned(command)
+    assert (jobs["evaluate_condition"], jobs["finetune_model"]) == (1, 1)
+    assert not jobs.keys() & {"write_summary", "write_atlas", "measure_stability", "evaluate_controls"}
 
 
 def test_types_only_evaluates_nothing(place):

@@ -94,6 +94,12 @@ def read_keys(file: str | Path, places: dict[str, str] | None = None) -> Keys:
     return _keys(node, Path(file), "", {} if places is None else places) or {}
 
 
+def _from_here(file: Path) -> str:
+    """A file as a reader finds it: from where the shell is, which `--directory` leaves, if it lies there."""
+    seen = (os.path.relpath(file, start) for start in (os.environ.get("PWD") or ".", "."))
+    return next((path for path in seen if not path.startswith("..")), str(file.absolute()))
+
+
 def yaml_problem(error: yaml.YAMLError) -> str:
     """What is wrong in a file that is no YAML, to follow its name, with the line where it is known."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -146,7 +152,7 @@ def _keys(node: yaml.Node | None, file: Path, where: str, places: dict[str, str]
         if name in keys:
             raise InputError(f"{file}, line {line}: the key {path} stands there twice, first in line {lines[name]}.")
         keys[name], lines[name] = _keys(value, file, path, places), line
-        places[path] = f"{min(str(file), os.path.relpath(file), key=len)}, line {line}"
+        places[path] = f"{_from_here(file)}, line {line}"
     return keys
 
 

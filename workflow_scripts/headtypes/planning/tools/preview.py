@@ -109,7 +109,8 @@ def _basis(work_of: dict[str, Work], estimates: list[Estimate], seconds: float, 
         lines.append(f"{_duration(seconds - estimated)} of this is what such jobs took before.")
     lines.append(
         f"{_duration(estimated)} of this is estimated from the sizes of models and texts and the speed of this machine "
-        f"({speed / 1e9:.0f} billion operations per second and core). It may be half or twice as much."
+        f"({speed / 1e9:.0f} billion operations per second and core)."
+        + ("" if assumed else " It may be half or twice as much.")
     )
     if assumed:
         lines.append(
