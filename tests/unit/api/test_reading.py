@@ -7,10 +7,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.distances.results import read_features, read_head_features, write_features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
+from headtypes.api.ablation import ablated
 from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
 from headtypes.core.errors import InputError
@@ -92,6 +94,15 @@ def test_the_longest_text_is_what_the_workflow_takes_for_longest(tmp_path):
     tokenizer.model_max_length = 10**30
     features = read_heads(model, tokenizer, ["the cat sat by the river " * 40])
     assert features.length.tolist() == [recorded(model, tokenizer, tmp_path / "model").max_length]
+
+
+def test_a_model_without_attention_is_refused():
+    _, tokenizer = tiny_language_model("gpt2")
+    sizes = {"vocab_size": len(tokenizer), "hidden_size": 8, "num_hidden_layers": 2, "state_size": 4}
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model("mamba", **sizes)).eval()
+    for read in (lambda: read_heads(model, tokenizer, ["the cat"]), ablated(model, {"1-1": "zero"}).__enter__):
+        with pytest.raises(InputError, match=r"a mamba model has no attention heads; name a Transformer\."):
+            read()
 
 
 @pytest.mark.parametrize("max_length", [0, -1])

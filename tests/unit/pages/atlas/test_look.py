@@ -62,7 +62,9 @@ def test_a_long_text_is_cut_and_says_so(tmp_path):
 
 def look(folder, *arguments: str) -> subprocess.CompletedProcess:
     command = [python(), str(ROOT / "commands/look.py"), "--configfile", str(folder / "mine.yaml")]
-    return subprocess.run([*command, "--directory", str(folder), *arguments], capture_output=True, text=True)
+    return subprocess.run(
+        [*command, "--directory", str(folder), *arguments], cwd=folder, capture_output=True, text=True
+    )
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +83,8 @@ def place(tmp_path_factory):
 def test_the_command_writes_the_page_with_the_types_that_there_are(place):
     run = look(place, "--model", "tiny", "the cat </script>", "it ran")
     assert run.returncode == 0, run.stderr
-    assert run.stdout.strip() == "results/look/tiny.html"
+    # As it is found from where the command was given.
+    assert run.stdout.strip() == str(place / "results/look/tiny.html")
     page = (place / "results/look/tiny.html").read_text()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
     assert data["title"] == "A text of yours in tiny"
