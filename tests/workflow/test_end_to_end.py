@@ -163,8 +163,8 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
 
     # All of it can be given away, without a text.
     options = ("--author", "Doe, Jane", "--license", "CC-BY-4.0", "--output")
-    assert workdir.command("deposit", *options, "deposit").splitlines()[-1] == "deposit"
     deposit = workdir.path / "deposit"
+    assert Path(workdir.command("deposit", *options, str(deposit)).splitlines()[-1]).resolve() == deposit
     subprocess.run(["sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS"], cwd=deposit, check=True)
     assert yaml.safe_load((deposit / "workflow/config.yaml").read_text())["select"] == config["select"]
     assert {"results/features/tiny/animals.h5", "results/guan2020/table2.csv"} <= files_below(deposit)
@@ -185,7 +185,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config["clustering"]["restarts"] += 1
     workdir.configure(config)
     assert "clustering.restarts: 5, now 6" in workdir.command("preview")
-    workdir.command("deposit", *options, "another", check=False)
+    workdir.command("deposit", *options, str(workdir.path / "another"), check=False)
     assert not (workdir.path / "another").exists()
 
 

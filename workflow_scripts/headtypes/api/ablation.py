@@ -274,7 +274,8 @@ def _by_head(
             what = "without a partition there are no types" if partition is None else "the partition has no such type"
             raise InputError(f'"{target}" is neither a head, layer-head from 1, nor a type: {what}.')
         if head is not None and not all(number < size for number, size in zip(head, shape, strict=True)):
-            raise InputError(f"There is no head {target}; the model has {shape[0]} layers of {shape[1]} heads.")
+            layers = f"{shape[0]} layers" + (" with heads, each" if shape[0] < model.config.num_hidden_layers else "")
+            raise InputError(f"There is no head {target}; the model has {layers} of {shape[1]} heads.")
     return operations_by_head(types, operations, "ablated")
 
 

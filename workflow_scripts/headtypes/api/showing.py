@@ -15,7 +15,7 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.models.model_config import body_of, headed_layers
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.look import LONGEST, seen
+from headtypes.pages.atlas.look import LONGEST, seen, with_norms
 from headtypes.pages.atlas.page import page_of
 
 
@@ -74,7 +74,7 @@ def show(
         data = seen(
             record,
             encoded,
-            lambda read, *reducers: read_attention(body_of(model), read, reducers, batch_tokens=4096, what=what),
+            with_norms(lambda read, *of: read_attention(body_of(model), read, of, batch_tokens=4096, what=what)),
             tokenizer,
             "your text",
             {} if partition is None else {"partitions": [("yours", types)]},

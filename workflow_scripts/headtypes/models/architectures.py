@@ -92,7 +92,8 @@ def _run_without_numbers(record: ModelRecord) -> None:
     try:
         with torch.device("meta"):
             # Mixtures of experts run in this precision alone.
-            model = body_of(AutoModel.from_config(config, dtype=torch.bfloat16, trust_remote_code=False)).eval()
+            model = body_of(AutoModel.from_config(config, dtype=torch.bfloat16, trust_remote_code=False))
+            model.eval()
             ids = torch.zeros((1, 3), dtype=torch.int64)
             with through_interface(model, _PROBE), torch.inference_mode():
                 if model.config._attn_implementation == _PROBE:

@@ -35,10 +35,10 @@ def look_at(
     run = ModelOnTask(record, task="your text", precision=precision, max_seq_length=LONGEST)
     encoded = run.encode([sample], SentencePair.name)
     settings = {"distance_bins": distance_bins, "first_token": first_token}
-    return seen(record, encoded, _with_norms(run.read), run.tokenizer, sample.id, found, **settings)
+    return seen(record, encoded, with_norms(run.read), run.tokenizer, sample.id, found, **settings)
 
 
-def _with_norms(read: Callable[..., list]) -> Callable[..., list]:
+def with_norms(read: Callable[..., list]) -> Callable[..., list]:
     """The same reading, with what turns attention into norms at its end where the model allows it."""
 
     def reading(encoded: Encoded, *reducers: Reducer) -> list:

@@ -95,9 +95,9 @@ def read_keys(file: str | Path, places: dict[str, str] | None = None) -> Keys:
 
 
 def _from_here(file: Path) -> str:
-    """A file as a reader finds it: from where the shell is, which `--directory` leaves, if it lies there."""
-    seen = (os.path.relpath(file, start) for start in (os.environ.get("PWD") or ".", "."))
-    return next((path for path in seen if not path.startswith("..")), str(file.absolute()))
+    """A file as a reader finds it, who need not be where `--directory` leads: in full, unless it lies below that."""
+    path = os.path.relpath(file)
+    return str(file.absolute()) if path.startswith("..") else path
 
 
 def yaml_problem(error: yaml.YAMLError) -> str:
