@@ -16,7 +16,7 @@ from headtypes.api.ablation import ablated
 from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
 from headtypes.core.errors import InputError
-from tests.support.models import QUESTIONS, tiny_bert, tiny_family, tiny_language_model
+from tests.support.models import QUESTIONS, tiny_bert, tiny_encoder, tiny_family, tiny_language_model
 from tests.support.places import SCRIPTS
 from tests.support.records import SAMPLES, recorded
 
@@ -94,6 +94,13 @@ def test_the_longest_text_is_what_the_workflow_takes_for_longest(tmp_path):
     tokenizer.model_max_length = 10**30
     features = read_heads(model, tokenizer, ["the cat sat by the river " * 40])
     assert features.length.tolist() == [recorded(model, tokenizer, tmp_path / "model").max_length]
+
+
+def test_of_an_encoder_with_a_decoder_the_encoder_is_read():
+    model, tokenizer = tiny_encoder("t5")
+    whole, encoder = (read_heads(each, tokenizer, ["the cat sat", "it ran"]) for each in (model, model.get_encoder()))
+    np.testing.assert_array_equal(whole.distance, encoder.distance)
+    assert whole.distance.shape[1:3] == (2, 4)
 
 
 def test_a_model_without_attention_is_refused():

@@ -131,12 +131,23 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Scale:
+    """What a limit is a number of, from 0 to 100, where the quantity has the limit in it.
+
+    unit: in words; number: the limit; measured: the quantity with another number in its place.
+    """
+
+    unit: str
+    number: int
+    measured: Callable[[int], Measured]
+
+
+@dataclass(frozen=True)
 class Finding:
     """A quantity, in words and as a number, and the side of a limit on which the paper claims it to be.
 
     reading: what is counted, where the paper leaves it open (`in_each_reading`).
-    scale:   of a quantity that has its limit in it, such as a score less a percentage of another one: what the limit is
-        a number of, in words, that number, and the quantity with another one.
+    scale:   of a quantity that has its limit in it, such as a score less a percentage of another one.
     """
 
     quantity: str
@@ -144,7 +155,7 @@ class Finding:
     side: Side
     limit: float
     reading: str = ""
-    scale: tuple[str, int, Callable[[int], Measured]] | None = field(default=None, compare=False, repr=False)
+    scale: Scale | None = field(default=None, compare=False, repr=False)
 
     @property
     def verdict(self) -> str:
@@ -167,7 +178,7 @@ class Finding:
         Most limits but 0 are ours, where the paper gives no number.
         """
         if self.scale is not None:
-            return self._same_on_scale(*self.scale)
+            return self._same_on_scale(self.scale)
         low, high = self.measured.ends
         if self.limit == 0 or math.isnan(low):
             return ""
@@ -176,15 +187,15 @@ class Finding:
         end, over = (low, "below") if (self.verdict == HOLDS) == (self.side == "above") else (high, "above")
         return f"the same for limits {over} {end:z.2f}"
 
-    def _same_on_scale(self, unit: str, number: int, measured: Callable[[int], Measured]) -> str:
+    def _same_on_scale(self, scale: Scale) -> str:
         """In words the numbers from 0 to 100 around this one for which the verdict would be the same."""
 
         def differs(other: int) -> bool:
-            return replace(self, measured=measured(other)).verdict != self.verdict
+            return replace(self, measured=scale.measured(other)).verdict != self.verdict
 
-        first = bisect_left(range(number), True, key=lambda other: not differs(other))
-        last = number + bisect_left(range(number + 1, 101), True, key=differs)
-        return f"{'open' if self.verdict == OPEN else 'the same'} for limits from {first} to {last} {unit}"
+        first = bisect_left(range(scale.number), True, key=lambda other: not differs(other))
+        last = scale.number + bisect_left(range(scale.number + 1, 101), True, key=differs)
+        return f"{'open' if self.verdict == OPEN else 'the same'} for limits from {first} to {last} {scale.unit}"
 
     def __str__(self) -> str:
         """One line that says what was found and what is claimed."""
@@ -213,7 +224,7 @@ class Quantity:
 
     label: str
     measured: Measured
-    scale: tuple[str, int, Callable[[int], Measured]] | None = None
+    scale: Scale | None = None
 
     def above(self, limit: float) -> Finding:
         """What is found of the claim that it is above a limit."""

@@ -26,7 +26,17 @@ Quantities of the family are those of other models of the run, and known for the
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from headtypes.papers.quantities import THIRDS, Measured, NoVerdictError, Quantities, Quantity, Third, join, third_of
+from headtypes.papers.quantities import (
+    THIRDS,
+    Measured,
+    NoVerdictError,
+    Quantities,
+    Quantity,
+    Scale,
+    Third,
+    join,
+    third_of,
+)
 
 
 class Model(Quantities):
@@ -48,7 +58,7 @@ class Model(Quantities):
             return self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
 
         label = f"exact match with {self._name(condition)} less {percent} % of the baseline's"
-        return Quantity(label, beside(percent), scale=("% of the baseline's", percent, beside))
+        return Quantity(label, beside(percent), scale=Scale("% of the baseline's", percent, beside))
 
     def drop(self, condition: int) -> Quantity:
         """Points of exact match that a condition costs."""

@@ -27,8 +27,8 @@ def _left_out(plan: Plan) -> str | None:
 
 def _beside_the_demo(plan: Plan, layers: LaidOver) -> str | None:
     """Models of the lowest file, which holds the demo, that run beside those of an experiment laid over it."""
-    demo = [model for model in plan.models if any(key.startswith(f"models.{model}.") for key in layers.lowest)]
-    if not layers.lowest or not demo or len(demo) == len(plan.models) or plan.config.select.models is not None:
+    demo = _models_of_the_demo(plan, layers)
+    if not demo or len(demo) == len(plan.models) or plan.config.select.models is not None:
         return None
     return (
         f"{', '.join(demo)}: models of config.yaml, the demo, which run beside those of yours. Name yours in "
@@ -38,7 +38,7 @@ def _beside_the_demo(plan: Plan, layers: LaidOver) -> str | None:
 
 def _of_the_demo(plan: Plan, layers: LaidOver) -> str | None:
     """Small numbers of the lowest file, which holds the demo, in an experiment with none of the demo's models."""
-    if any(key.startswith(f"models.{model}.") for model in plan.models for key in layers.lowest):
+    if _models_of_the_demo(plan, layers):
         return None
     small = [
         f"{section}.{key}: {value}"
@@ -52,3 +52,7 @@ def _of_the_demo(plan: Plan, layers: LaidOver) -> str | None:
         f"{', '.join(small)}: as in config.yaml, where this keeps the demo short. Set them in a file of yours, or lay "
         "that over experiments/without_demo.yaml, which leaves them their defaults."
     )
+
+
+def _models_of_the_demo(plan: Plan, layers: LaidOver) -> list[str]:
+    return [model for model in plan.models if any(key.startswith(f"models.{model}.") for key in layers.lowest)]
