@@ -201,3 +201,12 @@ def test_the_text_has_a_line_per_rule_and_the_commonest_reason_first():
     lines = preview_text({"extract_features": work}, 4, 1e9).splitlines()
     assert lines[1].split() == ["extract_features", "1,200", "1:00:00", "1.5", "GB", "24.0", "GB"]
     assert lines[2:4] == ["  1,000 x new", "  200 x after sample_inputs"]
+
+
+def test_several_reasons_that_an_earlier_rule_has_too_are_counted():
+    work_of = {}
+    for rule, reasons in (("first", "abc"), ("second", "abd"), ("third", "dc")):
+        work_of[rule] = Work(estimates=[Estimate(3.0, 1500, 20.0)] * 2)
+        work_of[rule].why.update(list(reasons) * 2)
+    said = [line for line in preview_text(work_of, 4, 1e9).splitlines() if " x " in line]
+    assert said == ["  2 x a", "  2 x b", "  2 x c", "  2 x d", "  2 x 2 reasons given for first", "  2 x d", "  2 x c"]

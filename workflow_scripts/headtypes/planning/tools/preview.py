@@ -4,7 +4,7 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -72,18 +72,33 @@ def preview_text(work_of: dict[str, Work], cores: int, speed: float) -> str:
     """
     if not work_of:
         return "Nothing to be done."
+    first: dict[str, str] = {}
     lines = [f"{'rule':24} {'jobs':>6} {'cpu time':>9} {'memory':>8} {'disk':>8}"]
     for rule, work in work_of.items():
         memory = _size(max(estimate.mem_mb for estimate in work.estimates))
         disk = _size(sum(estimate.disk_mb for estimate in work.estimates))
         lines.append(f"{rule:24} {len(work.estimates):6,} {_duration(work.seconds):>9} {memory:>8} {disk:>8}")
-        lines += [f"  {count:,} x {reason}" for reason, count in work.why.most_common()]
+        lines += [f"  {count:,} x {reason}" for reason, count in _said_once(rule, work.why, first)]
     jobs = [estimate for work in work_of.values() for estimate in work.estimates]
     seconds = sum(work.seconds for work in work_of.values())
     lines.append(
         f"{len(jobs):,} jobs, {_duration(seconds)} of processor time: {_duration(seconds / cores)} on {cores} cores."
     )
     return "\n".join([*lines, *_needed(jobs), *_basis(work_of, jobs, seconds, speed)])
+
+
+def _said_once(rule: str, why: Counter[str], first: dict[str, str]) -> Iterator[tuple[str, int]]:
+    """The reasons of a rule and how many jobs have them; those that an earlier rule has, too, are counted.
+
+    first: the rule that gave a reason first, which grows.
+    """
+    known = Counter((first[reason], count) for reason, count in why.items() if reason in first)
+    for reason, count in why.most_common():
+        if known[first.setdefault(reason, rule), count] < 2:
+            yield reason, count
+    for (earlier, count), reasons in known.items():
+        if reasons > 1:
+            yield f"{reasons} reasons given for {earlier}", count
 
 
 def _needed(estimates: list[Estimate]) -> list[str]:
