@@ -255,7 +255,8 @@ MISTAKES = [
         ["select.conditions: no selected model with a selected partition is evaluated", "or no condition ([])"],
     ),
     ("models/taught/source/sha256", "0" * 64, ["models.taught.source", "sha256 belongs to a source with files"]),
-    # Files and packages that are not there.
+    # Files that hold something else, and files and packages that are not there.
+    ("tasks/squad/source/file", __file__, ["tasks.squad.source.file", "is not SQuAD v1.1 JSON", "begins with a brace"]),
     ("tasks/squad/source/file", "/nowhere/dev.json", ["tasks.squad.source.file", "there is no file /nowhere/dev.json"]),
     ("tasks/paragraphs/source/folder", "/nowhere", ["tasks.paragraphs.source.folder: there is no folder /nowhere"]),
     ("tasks/paragraphs/source/folder", "$HEADTYPES_NOWHERE/x", ["source.folder", "HEADTYPES_NOWHERE is not set"]),

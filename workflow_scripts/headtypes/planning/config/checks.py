@@ -15,7 +15,7 @@ from headtypes.attention.operations import head_of, operation_of
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, nearest, one_line
 from headtypes.core.texts import check_header
-from headtypes.data.files import files_of
+from headtypes.data.files import check_form, files_of
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
@@ -226,12 +226,13 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             if source.package is None or os.path.isfile(file):
                 check_gguf(f"config: {key}.gguf", file)
     for name in tasks:
-        source, key = config.tasks[name].source, f"tasks.{name}.source"
+        source, key, kind = config.tasks[name].source, f"tasks.{name}.source", KINDS[config.tasks[name].kind]
         # A kind that no model answers is not fine-tuned on: its training data are for probes.
-        probed = ("training_file",) if KINDS[config.tasks[name].kind].head is None else ()
+        probed = ("training_file",) if kind.head is None else ()
         files = {part: file for part in ("file", "test_file", *probed) if (file := getattr(source, part)) is not None}
         for part, file in files.items():
             check_file(f"{key}.{part}", file)
+            check_form(file, kind.form, kind.formats, f"config: {key}.{part}")
         for one, other in combinations(files, 2):
             if os.path.realpath(files[one]) == os.path.realpath(files[other]):
                 raise InputError(
@@ -243,7 +244,9 @@ def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -
             files_of(source.folder, f"config: {key}.folder")
     for name in [settings.task for settings in finetuned if settings is not None]:
         if (file := config.tasks[name].source.training_file) is not None:
-            check_file(f"tasks.{name}.source.training_file", file)
+            kind, key = KINDS[config.tasks[name].kind], f"tasks.{name}.source.training_file"
+            check_file(key, file)
+            check_form(file, kind.form, kind.formats, f"config: {key}")
 
 
 def check_probed(config: Config, models: Iterable[str]) -> None:
