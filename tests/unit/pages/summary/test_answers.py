@@ -112,7 +112,11 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     halves = {half: {"all_agree": 90.0, "pairwise": 99.0} for half in ("heads", "samples")}
     card = types_card(partition, (0.3, 0.05), {"models": 10, **halves, "pairs": None}, ["choice.csv"])
     chance = 100 * sum((count / 72) ** 2 for count in (33, 4, 15, 20))
-    assert (card.answer, card.number) == (YES, "0.30 (0.20 to 0.40)")
+    assert (card.answer, card.number) == (YES, "gap 0.30 (0.20 to 0.40)")
+    assert (
+        card.says
+        == "Dividing the heads gains more than dividing points without clusters; other heads give the same clusters."
+    )
     assert f"agree on 99 % of heads (yes: at least {chance + 0.96 * (100 - chance):.0f})" in card.why
     assert "interval over sets of points without clusters, of one checkpoint" in card.why
     assert [(it.label, it.dot, it.bar) for it in card.marks] == [
@@ -121,22 +125,27 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     ]
     assert all(it.tick == pytest.approx(chance) for it in card.marks)
     assert card.files == ["choice.csv"]
+    halves["heads"] = {"all_agree": 50.0, "pairwise": 80.0}
+    torn = types_card(partition, (0.3, 0.05), {"models": 10, **halves, "pairs": None}, [])
+    assert (torn.answer, torn.says.partition("; ")[2]) == (UNDECIDED, "other heads give other clusters.")
+    less = types_card(partition, (-0.3, 0.05), {"models": 10, **halves, "pairs": None}, [])
+    assert less.says == "Dividing the heads gains less than dividing points without clusters."
 
 
 def test_the_second_card_gives_the_range_of_what_criteria_choose():
     best = {"silhouette_k": 3, "gap_k": 1, "heads_k": 3, "samples_k": pd.NA}
     card = number_card(4, best, [])
-    assert (card.answer, card.number) == (UNDECIDED, "1 to 3")
+    assert (card.answer, card.says, card.number) == (UNDECIDED, "None of 4 criteria chooses 4 types.", "1 to 3 chosen")
     assert [it.text for it in card.marks] == ["3", "1", "3"]
     assert [round(it.dot, 1) for it in card.marks] == [28.6, 0, 28.6]
-    assert number_card(3, best | {"gap_k": 3, "samples_k": 3}, []).number == "3"
+    assert number_card(3, best | {"gap_k": 3, "samples_k": 3}, []).number == "3 chosen"
 
 
 def test_the_third_card_is_of_table_2(partition, table_2):
     own = table_2[(table_2["table"] == 2) & table_2["condition"].isin(["zero-dense", "zero-vertical"])]
     few = table_2.assign(control_draws=2.0, control_draws_planned=2.0)
     card = matter_card(few, MODEL, PARTITION, partition, [])
-    assert card.answer == UNDECIDED
+    assert (card.answer, card.says) == (UNDECIDED, "No type is shown to cost more than as many random heads.")
     assert "too few draws to tell (2; controls: draws: 79 could)" in card.why
     assert [it.label for it in card.marks] == ["dense", "diagonal", "dense_vertical?", "vertical"]
     enough = table_2.assign(control_draws_planned=200.0)
@@ -148,9 +157,10 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     assert told.number == f"{row['own_excess_exact_match']:.1f} points ({' to '.join(ends)})"
     assert "what dense heads cost beyond as many random heads" in told.why
     assert "(interval over articles and draws, of one checkpoint); p = 0.03, corrected for 4 conditions" in told.why
-    assert told.why.endswith("Beyond random heads: dense.")
+    assert told.says == "Leaving out dense heads costs more than leaving out as many random ones."
     less = {f"own_excess_exact_match_{end}_by_article": -1.0 for end in ("low", "high")}
-    assert matter_card(enough.assign(**less), MODEL, PARTITION, partition, []).answer == NO
+    denied = matter_card(enough.assign(**less), MODEL, PARTITION, partition, [])
+    assert (denied.answer, denied.says) == (NO, "Each type costs less than as many random heads.")
 
 
 def test_what_was_not_measured_is_said_with_the_key_that_would(partition, table_2):

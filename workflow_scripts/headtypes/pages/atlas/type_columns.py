@@ -53,7 +53,8 @@ def confidence_columns(name: str, path: str | Path) -> list[Column]:
             table[f"keeps_type_{kind}"],
             "%",
             scale=WHOLE,
-            note=f"Percent of repeated clusterings in which the head keeps its type ({name}).",
+            note=f"Percent of repeated clusterings of all heads in which the head keeps its type ({name}). On random "
+            "halves of the heads clusterings agree less: that is the first stability of Table 1.",
         )
         for kind, what in drawn.items()
         if table[f"keeps_type_{kind}"].notna().any()

@@ -39,12 +39,14 @@ class Mark(NamedTuple):
 class Card(NamedTuple):
     """A question and its answer.
 
-    number: what answers it, with its interval; why: the limits, and what the interval is over.
+    says: the answer in a sentence; number: what it rests on, with its interval; why: the limits, and what the interval
+        is over.
     marks: the picture; key: what is seen in it. files: what decides, relative to the page.
     """
 
     question: str
     answer: str
+    says: str
     number: str
     why: str
     marks: Sequence[Mark] = ()
@@ -124,11 +126,14 @@ def types_card(
     """
     question = "Are there types?"
     if gap is None or stability is None:
-        return Card(question, UNMEASURED, "", _not_compared())
+        return Card(question, UNMEASURED, "", "", _not_compared())
     beyond = Measured.with_error(*gap)
     shares = partition.table["type"].value_counts(normalize=True)
     chance, pairwise = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
     limit = chance + AGREEMENT * (100 - chance)
+    gains = "gains more" if beyond.low > 0 else "gains less" if beyond.high < 0 else "is not shown to gain more"
+    answer = types_answer(beyond, (pairwise - chance) / (100 - chance))
+    others = f"; other heads give {'the same' if pairwise >= limit else 'other'} clusters" if answer != NO else ""
     marks = [
         Mark(
             name,
@@ -143,11 +148,12 @@ def types_card(
     ]
     return Card(
         question,
-        types_answer(beyond, (pairwise - chance) / (100 - chance)),
-        f"{beyond.value:.2f} ({beyond.low:.2f} to {beyond.high:.2f})",
-        f"by so much the gap statistic of {len(shares)} clusters exceeds that of one (interval over sets of points "
-        "without clusters, of one checkpoint; yes: above 0, no: below). Clusterings of random halves of the heads "
-        f"agree on {pairwise:.0f} % of heads (yes: at least {limit:.0f}).",
+        answer,
+        f"Dividing the heads {gains} than dividing points without clusters{others}.",
+        f"gap {beyond.value:.2f} ({beyond.low:.2f} to {beyond.high:.2f})",
+        f"This is the gap statistic of {len(shares)} clusters less that of one (interval over sets of points without "
+        "clusters, of one checkpoint; yes: above 0, no: below). Clusterings of random halves of the heads agree on "
+        f"{pairwise:.0f} % of heads (yes: at least {limit:.0f}).",
         marks,
         f"Dot: two clusterings agree; bar: from where all {stability['models']} do; tick: by chance. The atlas tells "
         "of other inputs, the first stability of Table 1 of other heads. Mean silhouette: "
@@ -159,10 +165,10 @@ def types_card(
 def number_card(k: int | None, best: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
     """The second question; best: the choice of each criterion, None where the clustering was compared with no other."""
     if k is None or best is None:
-        return Card("How many?", UNMEASURED, "", _not_compared())
+        return Card("How many?", UNMEASURED, "", "", _not_compared())
     chosen = [None if pd.isna(best[column]) else int(best[column]) for column in _CRITERIA]
     known = sorted({it for it in chosen if it is not None})
-    place = 100 / (_MOST_CLUSTERS - 1)
+    place, agree = 100 / (_MOST_CLUSTERS - 1), chosen.count(k)
     marks = [
         Mark(name, "none" if it is None else str(it), place * ((it or k) - 1), place * (k - 1))
         for name, it in zip(_CRITERIA.values(), chosen, strict=True)
@@ -171,9 +177,9 @@ def number_card(k: int | None, best: Mapping[str, int | None] | None, files: Seq
     return Card(
         f"How many: are they {k}?",
         number_answer(k, chosen),
-        " to ".join(map(str, dict.fromkeys((known[0], known[-1])))) if known else "none",
-        f"types are chosen by {len(chosen)} criteria, which have no intervals; {chosen.count(k)} of them choose {k} "
-        "(yes: all do, no: none).",
+        f"{agree or 'None'} of {len(chosen)} criteria {'choose' if agree > 1 else 'chooses'} {k} types.",
+        f"{' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))} chosen" if known else "none chosen",
+        "Criteria have no intervals; yes: all choose it, no: none does.",
         marks,
         f"Dot: what a criterion chooses, of 2 to {_MOST_CLUSTERS}, the gap statistic from 1; tick: {k}.",
         files,
@@ -188,11 +194,11 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         alone, of, metric = left_out_alone(rows, partition.types)
     if metric is None:
         why = f"No type was left out by itself. models: {model}: evaluate and conditions ask for it."
-        return Card(question, UNMEASURED, "", why)
+        return Card(question, UNMEASURED, "", "", why)
     tested = alone[alone["control_draws"].notna()] if "control_draws" in alone else alone[:0]
     if tested.empty:
         why = "No random heads were left out beside types; controls: draws asks for them."
-        return Card(question, UNMEASURED, "", why)
+        return Card(question, UNMEASURED, "", "", why)
     measured, excess = MAIN_METRICS[metric], f"own_excess_{metric}"
     of = of.map(lambda it: f"{it}?" if it in partition.doubtful else it)
     p, draws = tested[f"holm_{metric}"], int(tested["control_draws_planned"].min())
@@ -206,13 +212,20 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     if least > ALPHA:
         told = f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
+    answer = matter_answer(p, high, least)
+    says = {
+        YES: f"Leaving out {' or '.join(beyond)} heads costs more than leaving out as many random ones.",
+        NO: "Each type costs less than as many random heads.",
+        UNDECIDED: "No type is shown to cost more than as many random heads.",
+    }
     return Card(
         question,
-        matter_answer(p, high, least),
+        answer,
+        says[answer],
         f"{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
         f"of {measured.title} is what {of[most]} heads cost beyond as many random heads of the same layers (interval "
         f"over {'articles' if by else 'inputs'} and draws, of one checkpoint); {told} (yes: at most {ALPHA:g} for a "
-        f"type, no: every type's interval below 0).{f' Beyond random heads: {join(beyond)}.' if beyond else ''}",
+        "type, no: every type's interval below 0).",
         _costs(tested, of, metric),
         f"Dot: {measured.change} without the type, on {tested['control_questions'].max():.0f} inputs; bar: without "
         f"random heads, least to most{'; ?: a doubtful name' if partition.doubtful else ''}.",

@@ -83,7 +83,7 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     most, runner_up, least, next_to_it = drops.index[[0, 1, -1, -2]]
     clearly_most = (low[most] > high.drop(most)).all()
     clearly_least = (high[least] < low.drop(least)).all()
-    measured, row, random = MAIN_METRICS[metric], alone.loc[most], ""
+    measured, row, random, begins = MAIN_METRICS[metric], alone.loc[most], "", "W"
     digits = measured.decimals - 1
     within = "" if pd.isna(row[f"drop_{metric}_low"]) else f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f})"
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
@@ -91,6 +91,8 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
         beside = rows[rows["table"] == row["table"]][f"holm_{metric}"].notna().sum()
         p = f"p = {row[f'holm_{metric}']:.2g}" + (f", corrected for {beside} conditions" if beside > 1 else "")
         few = beside / (1 + row["control_draws_planned"]) > ALPHA
+        if few or row[f"holm_{metric}"] > ALPHA:
+            begins = "Not told from as many random heads: w"
         random = (
             f"; on {row['control_questions']:.0f} inputs {own:z.{digits}f}, where as many random heads of the same "
             f"layers cost {cost:z.{digits}f} on average ({draws} {'draw' if draws == 1 else 'draws'}"
@@ -107,13 +109,13 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
         compared = "any type" if is_every_type else "the types left out"
         more = f"the largest drop of {compared}" if clearly_most else more
         return (
-            f"W{without(most)} {model} loses {drops[most]:z.1f} points of {measured.title}{within}, {more}{random}. "
-            f"W{without(least)} it loses {drops[least]:z.1f}, {'the smallest' if clearly_least else less}."
+            f"{begins}{without(most)} {model} loses {drops[most]:z.1f} points of {measured.title}{within}, {more}"
+            f"{random}. W{without(least)} it loses {drops[least]:z.1f}, {'the smallest' if clearly_least else less}."
         )
     compared = "any other type" if is_every_type else "the other types left out"
     more = f"more than without {compared}" if clearly_most else more
     return (
-        f"W{without(most)} the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}{within}, "
+        f"{begins}{without(most)} the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}{within}, "
         f"{more}{random}. W{without(least)} it rises by {drops[least]:z.2f}, {'the least' if clearly_least else less}."
     )
 

@@ -28,7 +28,7 @@ const reveal = () => {
 addEventListener("hashchange", reveal);
 reveal();
 // What a head looks at, beside its name, while a mouse is on it or the keyboard at it. A tap opens it in the atlas.
-const look = document.getElementById("look");
+const [look, says] = ["look", "says"].map((id) => document.getElementById(id));
 const [far, special, near] = look.querySelectorAll("svg > *");
 const glance = (event) => {
   const head = event.target.closest?.("[data-look]");
@@ -45,9 +45,16 @@ const glance = (event) => {
 };
 addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") glance(event); });
 addEventListener("focusin", glance);
+// What a square of a grid means, by a tap, which shows no title.
+addEventListener("click", (event) => {
+  const told = event.target.closest(".grid [title]");
+  says.textContent = told?.title ?? "";
+  if (told) says.style.top = `${scrollY + told.getBoundingClientRect().bottom + 4}px`;
+  says.hidden = !told;
+});
 addEventListener("keydown", (event) => { if (event.key === "Escape") look.hidden = true; });
 // A figure as wide as its letters can be read at, until it is pressed again; where there is room, the link opens its PDF.
-for (const link of document.querySelectorAll(".picture a:has(img)")) {
+for (const link of document.querySelectorAll(".picture a:has(img), .gallery a")) {
   link.addEventListener("click", (event) => {
     if (!narrow.matches) return;
     event.preventDefault();

@@ -31,6 +31,7 @@ class Paper:
     id: str
     short: str
     name: str
+    url: str
     judged: Sequence[Judged] = ()
     tables: Sequence[Shown] = ()
     pictures: Sequence[Picture] = ()

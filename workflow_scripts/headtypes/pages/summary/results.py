@@ -101,19 +101,21 @@ def collect_summary(
             for found in each.shown(path, *key)
         ]
 
+    published = {Path(path).stem: yaml.safe_load(Path(path).read_text("utf-8")) for path in inputs["references"]}
     papers, sentences, claims = [], [], []
     for name, paper in PAPERS.items():
         table, judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
         headline = sum(it.model == judged[0].model for it in judged) if paper.judges_tasks else 1
         shown, figures = tables(paper.tables), pictures(paper.figures)
-        papers.append(Paper(name, paper.authors, paper.full_title, judged, shown, figures, headline))
+        url = published[name]["url"] if name in published else ""
+        papers.append(Paper(name, paper.authors, paper.full_title, url, judged, shown, figures, headline))
         claims.append(claims_grid(f"Claims of {paper.authors}", judged))
         for it in judged[:headline]:
             sentences += [findings.verdict_sentence(paper.authors, it), paper.finding(table, (it.model, it.other))]
     first = [(it.model, it.partition) for it in answers[:1]]
     sentences += [_compared_types(inputs, key) for key in inputs[COMPARED_TYPES.name] if key not in first]
     doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
-    theirs = [yaml.safe_load(Path(path).read_text("utf-8"))["model"] for path in inputs["references"]]
+    theirs = [paper["model"] for paper in published.values()]
     return Summary(
         title=_title(models),
         run=_run(models, tasks, generated, partitions, tested),
