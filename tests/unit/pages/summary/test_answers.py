@@ -154,9 +154,9 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     row = own[own["condition"] == "zero-dense"].iloc[0]
     ends = [f"{row[f'own_excess_exact_match_{end}_by_article']:.1f}" for end in ("low", "high")]
     assert told.answer == YES
-    assert told.number == f"{row['own_excess_exact_match']:.1f} points ({' to '.join(ends)})"
+    assert told.number == f"{row['own_excess_exact_match']:.1f} points ({' to '.join(ends)}), p = 0.03"
     assert "what dense heads cost beyond as many random heads" in told.why
-    assert "(interval over articles and draws, of one checkpoint); p = 0.03, corrected for 4 conditions" in told.why
+    assert "(interval over articles and draws, of one checkpoint); p is corrected for 4 conditions" in told.why
     assert told.says == "Leaving out dense heads costs more than leaving out as many random ones."
     less = {f"own_excess_exact_match_{end}_by_article": -1.0 for end in ("low", "high")}
     denied = matter_card(enough.assign(**less), MODEL, PARTITION, partition, [])

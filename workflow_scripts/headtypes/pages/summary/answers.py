@@ -10,7 +10,6 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.core.statistics import ALPHA
 from headtypes.data.kinds.registry import MAIN_METRICS
 from headtypes.pages.summary.findings import left_out_alone
-from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
@@ -208,7 +207,8 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
     most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
     value, start, end = (f"{it[most]:z.{measured.decimals - 1}f}" for it in (tested[excess], low, high))
-    told = f"p = {p[most]:.2g}{f', corrected for {corrected} conditions' if corrected > 1 else ''}"
+    told = f"p is corrected for {corrected} conditions" if corrected > 1 else "p is of a single condition"
+    shown_p = "" if least > ALPHA else f", p = {p[most]:.2g}"
     if least > ALPHA:
         told = f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
@@ -222,7 +222,7 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         question,
         answer,
         says[answer],
-        f"{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
+        f"{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}{shown_p}",
         f"of {measured.title} is what {of[most]} heads cost beyond as many random heads of the same layers (interval "
         f"over {'articles' if by else 'inputs'} and draws, of one checkpoint); {told} (yes: at most {ALPHA:g} for a "
         "type, no: every type's interval below 0).",
