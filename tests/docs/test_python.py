@@ -5,12 +5,16 @@ import re
 from collections.abc import Iterable
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 import torch
+from transformers import BertForQuestionAnswering
 
+from headtypes.analyses.types.partitions import write_partition
 from headtypes.api.ablation import ablated
 from tests.support.models import WORDS, tiny_bert, tiny_language_model
 from tests.support.places import ROOT
+from tests.support.planted import typed
 from tests.support.records import classifier
 
 
@@ -37,6 +41,15 @@ def folder(tmp_path, monkeypatch):
     }.items():
         model.save_pretrained(tmp_path / "models" / name)
         tokenizer.save_pretrained(tmp_path / "models" / name)
+    demo = tmp_path / "results/models/minilm-qa"
+    BertForQuestionAnswering(model_config := tiny_bert()[0].config).save_pretrained(demo)
+    tiny_bert()[1].save_pretrained(demo)
+    partition = tmp_path / "results/partitions/minilm-qa/qa-kmeans-k4.csv"
+    partition.parent.mkdir(parents=True)
+    types = np.full((model_config.num_hidden_layers, model_config.num_attention_heads), "dense", dtype=object)
+    types[0] = "diagonal"
+    columns = {"cluster": 0, "silhouette": 0.0, "near": 0.1, "special": 0.1, "far": 0.1}
+    write_partition(partition, typed(types, **columns))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -91,6 +104,7 @@ def test_the_recipes_run_and_do_what_they_say(folder, capsys):
         f"{layer + 1}-{head + 1}" for layer, head in names["types"].heads_of("type-1")
     }
     assert names["mask"].sum() == len(names["types"].heads_of("type-1"))
+    assert re.findall(r"^without (\w+):", printed, re.MULTILINE) == ["dense", "diagonal"]
 
 
 @pytest.mark.skipif(find_spec("lm_eval") is None, reason="lm-eval is not installed (docs/run/python.md)")
@@ -131,6 +145,8 @@ def test_the_notebook_runs_and_holds_no_outputs(monkeypatch):
     names = {}
     for cell in cells:
         exec(compile("".join(cell["source"]), "docs/run/heads.ipynb", "exec"), names)
+    assert len(names["page"]._repr_html_()) > 10_000
+    assert "previous" in set(names["detected"]["detector"])
     assert {name for name, *_ in names["rows"]} == set(names["types"].types)
     for name, heads, zero, uniform, random in names["rows"]:
         assert heads == len(names["types"].heads_of(name))
