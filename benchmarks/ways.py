@@ -112,7 +112,9 @@ class Ways:
             return fast_products(model)(lambda: model(**self._inputs).last_hidden_state)
         if name in READ:
             model = self._model(ATTENTION)
-            return fast_products(model)(lambda: self._read(model, READ[name](self._kinds)))
+            # Known before the first batch of a pass, of which a run has many.
+            lengths = KeyLengths(model) if any(reducer.of == "norms" for reducer in READ[name](self._kinds)) else None
+            return fast_products(model)(lambda: self._read(model, READ[name](self._kinds), lengths))
         if name in NUMPY:
             model, reduce = self._model("eager"), with_masks if name == "masks" else with_bincount
             return lambda: self._from_maps(model, reduce)
@@ -151,11 +153,10 @@ class Ways:
             self._models[attention] = model
         return self._models[attention]
 
-    def _read(self, model: torch.nn.Module, reducers: list[PerSample]) -> np.ndarray:
+    def _read(self, model: torch.nn.Module, reducers: list[PerSample], lengths: KeyLengths | None) -> np.ndarray:
         samples = np.arange(len(self._kinds))
         for reducer in reducers:
             reducer.begin(Pass("benchmark", samples, self.case.layers, self._heads, self._heads, model.dtype))
-        lengths = KeyLengths(model) if any(reducer.of == "norms" for reducer in reducers) else None
         reader = AttentionReader(reducers, Batch(samples, self.case.lengths, self._inputs), lengths)
         run(model, self._inputs, reader)
         reader.finish("benchmark")

@@ -50,7 +50,8 @@ def scale_rows(
     """
     # In this order, products of several heads take an eighth of the time.
     sums = torch.matmul(lengths[:, :, None], attention.transpose(-1, -2)).transpose(-1, -2)
-    return attention.div_(sums.masked_fill_(sums == 0, torch.inf))
+    # Products take half the time of quotients.
+    return attention.mul_(sums.masked_fill_(sums == 0, torch.inf).reciprocal_())
 
 
 def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
