@@ -13,13 +13,14 @@ from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "workflow_scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow_scripts"))
 
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import write_text
 from headtypes.pages.form.page import page_of
 from headtypes.planning.config.files import read_keys
+
+SCHEMA = Path(__file__).resolve().parents[1] / "schemas" / "config.schema.json"
 
 
 def main(arguments: list[str]) -> None:
@@ -30,7 +31,7 @@ def main(arguments: list[str]) -> None:
     asked = parser.parse_args(arguments)
     if asked.output.is_dir():
         raise InputError(f"--output: {asked.output} is a folder; name a file in it.")
-    schema = json.loads((ROOT / "schemas" / "config.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     config, first_line = ({}, "") if asked.config is None else _read(asked.config)
     page = page_of(schema, config, "mine.yaml" if asked.config is None else asked.config.name, first_line)
     write_text(asked.output, page)
@@ -41,7 +42,10 @@ def _read(file: Path) -> tuple[dict, str]:
     """The keys of a file of the configuration, and its first line, where it is the one for editors."""
     read_keys(file)
     text = file.read_text(encoding="utf-8")
-    config = yaml.safe_load(text) or {}
+    try:
+        config = yaml.safe_load(text) or {}
+    except (yaml.YAMLError, ValueError) as error:
+        raise InputError(f"{file} cannot be read as YAML ({one_line(error)}); correct it.") from error
     if not isinstance(config, dict):
         raise InputError(f"{file} holds no keys; name a file of the configuration.")
     first_line = text.partition("\n")[0]

@@ -60,7 +60,11 @@ READ_ENVIRONMENT = tuple(f"headtypes/{name}.py" for name in ("models/gpus", "pla
 # Runs programs as Python does, whatever they import, and is reached by no job (`test_layers`).
 STARTS_OTHERS = Path("headtypes/planning/forks.py")
 # What commands alone read, and no job.
-OF_COMMANDS = ("workflow_scripts/headtypes/pages/atlas/live.js",)
+OF_COMMANDS = (
+    "workflow_scripts/headtypes/pages/atlas/live.js",
+    *(f"workflow_scripts/headtypes/pages/form/{name}" for name in ("page.css", "page.html", "page.js")),
+    *(f"workflow_scripts/headtypes/pages/form/{name}" for name in ("schema.js", "yaml.js")),
+)
 
 
 def scripts(root: Path) -> list[str]:

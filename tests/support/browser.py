@@ -83,6 +83,6 @@ BEYOND_THE_EDGE = """() => [...document.querySelectorAll("main, main *, header, 
 
 # Controls without a name that a screen reader could say.
 NAMELESS = """() => [...document.querySelectorAll("a, button, summary, input, select")]
-  .filter((it) => !it.textContent.trim() && !it.getAttribute("aria-label"))
+  .filter((it) => !it.textContent.trim() && !it.getAttribute("aria-label") && !it.labels?.length)
   .filter((it) => !it.querySelector("img[alt]:not([alt=''])"))
   .map((it) => it.outerHTML.slice(0, 80))"""

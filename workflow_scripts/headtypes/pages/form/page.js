@@ -55,7 +55,8 @@ const controls = {
     const items = flat(variant.items);
     const input = element("textarea", { placeholder: preset, spellcheck: false });
     const fit = () => { input.rows = Math.min(8, Math.max(1, input.value.split("\n").length)); };
-    input.value = at.get()?.length === 0 ? "[]" : (at.get() ?? []).map((it) => shown(it, items)).join("\n");
+    const given = at.get();
+    if (given !== undefined) input.value = given?.length ? given.map((it) => shown(it, items)).join("\n") : JSON.stringify(given);
     input.addEventListener("input", () => { at.set(lines(input.value, items)); fit(); changed(); });
     fit();
     return [input];
@@ -78,15 +79,20 @@ const field = (path, schema, at, { entry, preset } = {}) => {
   const kind = value === undefined || value === null ? kinds[0] : kindOfValue(value);
   const fitting = variants.filter((it) => kindOf(it) === kind);
   const about = schema.description ?? variants[0]?.description ?? "";
-  const range = kind === "value" && fitting.some((it) => Object.keys(LIMITS).some((key) => key in it)) ? ` (${saidOfAll(fitting)})` : "";
+  const single = kind === "list" && fitting.length ? flat(fitting[0].items) : fitting;
+  const range = single.some((it) => Object.keys(LIMITS).some((key) => key in it)) ? saidOfAll(single) : "";
+  const isTicked = kind === "list" && single.length > 0 && single.every((it) => it.enum);
+  const hint = kind === "list" && !isTicked ? `One a line${range && `, each ${range}`}.` : range && `${range[0].toUpperCase()}${range.slice(1)}.`;
   const wrong = element("p", { className: "wrong", id: `${id}-wrong` });
   const isFolded = fitting.length > 0 && kind === "mapping";
   const made = element(isFolded ? "details" : "div", { className: "key" });
   const redraw = () => {
     const other = field(path, schema, at, { entry, preset });
-    if (isFolded && other.matches("details")) other.open = made.open;
+    const open = new Set([made, ...made.querySelectorAll(".key")].filter((it) => it.open).map((it) => it.dataset.path));
     made.replaceWith(other);
+    for (const it of [other, ...other.querySelectorAll("details")]) if (open.has(it.dataset.path)) it.open = true;
     changed();
+    other.querySelector("summary, select, input")?.focus({ preventScroll: true });
   };
   Object.assign(made.dataset, { path: id, words: `${id} ${about}`.toLowerCase() });
   const remove = () => { (entry?.remove ?? at.set)(undefined); if (entry) entry.redraw(); else redraw(); };
@@ -102,7 +108,7 @@ const field = (path, schema, at, { entry, preset } = {}) => {
   const ask = () => {
     const now = at.get();
     if (now === undefined || (now === null && (schema.anyOf?.some((it) => it.type === "null") || path.length === 2))) return "";
-    return fitting.length ? wrongWith(fitting, now) : `A ${kindOfValue(now)} is not allowed here.`;
+    return fitting.length ? wrongWith(fitting, now) : (variants.length ? `A ${kindOfValue(now)} is not allowed here.` : "There is no such key.");
   };
   let input = null;
   if (isFolded) {
@@ -113,16 +119,15 @@ const field = (path, schema, at, { entry, preset } = {}) => {
       ...(path.length < 3 || value === null ? [element("label", {}, away, " take away what files below say (null)")] : [])));
     if (value !== null) made.append(...inside(path, fitting[0], at, schema.default, redraw));
   } else if (!fitting.length) {
-    made.append(label, element("code", {}, flow(value)), ...(entry ? tools : [button("Remove", `Remove ${id}`, remove)]), wrong);
+    made.append(element("code", {}, name), element("code", {}, flow(value)), ...(entry ? tools : [button("Remove", `Remove ${id}`, remove)]), wrong);
   } else {
-    const isTicked = kind === "list" && flat(fitting[0].items).every((it) => it.enum);
     const parts = (isTicked ? ticks : controls[kind])(id, fitting, at, preset ?? "");
     [input] = parts;
     Object.assign(input, { id, ariaLabel: id });
     if (isTicked) input.setAttribute("role", "group");
     input.setAttribute("aria-describedby", `${id}-about ${wrong.id}`);
     made.append(title || (isTicked ? element("code", {}, name) : label), element("div", {}, ...parts, ...tools, wrong,
-      Object.assign(prose(about + range + (kind === "list" && !isTicked ? " One a line." : "")), { id: `${id}-about` })));
+      Object.assign(prose([about, hint].join(" ")), { id: `${id}-about` })));
   }
   made.refresh = () => {
     wrong.textContent = ask();
@@ -137,13 +142,18 @@ const inside = (path, it, at, preset, redraw) => {
   if (it.properties) {
     const order = Object.keys(it.properties);
     return [...new Set([...order, ...given.keys()])].map((key) => {
-      const schema = it.properties[key] ?? {};
+      const schema = it.properties[key] ?? { anyOf: [] };
       const value = (at.get() === undefined ? preset?.[key] : undefined) ?? schema.default ?? flat(schema)[0]?.default;
       const text = value === undefined || value === null ? "" : Array.isArray(value) ? value.join(", ") || "none" : String(value);
       return field([...path, key], schema, below(at, key, order), { preset: text && `default: ${text}` });
     });
   }
-  const names = namesOf(it), of = path.at(-1);
+  const names = namesOf(it);
+  const go = (name) => {
+    const made = form.querySelector(`[data-path="${CSS.escape([...path, name].join("."))}"]`);
+    made.open = true;
+    made.querySelector("summary, div > :is(input, select, textarea)").focus();
+  };
   const refused = (name) => (at.get()?.has?.(name) ? `There is already ${name}.` : accepts(names, name) && name ? "" : `A name must be ${said(names)}.`);
   const entries = [...given.keys()].map((key) => {
     const value = { ...below(at, key), stays: true };
@@ -152,6 +162,7 @@ const inside = (path, it, at, preset, redraw) => {
       if (name === key || refused(name)) return name === key ? "" : refused(name);
       at.set(new Map([...at.get()].map(([other, its]) => [other === key ? name : other, its])));
       redraw();
+      go(name);
       return "";
     };
     return field([...path, key], entriesOf(it), { ...value, set }, { entry: { rename, redraw, remove: () => below(at, key).set(undefined) } });
@@ -164,12 +175,10 @@ const inside = (path, it, at, preset, redraw) => {
     const key = name.value.trim();
     below(at, key).set(kindOf(flat(entriesOf(it))[0]) === "mapping" ? new Map() : "");
     redraw();
-    const made = document.getElementById([...path, key].join(".")) ?? form.querySelector(`[data-path="${CSS.escape([...path, key].join("."))}"]`);
-    if (made?.matches("details")) made.open = true;
-    (made?.querySelector("summary") ?? made)?.focus();
+    go(key);
   };
   name.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); add(); } });
-  return [...entries, element("p", { className: "tools" }, name, button("Add", `Add an entry to ${of}`, add), why)];
+  return [...entries, element("p", { className: "tools" }, name, button("Add", `Add an entry to ${path.join(".")}`, add), why)];
 };
 form.append(...inside([], data.schema, root));
 form.addEventListener("submit", (event) => event.preventDefault());

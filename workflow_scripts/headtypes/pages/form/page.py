@@ -1,6 +1,5 @@
 """The page on which a file of the configuration is filled in: its schema, and the values that it begins with."""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,8 @@ from typing import Any
 from headtypes.core.errors import InputError, shortened
 from headtypes.pages.rendering import embedded, render
 
+# From here on, a script cannot tell a number from the next.
+_LARGEST = 2**53
 _HERE = Path(__file__).parent
 _SOURCES = {
     "html": [_HERE.parent / "base.html", _HERE / "page.html"],
@@ -21,7 +22,7 @@ def page_of(schema: Mapping[str, Any], config: Mapping[str, Any], name: str, fir
 
     schema: the JSON schema of a file of the configuration; config: the keys that are given; name: of the file that they
     are from, which is also the name of the file that is downloaded; first_line: a comment that the YAML begins with.
-    Raises `InputError` for a value that YAML has and JSON has not, such as a date.
+    Raises `InputError` for a value that a script cannot hold, such as a date.
     """
     data = {"schema": schema, "config": _packed(config, name), "name": name, "first": first_line}
     values = {"title": "A config, key by key", "name": name, "filled": bool(config), "data": embedded(data)}
@@ -34,6 +35,8 @@ def _packed(value: Any, where: str) -> Any:
         return {"": [(str(key), _packed(each, f"{where}: {key}")) for key, each in value.items()]}
     if isinstance(value, list):
         return [_packed(each, where) for each in value]
-    if value is None or isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value)):
+    if value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) < _LARGEST):
         return value
-    raise InputError(f"{where}: {shortened(str(value))} is neither text nor a finite number; put it in quotes.")
+    raise InputError(
+        f"{where}: the form cannot hold {shortened(str(value))}; write a number below 2^53, or text in quotes."
+    )

@@ -16,7 +16,7 @@ const IS = {
   boolean: (value) => typeof value === "boolean",
   string: (value) => typeof value === "string",
 };
-const accepts = (it, value) => IS[it.type](value)
+const accepts = (it, value) => IS[it.type]?.(value)
   && (it.enum ?? [value]).includes(value) && (it.const ?? value) === value
   && !(value < it.minimum || value > it.maximum || value <= it.exclusiveMinimum || value >= it.exclusiveMaximum)
   && !(value.length < it.minLength || value.length > it.maxLength)
@@ -62,6 +62,7 @@ const shown = (value, variants) => {
   return value === "" || (typed(value, variants) === value && !value.includes("\n")) ? value : JSON.stringify(value);
 };
 const lines = (text, variants) => {
+  if (["[]", "null"].includes(text.trim())) return JSON.parse(text);
   const items = text.split("\n").map((it) => typed(it, variants)).filter((it) => it !== undefined);
-  return text.trim() === "[]" ? [] : items.length ? items : undefined;
+  return items.length ? items : undefined;
 };
