@@ -78,7 +78,8 @@ const field = (path, schema, at, { entry, preset } = {}) => {
   const kinds = [...new Set(variants.map(kindOf))];
   const kind = value === undefined || value === null ? kinds[0] : kindOfValue(value);
   const fitting = variants.filter((it) => kindOf(it) === kind);
-  const about = schema.description ?? variants[0]?.description ?? "";
+  // Of entries, each would say the same.
+  const about = entry && kind === "mapping" ? "" : schema.description ?? variants[0]?.description ?? "";
   const single = kind === "list" && fitting.length ? flat(fitting[0].items) : fitting;
   const range = single.some((it) => Object.keys(LIMITS).some((key) => key in it)) ? saidOfAll(single) : "";
   const isTicked = kind === "list" && single.length > 0 && single.every((it) => it.enum);
@@ -127,7 +128,7 @@ const field = (path, schema, at, { entry, preset } = {}) => {
     if (isTicked) input.setAttribute("role", "group");
     input.setAttribute("aria-describedby", `${id}-about ${wrong.id}`);
     made.append(title || (isTicked ? element("code", {}, name) : label), element("div", {}, ...parts, ...tools, wrong,
-      Object.assign(prose([about, hint].join(" ")), { id: `${id}-about` })));
+      Object.assign(prose([about, hint].filter(Boolean).join(" ")), { id: `${id}-about` })));
   }
   made.refresh = () => {
     wrong.textContent = ask();
