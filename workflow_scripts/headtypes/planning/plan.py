@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.registry import ANALYSES
@@ -20,6 +20,7 @@ from headtypes.planning.config.checks import (
     check_file,
     check_models,
     check_names,
+    check_partitioned,
     check_partitions,
     check_probed,
     check_published,
@@ -36,7 +37,7 @@ from headtypes.planning.config.checks import (
     types_of,
 )
 from headtypes.planning.config.files import LaidOver
-from headtypes.planning.config.messages import placed
+from headtypes.planning.config.messages import check_all, placed
 from headtypes.planning.config.schema import Ablation, Config, read_config
 from headtypes.planning.config.sources import Finetuned
 from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
@@ -60,31 +61,36 @@ def plan_of(layers: LaidOver) -> "Plan":
 class Plan:
     """The selected entries of the configuration and what follows from them.
 
-    Raises `InputError` where entries do not fit together: one line that names the key.
+    Raises `InputError` where entries do not fit together: one line that names the key of each mistake.
     """
 
     def __init__(self, config: Config):
         self.config = config
         self.files = UserFiles(config)
-        check_names(config)
-        check_selection(config)
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
-        check_baseline(config)
-        self.conditions = _with_baseline(config)
         self.readings = list(config.readings)
-        check_models(config)
-        check_partitions(config)
-        check_readings(config)
-        check_sources(config, self.models, self.tasks)
-        check_probed(config, [entry.model for entry in self.probed])
-        if self.probed and (vectors := config.probes.vectors.file):
-            check_file("probes.vectors.file", vectors)
-        kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
-        check_baselines(config, self.conditions, [partition.types for partition in self.ablated])
+        of_config = (check_names, check_selection, check_baseline, check_models, check_partitioned, check_readings)
+        check_all(
+            *(partial(check, config) for check in of_config),
+            partial(check_sources, config, self.models, self.tasks),
+            self._check_probes,
+            lambda: self.partitions,
+        )
+        self.conditions = _with_baseline(config)
         self.left_out_conditions: list[str] = []
-        if len(self.imported) == len(config.partitions):  # The types of a partition that is not selected are unknown.
-            self.left_out_conditions = check_conditions(config, self.conditions, kinds)
+        check_all(partial(check_partitions, config), self._check_conditions)
+
+    def _check_probes(self) -> None:
+        check_probed(self.config, [entry.model for entry in self.probed])
+        if self.probed and (vectors := self.config.probes.vectors.file):
+            check_file("probes.vectors.file", vectors)
+
+    def _check_conditions(self) -> None:
+        check_baselines(self.config, self.conditions, [partition.types for partition in self.ablated])
+        if len(self.imported) == len(self.config.partitions):  # The types of one that is not selected are unknown.
+            kinds = [*map(type_names, self.config.clustering.k), *(partition.types for partition in self.imported)]
+            self.left_out_conditions = check_conditions(self.config, self.conditions, kinds)
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
         """Refuse a model that is to be compared with a row that the paper does not have.
@@ -125,10 +131,14 @@ class Plan:
             for name, (method, k, of) in clusterings(self.config, task).items()
             if self._wanted(name)
         ]
-        for name, entry in self.config.partitions.items():
-            if entry.model in self.models and entry.task in self.tasks and self._wanted(name):
-                types = types_in(f"partitions.{name}.file", entry.file)
-                planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
+        given = {
+            name: entry
+            for name, entry in self.config.partitions.items()
+            if entry.model in self.models and entry.task in self.tasks and self._wanted(name)
+        }
+        found = check_all(*(partial(types_in, f"partitions.{name}.file", it.file) for name, it in given.items()))
+        for (name, entry), types in zip(given.items(), found, strict=True):
+            planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
         return {(partition.model, partition.name): partition for partition in planned}
 
     @cached_property

@@ -1,13 +1,15 @@
 """Checks that the entries of a configuration fit together; where they do not, one line names the key.
 
-Every function raises `InputError`.
+Every function raises `InputError`, which names all the mistakes that do not follow from one another. A check runs those
+that it relies on first; `check_all` tells nothing twice.
 """
 
 import csv
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from functools import partial
+from itertools import combinations, compress
 from pathlib import Path
 
 from headtypes.analyses.types.names import ALL, TYPE_NAME, TYPES
@@ -21,33 +23,45 @@ from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.models.files import package_folder, place_of
 from headtypes.models.gguf_files import check_gguf
+from headtypes.planning.config.messages import check_all
 from headtypes.planning.config.schema import Ablation, Config
-from headtypes.planning.config.sources import Finetuned
 
 
 def check_selection(config: Config) -> None:
     """Everything selected exists, and so do the models that are exported or tested and the conditions with controls."""
-    for registry in ("tasks", "models", "conditions"):
-        for name in getattr(config.select, registry) or ():
-            check_entry(config, registry, f"select.{registry}", name)
-    for section, key in (("export", "full_attention"), ("detectors", "models"), ("use", "models")):
-        for name in getattr(getattr(config, section), key):
-            check_entry(config, "models", f"{section}.{key}", name)
-    if (text := config.detectors.text) is not None:
-        _check_needles(config, text)
-    for name in config.use.models:
-        tasks = config.models[name].tasks
-        if not any(config.tasks[task].kind == Treebank.name for task in tasks if task in config.tasks):
-            raise InputError(
-                f"config: use.models: {name} reads no treebank, on which it is asked for what its heads are used; name "
-                f"one in models.{name}.tasks."
-            )
+    named = [
+        (registry, f"select.{registry}", name)
+        for registry in ("tasks", "models", "conditions")
+        for name in getattr(config.select, registry) or ()
+    ]
+    named += [
+        ("models", f"{section}.{key}", name)
+        for section, key in (("export", "full_attention"), ("detectors", "models"), ("use", "models"))
+        for name in getattr(getattr(config, section), key)
+    ]
     # The demo's list is laid under experiments that take its conditions away.
-    for name in config.controls.conditions or ():
-        check_known("controls.conditions", name, {*config.conditions, *config.removed("conditions")})
+    conditions = {*config.conditions, *config.removed("conditions")}
+    check_all(
+        *(partial(check_entry, config, *reference) for reference in named),
+        partial(_check_needles, config),
+        *(partial(_check_used, config, name) for name in config.use.models),
+        *(partial(check_known, "controls.conditions", name, conditions) for name in config.controls.conditions or ()),
+    )
 
 
-def _check_needles(config: Config, text: str) -> None:
+def _check_used(config: Config, name: str) -> None:
+    check_entry(config, "models", "use.models", name)
+    _check_tasks(config, name)
+    if not any(config.tasks[task].kind == Treebank.name for task in config.models[name].tasks):
+        raise InputError(
+            f"config: use.models: {name} reads no treebank, on which it is asked for what its heads are used; name "
+            f"one in models.{name}.tasks."
+        )
+
+
+def _check_needles(config: Config) -> None:
+    if (text := config.detectors.text) is None:
+        return
     check_entry(config, "tasks", "detectors.text", text)
     if (kind := config.tasks[text].kind) != Text.name:
         raise InputError(
@@ -62,29 +76,38 @@ def _check_needles(config: Config, text: str) -> None:
 
 def check_names(config: Config) -> None:
     """No file about one entry has the name of a file about another, or of the folder of results, in any case."""
-    for registry in ("models", "tasks", "partitions", "conditions", "readings"):
-        seen: dict[str, str] = {}
-        for name in getattr(config, registry):
-            if (other := seen.setdefault(name.lower(), name)) != name:
-                raise InputError(
-                    f"config: {registry}.{name} differs from {other} in upper and lower case alone, which some file "
-                    "systems do not tell apart; rename one of the two."
-                )
-    files = [(each, list(getattr(config, each))) for each in ("models", "tasks", "partitions", "conditions")]
-    for registry, names in [*files, ("models", _developments(config))]:
-        by_lower = {name.lower(): name for name in names}
-        for name in names:
-            if name.lower() == "results":
-                raise InputError(f"config: {registry}.{name}: the folder of results has this name; rename the entry.")
-            parts = name.lower().split(".")
-            for number in range(1, len(parts)):
-                if other := by_lower.get(".".join(parts[:number])):
-                    raise InputError(
-                        f"config: {registry}.{name}: a file about {other} may have this name; rename one of the two."
-                    )
+    files = ("models", "tasks", "partitions", "conditions")
+    check_all(
+        *(partial(_check_case, registry, getattr(config, registry)) for registry in (*files, "readings")),
+        *(partial(_check_files, registry, getattr(config, registry)) for registry in files),
+        lambda: _check_files("models", _developments(config)),
+    )
     for name in config.conditions:
         if name.lower().startswith("intervals."):
             raise InputError(f"config: conditions.{name}: the file of all intervals lies beside it; rename it.")
+
+
+def _check_case(registry: str, names: Iterable[str]) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        if (other := seen.setdefault(name.lower(), name)) != name:
+            raise InputError(
+                f"config: {registry}.{name} differs from {other} in upper and lower case alone, which some file "
+                "systems do not tell apart; rename one of the two."
+            )
+
+
+def _check_files(registry: str, names: Iterable[str]) -> None:
+    by_lower = {name.lower(): name for name in names}
+    for name in names:
+        if name.lower() == "results":
+            raise InputError(f"config: {registry}.{name}: the folder of results has this name; rename the entry.")
+        parts = name.lower().split(".")
+        for number in range(1, len(parts)):
+            if other := by_lower.get(".".join(parts[:number])):
+                raise InputError(
+                    f"config: {registry}.{name}: a file about {other} may have this name; rename one of the two."
+                )
 
 
 def _developments(config: Config) -> list[str]:
@@ -108,26 +131,68 @@ def _developments(config: Config) -> list[str]:
 
 def check_models(config: Config) -> None:
     """Models name tasks and models that exist, do not descend from themselves, and can learn and answer their tasks."""
+    check_all(*(partial(_check_references, config, name) for name in config.models))
     for name in config.models:
-        _check_kept(config, name)
-    for name, model in config.models.items():
-        # The demo's controls are laid under experiments that name other models for detectors.
-        is_control = model.source.trained is not None
-        if not model.tasks and name not in config.detectors.models and not is_control:
-            raise InputError(
-                f"config: models.{name}.tasks: nothing is asked of its heads; name a task, or name the model in "
-                "detectors.models."
-            )
-        for task in model.tasks:
-            check_entry(config, "tasks", f"models.{name}.tasks", task)
         _check_descent(config, name)
-        if model.family and (parent := parent_of(config, name)) and family_of(config, parent) != model.family:
-            raise InputError(
-                f"config: models.{name}.family: it descends from {parent}, of the family {family_of(config, parent)}, "
-                "and counts to it; leave family out."
-            )
+    check_all(
+        *(
+            partial(check, config, name)
+            for name in config.models
+            for check in (_check_family, _check_finetuning, _check_evaluated)
+        ),
+        # One setting may be wrong for several models.
+        partial(_check_units, config),
+        partial(_check_ablation, config),
+    )
+
+
+def _check_references(config: Config, name: str) -> None:
+    """What a model names exists."""
+    model = config.models[name]
+    named = {f"models.{name}.evaluate": model.evaluate}
+    if model.source.finetuned is not None:
+        named[f"models.{name}.source.finetuned.task"] = model.source.finetuned.task
+    check_all(
+        partial(_check_tasks, config, name),
+        partial(_check_parent, config, name),
+        *(partial(check_entry, config, "tasks", key, task) for key, task in named.items() if task is not None),
+    )
+
+
+def _check_tasks(config: Config, name: str) -> None:
+    model = config.models[name]
+    # The demo's controls are laid under experiments that name other models for detectors.
+    if not model.tasks and name not in config.detectors.models and model.source.trained is None:
+        check_all(*(partial(check_entry, config, "models", "detectors.models", it) for it in config.detectors.models))
+        raise InputError(
+            f"config: models.{name}.tasks: nothing is asked of its heads; name a task, or name the model in "
+            "detectors.models."
+        )
+    check_all(*(partial(check_entry, config, "tasks", f"models.{name}.tasks", task) for task in model.tasks))
+
+
+def _check_parent(config: Config, name: str) -> None:
+    _check_kept(config, name)
+    if (parent := parent_of(config, name)) is not None:
+        made = made_by(config, name)
+        finetuned = config.models[made].source.finetuned
+        key = f"models.{made}.source.finetuned.base" if finetuned else f"models.{name}.parent"
+        check_entry(config, "models", key, parent)
+
+
+def _check_family(config: Config, name: str) -> None:
+    family = config.models[name].family
+    if family and (parent := parent_of(config, name)) and family_of(config, parent) != family:
+        raise InputError(
+            f"config: models.{name}.family: it descends from {parent}, of the family {family_of(config, parent)}, "
+            "and counts to it; leave family out."
+        )
+
+
+def _check_units(config: Config) -> None:
+    for name, model in config.models.items():
         parent = parent_of(config, name)
-        if parent in config.models and config.models[parent].units != model.units:
+        if parent is not None and config.models[parent].units != model.units:
             raise InputError(
                 f"config: models.{name}.units: it is compared head by head with {parent}, of which other heads are "
                 "counted; give both the same units."
@@ -137,25 +202,25 @@ def check_models(config: Config) -> None:
                 f"config: models.{name}.units: what a token hands over through several heads of queries is no weight "
                 "times a length; take norms out of clustering.of."
             )
-        if model.source.finetuned is not None:
-            _check_finetuning(config, name, model.source.finetuned)
-        if model.evaluate is not None:
-            key = f"models.{name}.evaluate"
-            check_entry(config, "tasks", key, model.evaluate)
-            finetuned = config.models[made_by(config, name)].source.finetuned
-            learned = finetuned and config.tasks[finetuned.task]
-            _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
-            if learned and KINDS[learned.kind].head != KINDS[config.tasks[model.evaluate].kind].head:
-                raise InputError(
-                    f"config: {key}: {name} is fine-tuned on {finetuned.task} ({learned.kind}) and "
-                    f"cannot answer {model.evaluate}; name a task of that kind."
-                )
-            _check_reading(config, key, model.evaluate)
-            if model.evaluate not in model.tasks:
-                raise InputError(
-                    f"config: {key}: heads are ablated by their types on {model.evaluate}; "
-                    f"add it to models.{name}.tasks."
-                )
+
+
+def _check_evaluated(config: Config, name: str) -> None:
+    model = config.models[name]
+    if model.evaluate is None:
+        return
+    key = f"models.{name}.evaluate"
+    finetuned = config.models[made_by(config, name)].source.finetuned
+    learned = finetuned and config.tasks[finetuned.task]
+    _check_answerable(config, f"{key}: {model.evaluate}", model.evaluate)
+    if learned and KINDS[learned.kind].head != KINDS[config.tasks[model.evaluate].kind].head:
+        raise InputError(
+            f"config: {key}: {name} is fine-tuned on {finetuned.task} ({learned.kind}) and "
+            f"cannot answer {model.evaluate}; name a task of that kind."
+        )
+    if model.evaluate not in model.tasks:
+        raise InputError(
+            f"config: {key}: heads are ablated by their types on {model.evaluate}; add it to models.{name}.tasks."
+        )
 
 
 def check_partitions(config: Config) -> None:
@@ -173,90 +238,125 @@ def check_partitions(config: Config) -> None:
                 "rename one of the two tasks."
             )
     clustered = {name for _, _, name in made}
-    for name, entry in config.partitions.items():
-        if name.lower() in map(str.lower, clustered):
-            raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
-        check_entry(config, "models", f"partitions.{name}.model", entry.model)
-        check_entry(config, "tasks", f"partitions.{name}.task", entry.task)
-        if not _has_features(config, entry.task):
-            raise InputError(
-                f"config: partitions.{name}.task: {entry.task} is of kind {config.tasks[entry.task].kind}, on which "
-                "types have no features; name another task."
-            )
-        if entry.task not in config.models[entry.model].tasks:
-            raise InputError(
-                f"config: partitions.{name}.task: models.{entry.model} has no features on {entry.task}; "
-                f"add it to models.{entry.model}.tasks."
-            )
-    for name in config.select.partitions or ():
-        _check_not_removed(config, "partitions", "select.partitions", name)
-        check_known("select.partitions", name, clustered | set(config.partitions))
+    lower = set(map(str.lower, clustered))
+    check_all(
+        *(partial(_check_partition, config, name, lower) for name in config.partitions),
+        *(partial(_check_selected, config, name, clustered) for name in config.select.partitions or ()),
+    )
     _check_left(config, read, [*made, *((entry.model, entry.task, name) for name, entry in config.partitions.items())])
+
+
+def check_partitioned(config: Config) -> None:
+    """The models and tasks of the user's partitions exist."""
+    check_all(
+        *(
+            partial(check_entry, config, f"{part}s", f"partitions.{name}.{part}", getattr(entry, part))
+            for name, entry in config.partitions.items()
+            for part in ("model", "task")
+        )
+    )
+
+
+def _check_partition(config: Config, name: str, clustered: set[str]) -> None:
+    entry = config.partitions[name]
+    if name.lower() in clustered:
+        raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
+    if not _has_features(config, entry.task):
+        raise InputError(
+            f"config: partitions.{name}.task: {entry.task} is of kind {config.tasks[entry.task].kind}, on which "
+            "types have no features; name another task."
+        )
+    if entry.task not in config.models[entry.model].tasks:
+        raise InputError(
+            f"config: partitions.{name}.task: models.{entry.model} has no features on {entry.task}; "
+            f"add it to models.{entry.model}.tasks."
+        )
+
+
+def _check_selected(config: Config, name: str, clustered: set[str]) -> None:
+    _check_not_removed(config, "partitions", "select.partitions", name)
+    check_known("select.partitions", name, clustered | set(config.partitions))
 
 
 def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
     """Models are compared only with rows that the paper has."""
-    for name, model in config.models.items():
-        if paper in model.published:
-            check_known(f"models.{name}.published.{paper}", model.published[paper], rows)
+    check_all(
+        *(
+            partial(check_known, f"models.{name}.published.{paper}", model.published[paper], rows)
+            for name, model in config.models.items()
+            if paper in model.published
+        )
+    )
 
 
 def check_sources(config: Config, models: Iterable[str], tasks: Iterable[str]) -> None:
     """The local files, folders and packages of these models and tasks exist."""
-    models = dict.fromkeys([*models, *(base for name in models for base in _bases(config, name))])
-    finetuned = [config.models[name].source.finetuned for name in models]
-    for name in models:
-        source = config.models[name].source
-        key = f"models.{name}.source"
-        if source.folder is not None:
-            _variables_set(f"{key}.folder", source.folder)
-            if not os.path.isfile(os.path.join(source.folder, "config.json")):
-                raise InputError(
-                    f"config: {key}.folder: {source.folder} holds no config.json{_looked_in(source.folder)}; name a "
-                    "folder that save_pretrained has written."
-                )
-        if source.package is not None and package_folder(source.package) is None:
+    made_from = dict.fromkeys(base for name in models for base in _made_from(config, name))
+    learned = [it.task for name in made_from if (it := config.models[name].source.finetuned)]
+    check_all(
+        *(partial(_check_model_source, config, name) for name in made_from),
+        *(partial(_check_task_source, config, name) for name in tasks),
+        *(partial(_check_training_file, config, name) for name in learned if name in config.tasks),
+    )
+
+
+def _check_model_source(config: Config, name: str) -> None:
+    source = config.models[name].source
+    key = f"models.{name}.source"
+    if source.folder is not None:
+        _variables_set(f"{key}.folder", source.folder)
+        if not os.path.isfile(os.path.join(source.folder, "config.json")):
             raise InputError(
-                f"config: {key}.package: there is no installed package {source.package}; install it with pip."
+                f"config: {key}.folder: {source.folder} holds no config.json{_looked_in(source.folder)}; name a "
+                "folder that save_pretrained has written."
             )
-        if source.gguf is not None:
-            _variables_set(f"{key}.gguf", source.gguf)
-            file = Path(*place_of(source.model_dump()))
-            # What a package holds is reported by the job that fetches the model.
-            if source.package is None or os.path.isfile(file):
-                check_gguf(f"config: {key}.gguf", file)
-    for name in tasks:
-        source, key, kind = config.tasks[name].source, f"tasks.{name}.source", KINDS[config.tasks[name].kind]
-        # A kind that no model answers is not fine-tuned on: its training data are for probes.
-        probed = ("training_file",) if kind.head is None else ()
-        files = {part: file for part in ("file", "test_file", *probed) if (file := getattr(source, part)) is not None}
-        for part, file in files.items():
-            check_file(f"{key}.{part}", file)
-            check_form(file, kind.form, kind.formats, f"config: {key}.{part}")
-        for one, other in combinations(files, 2):
-            if os.path.realpath(files[one]) == os.path.realpath(files[other]):
-                raise InputError(
-                    f"config: {key}.{other}: this is the file of {key}.{one} too, so that what is learnt or chosen on "
-                    "its sentences would be scored on them; name another file, or leave this key out."
-                )
-        if source.folder is not None:
-            _variables_set(f"{key}.folder", source.folder)
-            files_of(source.folder, f"config: {key}.folder")
-    for name in [settings.task for settings in finetuned if settings is not None]:
-        if (file := config.tasks[name].source.training_file) is not None:
-            kind, key = KINDS[config.tasks[name].kind], f"tasks.{name}.source.training_file"
-            check_file(key, file)
-            check_form(file, kind.form, kind.formats, f"config: {key}")
+    if source.package is not None and package_folder(source.package) is None:
+        raise InputError(f"config: {key}.package: there is no installed package {source.package}; install it with pip.")
+    if source.gguf is not None:
+        _variables_set(f"{key}.gguf", source.gguf)
+        file = Path(*place_of(source.model_dump()))
+        # What a package holds is reported by the job that fetches the model.
+        if source.package is None or os.path.isfile(file):
+            check_gguf(f"config: {key}.gguf", file)
+
+
+def _check_task_source(config: Config, name: str) -> None:
+    source, key, kind = config.tasks[name].source, f"tasks.{name}.source", KINDS[config.tasks[name].kind]
+    # A kind that no model answers is not fine-tuned on: its training data are for probes.
+    probed = ("training_file",) if kind.head is None else ()
+    files = {part: file for part in ("file", "test_file", *probed) if (file := getattr(source, part)) is not None}
+    for part, file in files.items():
+        check_file(f"{key}.{part}", file)
+        check_form(file, kind.form, kind.formats, f"config: {key}.{part}")
+    for one, other in combinations(files, 2):
+        if os.path.realpath(files[one]) == os.path.realpath(files[other]):
+            raise InputError(
+                f"config: {key}.{other}: this is the file of {key}.{one} too, so that what is learnt or chosen on "
+                "its sentences would be scored on them; name another file, or leave this key out."
+            )
+    if source.folder is not None:
+        _variables_set(f"{key}.folder", source.folder)
+        files_of(source.folder, f"config: {key}.folder")
+
+
+def _check_training_file(config: Config, name: str) -> None:
+    if (file := config.tasks[name].source.training_file) is not None:
+        kind, key = KINDS[config.tasks[name].kind], f"tasks.{name}.source.training_file"
+        check_file(key, file)
+        check_form(file, kind.form, kind.formats, f"config: {key}")
 
 
 def check_probed(config: Config, models: Iterable[str]) -> None:
     """The models that probes read lie in one place."""
-    for name in models:
-        if config.models[name].memory is not None:
-            raise InputError(
-                f"config: models.{name}.memory: probes compare the model with a random network, which is drawn of a "
-                "model in one place; leave this key out, or set probes.seeds: 0."
-            )
+    check_all(*(partial(_check_in_one_place, config, name) for name in models))
+
+
+def _check_in_one_place(config: Config, name: str) -> None:
+    if config.models[name].memory is not None:
+        raise InputError(
+            f"config: models.{name}.memory: probes compare the model with a random network, which is drawn of a "
+            "model in one place; leave this key out, or set probes.seeds: 0."
+        )
 
 
 def check_readings(config: Config) -> None:
@@ -290,7 +390,7 @@ def check_baselines(config: Config, conditions: Iterable[str], kinds: Iterable[I
             )
 
 
-def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[Iterable[str]]) -> list[str]:
+def check_conditions(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """For each of these conditions, at least one partition has all the types that it names.
 
     kinds: the types of each partition.
@@ -298,24 +398,26 @@ def check_conditions(config: Config, conditions: Iterable[str], kinds: Sequence[
         that nobody selects by name.
     """
     possible = {type_ for types in kinds for type_ in types}
-    left_out = []
-    for name in conditions:
-        types = types_of(config.conditions[name])
-        missing = set(types) - possible
-        if missing and missing <= set(TYPES) and config.select.conditions is None:
-            left_out.append(name)
-            continue
-        for type_ in types:
-            if type_ not in possible:
-                meant = " A head is layer-head, both counted from 1." if re.fullmatch(r"\d+-\d+", type_) else ""
-                raise InputError(
-                    f'config: conditions.{name}: no partition has the type "{type_}".'
-                    f"{meant or nearest(type_, possible)} Types: {', '.join(sorted(possible))}. "
-                    "Name another, or leave the condition out with select.conditions."
-                )
-        if not any(set(types) <= set(kind) for kind in kinds):
-            raise InputError(f"config: conditions.{name}: no one partition has all of {', '.join(types)}.")
-    return left_out
+    left_out = check_all(*(partial(_is_left_out, config, name, possible, kinds) for name in conditions))
+    return list(compress(conditions, left_out))
+
+
+def _is_left_out(config: Config, name: str, possible: set[str], kinds: Sequence[Iterable[str]]) -> bool:
+    types = types_of(config.conditions[name])
+    missing = set(types) - possible
+    if missing and missing <= set(TYPES) and config.select.conditions is None:
+        return True
+    for type_ in types:
+        if type_ not in possible:
+            meant = " A head is layer-head, both counted from 1." if re.fullmatch(r"\d+-\d+", type_) else ""
+            raise InputError(
+                f'config: conditions.{name}: no partition has the type "{type_}".'
+                f"{meant or nearest(type_, possible)} Types: {', '.join(sorted(possible))}. "
+                "Name another, or leave the condition out with select.conditions."
+            )
+    if not any(set(types) <= set(kind) for kind in kinds):
+        raise InputError(f"config: conditions.{name}: no one partition has all of {', '.join(types)}.")
+    return False
 
 
 def clusterings(config: Config, task: str) -> dict[str, tuple[str, int, Of]]:
@@ -433,7 +535,6 @@ def _check_descent(config: Config, name: str) -> None:
     while (parent := parent_of(config, seen[-1])) is not None:
         finetuned = config.models[seen[-1]].source.finetuned
         key = f"models.{seen[-1]}.{'source.finetuned.base' if finetuned else 'parent'}"
-        check_entry(config, "models", key, parent)
         if parent in seen:
             raise InputError(f"config: {key}: {' -> '.join([*seen, parent])} is circular.")
         seen.append(parent)
@@ -459,11 +560,12 @@ def _check_kept(config: Config, name: str) -> None:
         )
 
 
-def _check_finetuning(config: Config, name: str, finetuned: Finetuned) -> None:
+def _check_finetuning(config: Config, name: str) -> None:
+    if (finetuned := config.models[name].source.finetuned) is None:
+        return
     key = f"models.{name}"
     if config.models[name].parent not in (None, finetuned.base):
         raise InputError(f"config: {key}.parent: it is fine-tuned from {finetuned.base}; leave parent out.")
-    check_entry(config, "tasks", f"{key}.source.finetuned.task", finetuned.task)
     task = config.tasks[finetuned.task]
     if task.source.file is not None and task.source.training_file is None:
         raise InputError(
@@ -478,14 +580,18 @@ def _check_finetuning(config: Config, name: str, finetuned: Finetuned) -> None:
         )
 
 
-def _check_reading(config: Config, key: str, name: str) -> None:
-    """The reading of `ablation` means something on a task; a further reading that does not is left out there."""
-    for field in KINDS[config.tasks[name].kind].without_reading:
-        if getattr(config.ablation, field) != Ablation.model_fields[field].default:
-            raise InputError(
-                f"config: ablation.{field}: it means nothing on {name}, which {key} names and which is of kind "
-                f"{config.tasks[name].kind}; leave it out, or make it one of the readings."
-            )
+def _check_ablation(config: Config) -> None:
+    """The reading of `ablation` means something on each task; a further reading that does not is left out there."""
+    for name, model in config.models.items():
+        if model.evaluate is None:
+            continue
+        kind = config.tasks[model.evaluate].kind
+        for field in KINDS[kind].without_reading:
+            if getattr(config.ablation, field) != Ablation.model_fields[field].default:
+                raise InputError(
+                    f"config: ablation.{field}: it means nothing on {model.evaluate}, which models.{name}.evaluate "
+                    f"names and which is of kind {kind}; leave it out, or make it one of the readings."
+                )
 
 
 def _check_answerable(config: Config, what: str, name: str) -> None:
@@ -497,12 +603,14 @@ def _check_answerable(config: Config, what: str, name: str) -> None:
         raise InputError(f"config: {what} has no labels; name their column in tasks.{name}.columns.label.")
 
 
-def _bases(config: Config, model: str) -> list[str]:
-    """The models that this one is made from, the nearest first."""
-    if (made := made_by(config, model)) != model:
-        return [made, *_bases(config, made)]
-    finetuned = config.models[model].source.finetuned
-    return [finetuned.base, *_bases(config, finetuned.base)] if finetuned else []
+def _made_from(config: Config, model: str | None) -> list[str]:
+    """The model and those that it is made from, as far as there are any."""
+    models: list[str] = []
+    while model in config.models and model not in models:
+        models.append(model)
+        source = config.models[model].source
+        model = source.checkpoint.of if source.checkpoint else source.finetuned and source.finetuned.base
+    return models
 
 
 def _variables_set(key: str, path: str) -> None:

@@ -1,14 +1,15 @@
 """What is wrong in a configuration: of each wrong key, what is allowed there and what was probably meant."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from headtypes.core.errors import nearest
+from headtypes.core.errors import InputError, nearest
 
+T = TypeVar("T")
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
 SHA256 = r"^[0-9a-f]{64}$"
 _IN_WORDS = {
@@ -30,6 +31,8 @@ _NULL = "; with --config, null is text and takes nothing away: put it into a fil
 # How each mistake begins, and the key after it.
 MISTAKE = "config: "
 _KEY = re.compile(rf'{MISTAKE}(?:unknown key "(.+?)" (?:in ([\w.+-]+\w)|at the top)|([\w+-]+(?:\.[\w+-]+)*))')
+# What precedes a mistake that is mended in one place, however many keys meet it.
+_MENDED_ELSEWHERE = re.compile(rf"^{MISTAKE}\S+ (?=the environment variable |\S+ has no (?:labels|training data); )")
 _SHOWN = 80  # characters of a wrong value
 
 
@@ -50,11 +53,28 @@ def placed(message: str, places: Mapping[str, str]) -> str:
 
     places: of the keys that the files have, nested ones as `a.b`; of another, that of what it would stand in.
     """
-    return " ".join(_with_place(mistake, places) for mistake in message.split(f" {MISTAKE}"))
+    return " ".join(_with_place(mistake, places) for mistake in _mistakes_in(message))
+
+
+def check_all(*checks: Callable[[], T]) -> list[T]:
+    """What checks return that do not depend on one another; what is wrong is told at once, and nothing twice."""
+    returned, mistakes = [], {}
+    for check in checks:
+        try:
+            returned.append(check())
+        except InputError as error:
+            for mistake in _mistakes_in(str(error)):
+                mistakes.setdefault(_MENDED_ELSEWHERE.sub("", mistake), mistake)
+    if mistakes:
+        raise InputError(" ".join(mistakes.values()))
+    return returned
+
+
+def _mistakes_in(message: str) -> list[str]:
+    return re.split(f" (?={MISTAKE})", message)
 
 
 def _with_place(mistake: str, places: Mapping[str, str]) -> str:
-    mistake = mistake if mistake.startswith(MISTAKE) else MISTAKE + mistake
     if not (found := _KEY.match(mistake)):
         return mistake
     unknown, parent, key = found.groups()
