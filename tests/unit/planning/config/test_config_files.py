@@ -288,6 +288,33 @@ def test_what_yaml_cannot_read_is_told_with_its_line(file, name, text, why):
         ("select: {models: [nobody]}\n", {}, {"select.models": "mine.yaml, line 1"}),
         ("seed: 1\n", {"controls": {"draws": -1}}, {"controls.draws": "--config"}),
         ("controls: {draws: -2}\n", {}, {"controls.draws": "mine.yaml, line 1"}),
+        # Entries, files and types that are not there.
+        (
+            "select: {models: [nobody]}\nmodels:\n  two: {tasks: [c, d]}\n  one: {parent: tow}\n",
+            {},
+            {
+                'select.models: there is no "nobody"': "mine.yaml, line 1",
+                'models.one.parent: there is no "tow"': "mine.yaml, line 4",
+                'models.two.tasks: there is no "c"': "mine.yaml, line 3",
+                'models.two.tasks: there is no "d"': "mine.yaml, line 3",
+            },
+        ),
+        (
+            "tasks: {c: {kind: text, source: {file: no.txt}}}\nmodels: {three: {source: {folder: nowhere}, tasks: [c]}}\n"
+            "partitions:\n  p: {file: no.csv, model: two, task: b}\n  q: {file: no.csv, model: four, task: b}\n",
+            {},
+            {
+                'partitions.q.model: there is no "four"': "mine.yaml, line 5",
+                "models.three.source.folder": "mine.yaml, line 2",
+                "tasks.c.source.file": "mine.yaml, line 1",
+                "partitions.p.file": "mine.yaml, line 4",
+            },
+        ),
+        (
+            "conditions:\n  near: {lcoal: zero}\n  far: {brod: zero}\n",
+            {},
+            {"conditions.near": "mine.yaml, line 2", "conditions.far": "mine.yaml, line 3"},
+        ),
     ],
 )
 def test_each_mistake_is_told_with_the_file_and_line_of_its_key(file, text, given, told):
@@ -298,6 +325,33 @@ def test_each_mistake_is_told_with_the_file_and_line_of_its_key(file, text, give
     for mistake, (key, place) in zip(mistakes, told.items(), strict=True):
         assert mistake.startswith(f"config: {key}")
         assert mistake.strip().endswith(f"{place}]")
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        # Of a task that is misspelt, a partition has no features, and no model can be selected.
+        (
+            "models: {two: {tasks: [c]}}\npartitions: {p: {file: TYPES, model: two, task: b}}\n"
+            "select: {models: [two], tasks: [b]}\n",
+            "models.two.tasks",
+        ),
+        ("detectors: {models: [tow]}\nmodels: {two: {tasks: []}}\n", "detectors.models"),
+        ("use: {models: [two]}\nmodels: {two: {tasks: [c]}}\n", "models.two.tasks"),
+        ("models: {one: {parent: two}, two: {parent: one}}\n", "models.two.parent: one -> two -> one"),
+        (
+            "tasks: {c: {kind: text, source: {file: $NOWHERE/x}}}\n"
+            "models: {three: {source: {folder: $NOWHERE/y}, tasks: [c]}}\n",
+            "models.three.source.folder: the environment variable NOWHERE",
+        ),
+    ],
+)
+def test_of_what_follows_from_a_mistake_nothing_is_told(file, text, mistake):
+    text = text.replace("TYPES", str(file("types.csv", "layer,head,type\n0,0,near\n")))
+    with pytest.raises(InputError) as caught:
+        plan_of(merged(file("base.yaml", BASE), file("mine.yaml", text)))
+    assert str(caught.value).startswith(f"config: {mistake}")
+    assert str(caught.value).count("config: ") == 1
 
 
 def test_a_mistake_that_no_file_names_stands_without_a_place(file):
