@@ -153,7 +153,7 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
         Path(settings.directory).mkdir(parents=True, exist_ok=True)
         os.chdir(settings.directory)
     errors_alone = OutputSettings(dryrun=True, log_level_override=logging.ERROR, enable_file_logging=False)
-    for file in configfiles:
+    for file in [SCRIPTS.parent / "config.yaml", *configfiles]:
         # Snakemake's own message names neither the file nor the line.
         try:
             if not file.is_file():

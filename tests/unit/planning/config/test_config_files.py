@@ -300,7 +300,7 @@ def test_what_yaml_cannot_read_is_told_with_its_line(file, name, text, why):
             },
         ),
         (
-            "tasks: {c: {kind: text, source: {file: no.txt}}}\nmodels: {three: {source: {folder: nowhere}, tasks: [c]}}\n"
+            "tasks: {c: {kind: text, source: {file: no.txt}}}\nmodels: {three: {source: {folder: gone}, tasks: [c]}}\n"
             "partitions:\n  p: {file: no.csv, model: two, task: b}\n  q: {file: no.csv, model: four, task: b}\n",
             {},
             {

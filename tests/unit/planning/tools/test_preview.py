@@ -1,6 +1,9 @@
 """The preview: what will run, why, down to the leaf or the module, and for how long."""
 
 import json
+import os
+import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +21,8 @@ from headtypes.planning.tools.history import remember_config
 from headtypes.planning.tools.jobs import Job
 from headtypes.planning.tools.preview import Work, preview, preview_text
 from tests.support.configs import DELETE, edited, full_config
+from tests.support.places import ROOT
+from tests.support.warm import python
 
 RUN = {
     "sample_inputs": {"task": "squad"},
@@ -210,3 +215,13 @@ def test_several_reasons_that_an_earlier_rule_has_too_are_counted():
         work_of[rule].why.update(list(reasons) * 2)
     said = [line for line in preview_text(work_of, 4, 1e9).splitlines() if " x " in line]
     assert said == ["  2 x a", "  2 x b", "  2 x c", "  2 x d", "  2 x 2 reasons given for first", "  2 x d", "  2 x c"]
+
+
+def test_a_command_whose_output_is_cut_off_ends_without_a_traceback(tmp_path):
+    (tmp_path / "Snakefile").write_text("rule all:\n")
+    read, write = os.pipe()
+    os.close(read)
+    command = [python(), str(ROOT / "commands/preview.py"), "--cores", "1", "--directory", str(tmp_path)]
+    run = subprocess.run([*command, "--snakefile", str(tmp_path / "Snakefile")], stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (run.returncode, run.stderr) == (-signal.SIGPIPE, b"")
