@@ -18,8 +18,8 @@ from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.registry import KINDS
 from headtypes.models.gguf_files import read_header
 from headtypes.models.outline import check_outline, outline_of
-from headtypes.planning.config.checks import types_in
 from headtypes.planning.config.files import laid_over
+from headtypes.planning.config.given_files import types_in
 from headtypes.planning.config.labels import labels_in
 from headtypes.planning.config.schema import read_config
 

@@ -91,7 +91,7 @@ from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.results import read_tables
 from headtypes.papers.ledger.models import over_models, read_over_models
 from headtypes.papers.ledger.table import read_ledger
-from headtypes.planning.config.checks import types_in
+from headtypes.planning.config.given_files import types_in
 from headtypes.planning.provenance import beside, provenance_of, record, shards_of, verified
 from tests.support.ledgers import made_ledger
 from tests.support.models import tiny_bert

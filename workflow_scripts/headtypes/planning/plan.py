@@ -13,31 +13,30 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.planning.config.checks import (
-    changes_nothing,
     check_baseline,
     check_baselines,
     check_conditions,
-    check_file,
-    check_models,
     check_names,
     check_partitioned,
     check_partitions,
-    check_probed,
     check_published,
     check_readings,
     check_selection,
-    check_sources,
+)
+from headtypes.planning.config.derived import (
+    changes_nothing,
     clusterings,
     development_name,
     family_of,
     made_by,
     parent_of,
     step_of,
-    types_in,
     types_of,
 )
 from headtypes.planning.config.files import LaidOver
+from headtypes.planning.config.given_files import check_file, check_sources, types_in
 from headtypes.planning.config.messages import check_all, placed
+from headtypes.planning.config.model_checks import check_models, check_probed
 from headtypes.planning.config.schema import Ablation, Config, read_config
 from headtypes.planning.config.sources import Finetuned
 from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan

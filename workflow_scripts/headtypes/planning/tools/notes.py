@@ -1,7 +1,7 @@
 """What a user should know of a plan before it runs, although nothing is wrong with it."""
 
 from headtypes.analyses.types.names import TYPES
-from headtypes.planning.config.checks import types_of
+from headtypes.planning.config.derived import types_of
 from headtypes.planning.config.files import LaidOver
 from headtypes.planning.config.schema import Config
 from headtypes.planning.plan import Plan

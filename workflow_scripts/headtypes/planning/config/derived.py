@@ -1,0 +1,82 @@
+"""What follows from a configuration: names of partitions, where models come from, and the types of a condition."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from headtypes.attention.operations import head_of, operation_of
+from headtypes.attention.settings import Of
+from headtypes.data.kinds.registry import KINDS
+from headtypes.planning.config.schema import Config
+
+
+def clusterings(config: Config, task: str) -> dict[str, tuple[str, int, Of]]:
+    """Name of each partition that clustering makes on a task: its method, its k, and what heads are divided by."""
+    clustering = config.clustering
+    return {
+        f"{task}-{clustering_name(method, k, of)}": (method, k, of)
+        for of in dict.fromkeys(clustering.of)
+        for method in clustering.methods
+        for k in clustering.k
+    }
+
+
+def clustering_name(method: str, k: int, of: Of) -> str:
+    """The name of a way of clustering: method and k, after `norms` where heads are divided by norms."""
+    return f"{method}-k{k}" if of == "weights" else f"{of}-{method}-k{k}"
+
+
+def parent_of(config: Config, model: str) -> str | None:
+    """The model that this one was fine-tuned from."""
+    finetuned = config.models[made_by(config, model)].source.finetuned
+    return finetuned.base if finetuned else config.models[model].parent
+
+
+def family_of(config: Config, model: str) -> str:
+    """The family that a model counts to: that of its first ancestor, or the name of this ancestor."""
+    parent = parent_of(config, model)
+    if parent:
+        return family_of(config, parent)
+    made = made_by(config, model)
+    return config.models[model].family or config.models[made].family or made
+
+
+def made_by(config: Config, model: str) -> str:
+    """The model of whose training a checkpoint was kept; of another model, itself."""
+    checkpoint = config.models[model].source.checkpoint
+    return checkpoint.of if checkpoint else model
+
+
+def step_of(checkpoints: str, model: str) -> int | None:
+    """The step in the name of a checkpoint; None for another name. checkpoints: their `checkpoint_of`."""
+    found = re.fullmatch(re.escape(checkpoints).replace(r"\{step\}", "([0-9]+)", 1), model)
+    return int(found[1]) if found and found.groups() else None
+
+
+def development_name(checkpoints: str) -> str:
+    """What the files about checkpoints are called: as their names without the step; checkpoints: as in `step_of`."""
+    return re.sub(r"[-_.+]?(step)?\{step\}", "", checkpoints).lstrip("-_.+") or "steps"
+
+
+def changes_nothing(condition: Mapping[str, str]) -> bool:
+    """Whether a condition keeps all heads."""
+    return all(operation_of(operation).change is None for operation in condition.values())
+
+
+def types_of(condition: Iterable[str]) -> list[str]:
+    """The types among the targets of a condition; the others are heads."""
+    return [target for target in condition if head_of(target) is None]
+
+
+def has_features(config: Config, task: str) -> bool:
+    """Whether heads have features on a task, by which they are divided into types."""
+    return "samples" in KINDS[config.tasks[task].kind].keys
+
+
+def made_from(config: Config, model: str | None) -> list[str]:
+    """The model and those that it is made from, as far as there are any."""
+    models: list[str] = []
+    while model in config.models and model not in models:
+        models.append(model)
+        source = config.models[model].source
+        model = source.checkpoint.of if source.checkpoint else source.finetuned and source.finetuned.base
+    return models
