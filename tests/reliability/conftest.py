@@ -81,7 +81,10 @@ def small_config(folder: Path) -> dict:
     model.save_pretrained(folder / "model", state_dict={**model.state_dict(), **words})
     tokenizer.save_pretrained(folder / "model")
     # The second has a head that finds something, and is used for it.
-    decoders = {"decoder": tiny_language_model("llama", max_position_embeddings=256), "objects": planted_decoder(True)}
+    decoders = {
+        "decoder": tiny_language_model("llama", max_position_embeddings=256),
+        "objects": planted_decoder("read"),
+    }
     for name, parts in decoders.items():
         for part in parts:
             part.save_pretrained(folder / name)

@@ -1,5 +1,7 @@
 """A decoder that says behind an object what its verb asks for: one head finds verbs, and is used for it or not."""
 
+from typing import Literal
+
 import numpy as np
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -14,9 +16,10 @@ SUBJECTS, OBJECTS, ADJECTIVES = ("cat", "dog"), ("house", "river"), ("old", "you
 _KINDS = {"subject": SUBJECTS, "verb": VERBS, "object": OBJECTS, "adjective": ADJECTIVES, "particle": PARTICLES}
 _WORDS = {word: kind for kind, words in _KINDS.items() for word in words}
 # Channels of the residual stream: kinds, verbs, what is to follow; behind them each once more, with a minus, so that
-# their mean is zero.
+# their mean is zero. Nothing reads the last of each half.
 _VERB, _NEXT = len(_KINDS), len(_KINDS) + len(VERBS)
-_HALF = 14
+_UNREAD = _NEXT + len(PARTICLES)
+_HALF = _UNREAD + 1
 HEADS, FINDER = 4, 2
 
 
@@ -34,10 +37,11 @@ def sentences(number: int, seed: int = 0) -> list[Sentence]:
     return made
 
 
-def planted_decoder(used: bool):
+def planted_decoder(written: Literal["read", "unread", "nothing"]):
     """A GPT-2 of one layer, by hand: head `FINDER` looks at verbs from objects alone, all others at all words alike.
 
-    used: whether what it finds decides what follows; otherwise it hands over nothing. Returns model and tokenizer.
+    written: what becomes of what the head writes when it finds a verb: it decides what follows, or nothing reads it, or
+        there is nothing. Returns model and tokenizer.
     """
     tokenizer, width = gpt2_tokenizer(list(_WORDS)), 2 * _HALF
     sizes = {"n_embd": width, "n_layer": 1, "n_head": HEADS, "n_positions": 32, "tie_word_embeddings": False}
@@ -53,12 +57,16 @@ def planted_decoder(used: bool):
             state["lm_head.weight"][token, _NEXT + PARTICLES.index(word)] = 10.0
     size = width // HEADS
     query, key, value = (slice(start * width + FINDER * size, None) for start in range(3))
-    attend = state["transformer.h.0.attn.c_attn.weight"]
+    attend, project = (state[f"transformer.h.0.attn.{name}.weight"] for name in ("c_attn", "c_proj"))
     for index, kind in enumerate(_KINDS):
         attend[index, query.start] = 10.0 if kind == "object" else -10.0
     attend[list(_KINDS).index("verb"), key.start] = 10.0
     for verb in range(len(VERBS)):
         attend[_VERB + verb, value.start + verb] = 1.0
-        state["transformer.h.0.attn.c_proj.weight"][FINDER * size + verb, _NEXT + verb] = float(used)
+        if written == "read":
+            project[FINDER * size + verb, _NEXT + verb] = 1.0
+        elif written == "unread":
+            # With its minus: the last norm takes off the mean of all channels, which would pass it on to those read.
+            project[FINDER * size + verb, [_UNREAD, _UNREAD + _HALF]] = torch.tensor([1.0, -1.0])
     model.load_state_dict(state)
     return model, tokenizer
