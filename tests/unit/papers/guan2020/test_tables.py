@@ -83,6 +83,15 @@ def test_false_discovery_rates_stand_beside_the_drops():
     assert "| ID | condition | heads | F1 | drop | published | drop published |" in page
 
 
+@pytest.mark.parametrize(("by_article", "shown"), [([np.nan, 0.4, 0.5], "0.400"), ([np.nan] * 3, "0.031")])
+def test_false_discovery_rates_are_shown_by_articles_where_these_are_known(by_article, shown):
+    rows = [row("c0", {}), row("c1", {"dense": "zero"}), row("c2", {"vertical": "zero"})]
+    intervals = with_tests(ends(["c0", "c1", "c2"], 0), [np.nan, 0.0313, 0.0313])
+    intervals["drop_exact_match_fdr_by_article"] = by_article
+    page = ablation_page(tabulated(rows, [scores(50, 60)] * 3, {("m", "p"): intervals}), 2)
+    assert f"| 2 | c1 | 1 | 50.00 [16.00, 17.00] | 0.00 [20.00, 21.00] | {shown} | 79.92 |" in page
+
+
 def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> pd.DataFrame:
     """Intervals of conditions, every figure another one: whole numbers from `first` on."""
     of_metric = [f"{end}{unit}" for unit in ("", "_by_article") for end in ("low", "high")]

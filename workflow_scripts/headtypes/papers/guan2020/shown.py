@@ -136,6 +136,8 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
                     columns += _columns_of_controls(metric, family)
         for metric in measured:
             data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
+            rate = f"drop_{metric.name}_fdr"
+            data[rate] = data[f"{rate}_by_article"].fillna(data[rate])
             columns += _columns(metric, rows)
         yield Table(
             f"Table {number}. {_TITLES[number]}: {model}, {partition}",
@@ -159,7 +161,8 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
     parts = [
         "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
         "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
-        "rate over the conditions of a model, Benjamini and Hochberg 1995)." + (f" {_CONTROLS}" if controlled else ""),
+        "rate over the conditions of a model, Benjamini and Hochberg 1995; by articles where these are known)."
+        + (f" {_CONTROLS}" if controlled else ""),
         *(metric.note for metric in measured_in(table) if metric.note),
     ]
     for shown in ablation_shown(of_number, number):
@@ -239,7 +242,12 @@ def _columns(metric: Metric, rows: str) -> Iterator[Column]:
     yield Column(f"other_{name}", change, digits=1)
     note = f"{metric.change} without the type, on the inputs of the random heads beside it"
     yield Column(f"own_{drop}", f"{change}, own", **numbers, brief="same inputs", note=note)
-    yield Column(f"{drop}_fdr", "FDR", write=probability, note="false discovery rate over the conditions")
+    yield Column(
+        f"{drop}_fdr",
+        "FDR",
+        write=probability,
+        note="false discovery rate over the conditions, by articles where these are known",
+    )
     yield Column(f"published_{name}", "published")
     note = "published by Guan et al. 2020"
     yield Column(f"published_{drop}", "drop published", brief="paper's drop", brief_digits=1, note=note)
