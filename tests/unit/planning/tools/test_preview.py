@@ -19,7 +19,7 @@ from headtypes.planning.stages.registry import STAGES
 from headtypes.planning.tools.estimates import Estimate
 from headtypes.planning.tools.history import remember_config
 from headtypes.planning.tools.jobs import Job
-from headtypes.planning.tools.preview import Work, preview, preview_text
+from headtypes.planning.tools.preview import Work, preview, preview_text, unseen
 from tests.support.configs import DELETE, edited, full_config
 from tests.support.places import ROOT
 from tests.support.warm import python
@@ -143,6 +143,18 @@ def test_a_changed_module_is_named(config):
     write_text("scripts/tools.py", "N = 4\n")
     forget_files()
     assert reasons(planned(config, ["sample_inputs"]), config) == {"sample_inputs": ["tools.py: N has changed"]}
+
+
+def test_results_whose_change_snakemake_does_not_see_are_counted(config):
+    """It sees none where its own records were not copied, so that nothing would run."""
+    run(config)
+    assert unseen(planned(config)) == ""
+    after = edited(config, "clustering/restarts", 6)
+    assert "have changed: 1. Snakemake has no record" in unseen(planned(after))
+    assert unseen(planned(after, ["cluster_heads"])) == ""
+    write_text("scripts/tools.py", "N = 4\n")
+    forget_files()
+    assert f"have changed: {len(planned(config))}." in unseen(planned(config))
 
 
 def test_where_nothing_of_ours_tells_snakemakes_own_reason_stands(config):

@@ -63,6 +63,28 @@ def preview(
     return work_of
 
 
+def unseen(jobs: Iterable[Job]) -> str:
+    """That Snakemake does not see what has changed for some results, in a sentence; empty where it sees all.
+
+    It has forgotten with which settings and code they were made, as where results were copied without `.snakemake`.
+    """
+    others = sum(not job.runs and _made_otherwise(job) for job in jobs)
+    if not others:
+        return ""
+    return (
+        f"Jobs that will not run although their settings or code have changed: {others:,}. Snakemake has no record of "
+        "how their results were made; python commands/audit.py names them, and with --remove has them made again."
+    )
+
+
+def _made_otherwise(job: Job) -> bool:
+    try:
+        record = recorded(job.outputs[0]) if Path(job.outputs[0]).exists() else None
+    except InputError:
+        return True
+    return record is not None and (record["spec"] != json.loads(job.spec) or record["code"] != job.code)
+
+
 def preview_text(work_of: dict[str, Work], cores: int, speed: float) -> str:
     """The preview as text: a line per rule, followed by its reasons and how many jobs have them; then how good it is.
 
