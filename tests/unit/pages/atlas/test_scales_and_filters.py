@@ -1,6 +1,10 @@
 """Scales say what they show, types are told without colours and on paper, and filters begin empty."""
 
+from io import BytesIO
+
+import numpy as np
 import pytest
+from PIL import Image
 
 from headtypes.papers.guan2020.figures.figure1 import column_labels
 from tests.support.atlases import show, state, tile
@@ -72,6 +76,22 @@ def test_types_have_letters_that_can_be_read_wherever_they_have_colours(chromium
             assert page.locator("#legend .swatch").all_inner_texts() == SIGNS[:4]
             assert page.evaluate(LOW_CONTRAST, 4.5) == []
             assert [text for text, size in page.evaluate(SIZES) if size < SMALLEST] == []
+
+
+@pytest.mark.parametrize("width", [390, 768, 1400])
+def test_types_are_told_apart_in_grey(chromium, page_file, width):
+    """Of two tiles as they are drawn without colours: those of one type are alike, those of two are not."""
+    with opened(chromium, page_file, width) as page:
+        show(page, "")
+        drawn = [Image.open(BytesIO(it.screenshot())).convert("L") for it in page.locator(".tile").all()]
+        seen = [np.asarray(it, int) for it in drawn]
+        size = np.min([it.shape for it in seen], axis=0)
+        seen = [it[: size[0], : size[1]] for it in seen]
+        differs = np.array([[(abs(one - other) > 60).sum() for one in seen] for other in seen])
+        alike = np.equal.outer(SIGNS, SIGNS)
+        # The strokes in which De and Di differ are a few pixels.
+        assert differs[alike].max() == 0
+        assert differs[~alike].min() >= 5
 
 
 @pytest.mark.parametrize("kept", ["head=1-1", "head=1-1 1-4&map=matrix", "show=maps"])
