@@ -1,21 +1,8 @@
-"""The files of a folder of data, and what its first bytes tell of one."""
+"""The files of a folder of data."""
 
-from codecs import BOM_UTF8
 from pathlib import Path
 
 from headtypes.core.errors import InputError
-
-
-def check_form(file: str, form: str, formats: str, where: str) -> None:
-    """Refuse a file that is to hold JSON and does not begin with a brace.
-
-    form, formats: of the kind (`kinds.protocol.Kind`); where: the file's key in the configuration, for messages.
-    """
-    if form == "json":
-        with open(file, "rb") as data:
-            begins = data.read(64).removeprefix(BOM_UTF8).lstrip()
-        if begins[:1] != b"{":
-            raise InputError(f"{where}: {file} is not {formats}, which begins with a brace; name another file.")
 
 
 def files_of(folder: str, key: str) -> list[str]:

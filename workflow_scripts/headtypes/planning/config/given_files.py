@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from functools import partial
 from itertools import combinations
@@ -12,7 +13,8 @@ from headtypes.analyses.types.names import ALL, TYPE_NAME
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.texts import check_header
-from headtypes.data.files import check_form, files_of
+from headtypes.data.files import files_of
+from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.models.files import package_folder, place_of
 from headtypes.models.gguf_files import check_gguf
@@ -58,8 +60,7 @@ def _check_task_source(config: Config, name: str) -> None:
     probed = ("training_file",) if kind.head is None else ()
     files = {part: file for part in ("file", "test_file", *probed) if (file := getattr(source, part)) is not None}
     for part, file in files.items():
-        check_file(f"{key}.{part}", file)
-        check_form(file, kind.form, kind.formats, f"config: {key}.{part}")
+        _check_data(f"{key}.{part}", file, kind)
     for one, other in combinations(files, 2):
         if os.path.realpath(files[one]) == os.path.realpath(files[other]):
             raise InputError(
@@ -73,9 +74,19 @@ def _check_task_source(config: Config, name: str) -> None:
 
 def _check_training_file(config: Config, name: str) -> None:
     if (file := config.tasks[name].source.training_file) is not None:
-        kind, key = KINDS[config.tasks[name].kind], f"tasks.{name}.source.training_file"
-        check_file(key, file)
-        check_form(file, kind.form, kind.formats, f"config: {key}")
+        _check_data(f"tasks.{name}.source.training_file", file, KINDS[config.tasks[name].kind])
+
+
+def _check_data(key: str, file: str, kind: Kind) -> None:
+    """The file exists and, if it is to hold JSON, begins with a brace."""
+    check_file(key, file)
+    if kind.form == "json":
+        with open(file, "rb") as data:
+            begins = data.read(64).removeprefix(BOM_UTF8).lstrip()
+        if begins[:1] != b"{":
+            raise InputError(
+                f"config: {key}: {file} is not {kind.formats}, which begins with a brace; name another file."
+            )
 
 
 def _variables_set(key: str, path: str) -> None:

@@ -66,14 +66,16 @@ def preview(
 def unseen(jobs: Iterable[Job]) -> str:
     """That Snakemake does not see what has changed for some results, in a sentence; empty where it sees all.
 
-    It has forgotten with which settings and code they were made, as where results were copied without `.snakemake`.
+    It has forgotten with which settings and code they were made, as where results were copied without `.snakemake`, or
+    is told not to look at them (`--rerun-triggers`).
     """
     others = sum(not job.runs and _made_otherwise(job) for job in jobs)
     if not others:
         return ""
     return (
         f"Jobs that will not run although their settings or code have changed: {others:,}. Snakemake has no record of "
-        "how their results were made; python commands/audit.py names them, and with --remove has them made again."
+        "how their results were made, or was told not to look; python commands/audit.py names them, and with --remove "
+        "has them made again."
     )
 
 
@@ -82,7 +84,7 @@ def _made_otherwise(job: Job) -> bool:
         record = recorded(job.outputs[0]) if Path(job.outputs[0]).exists() else None
     except InputError:
         return True
-    return record is not None and (record["spec"] != json.loads(job.spec) or record["code"] != job.code)
+    return record is not None and bool(changes(job, record))
 
 
 def preview_text(work_of: dict[str, Work], cores: int, speed: float) -> str:
