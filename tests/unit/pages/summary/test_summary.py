@@ -145,7 +145,7 @@ def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
 
 
 def test_data_that_are_generated_are_called_so(summary):
-    assert summary.run.startswith("minilm and minilm-qa on qa (the data of qa are generated); heads divided")
+    assert summary.run.startswith("minilm and minilm-qa on qa (generated: all); heads divided")
 
 
 def test_claims_stand_with_what_decides_them(summary):
@@ -379,7 +379,7 @@ def test_markup_in_data_is_shown_as_text(results, summary):
     shown = replace(table, title=SCRIPT, about=SCRIPT, file=SCRIPT, rows=rows)
     paper = replace(summary.papers[0], tables=[shown], name=SCRIPT)
     card = Card(SCRIPT, YES, SCRIPT, SCRIPT, SCRIPT, [Mark(SCRIPT, SCRIPT, 5)], SCRIPT, [SCRIPT])
-    answers = [Answers(SCRIPT, SCRIPT, [card], [SCRIPT], {SCRIPT: (SCRIPT, SCRIPT)}, {SCRIPT: [SCRIPT]})] * 2
+    answers = [Answers(SCRIPT, SCRIPT, [card] * 3, [SCRIPT], {SCRIPT: (SCRIPT, SCRIPT)}, {SCRIPT: [SCRIPT]})] * 2
     summary = replace(summary, answers=answers, cautions=[SCRIPT])
     hostile = replace(summary, title=SCRIPT, findings=[SCRIPT], papers=[paper], made=[(SCRIPT, [SCRIPT])])
     (results[0] / "hostile").mkdir()

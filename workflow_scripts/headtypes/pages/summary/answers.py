@@ -10,6 +10,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.core.statistics import ALPHA
 from headtypes.data.kinds.registry import MAIN_METRICS
 from headtypes.pages.summary.findings import left_out_alone
+from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
@@ -23,6 +24,13 @@ _CRITERIA = {
 }
 _HALVES = {"samples": "other inputs", "pairs": "other pairs", "heads": "other heads"}
 _MOST_CLUSTERS = 8
+# What is not known unless a question is answered so; that they are not k does not say how many they are.
+_SETTLES = {
+    "whether there are types": {YES, NO},
+    "how many there are": {YES},
+    "whether they matter beyond random heads": {YES, NO},
+}
+_ELSEWHERE = "what another model would give"
 
 
 class Mark(NamedTuple):
@@ -70,6 +78,12 @@ class Answers(NamedTuple):
     sentences: Sequence[str]
     figures: Mapping[str, tuple[str, str]]
     files: Mapping[str, Sequence[str]]
+
+    @property
+    def unknown(self) -> str:
+        """What the answers leave open, in words."""
+        asked = zip(_SETTLES.items(), self.cards, strict=True)
+        return join([*(it for (it, settled), card in asked if card.answer not in settled), _ELSEWHERE])
 
     @property
     def measured(self) -> int:

@@ -153,7 +153,7 @@ def _run(
 ) -> str:
     if not tasks:
         return f"{join(models)} on random tokens."
-    said = f" (the data of {join(generated)} are generated)" if generated else ""
+    said = f" (generated: {'all' if set(generated) == set(tasks) else join(generated)})" if generated else ""
     beside = f" On random tokens alone: {join(tested)}." if tested else ""
     return f"{join(models)} on {join(tasks)}{said}; heads divided into types {_times(partitions)}.{beside}"
 
