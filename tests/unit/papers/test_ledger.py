@@ -39,6 +39,12 @@ def test_every_claim_of_every_comparison_has_a_row_for_each_cell(tmp_path):
     assert ledger[ledger["paper"] == "tasked"]["method"].isna().all()
 
 
+def test_papers_that_judge_tasks_alone_have_a_ledger(tmp_path):
+    tasked = {"tasked": written_comparisons(tmp_path)[0]["tasked"]}
+    ledger = ledger_table(tasked, {}, families=FAMILIES, partitions=PARTITIONS, page=tmp_path / "ledger.html")
+    assert len(ledger) and ledger["partition"].isna().all()
+
+
 def test_a_reading_is_a_cell_where_it_changes_what_a_claim_rests_on(ledger):
     further = ledger[ledger["reading"] == "strict"]
     # On `child` the strict reading changes the value of `few`, but not the verdict; it leaves the others as they are.
