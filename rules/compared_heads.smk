@@ -6,7 +6,12 @@ use rule job as compare_heads with:
         **keyed(
             "compare_heads",
             features=each(paths.FEATURES, lambda task: plan.compared_heads[task], "model"),
-            **{it.name: each(it.files[0].path, partial(plan.aligned, it), "model") for it in ANALYSES if it.aligns},
+            **{
+                file.name: each(file.path, partial(plan.aligned, it))
+                for it in ANALYSES
+                if it.is_aligned
+                for file in it.files
+            },
         ),
         template=[f"{PAGES}/base.html", f"{PAGES}/kinds/page.html"],
         style=[f"{PAGES}/summary/page.css", f"{PAGES}/kinds/page.css"],

@@ -11,8 +11,8 @@ from headtypes.pages.rendering import render
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     families, seed = spec.pop("families"), spec.pop("seed")
-    further = {it.name: files for it in ANALYSES if it.aligns and (files := inputs[it.name])}
-    profiles = read_profiles(inputs.features, further, **spec)
+    measured = {file.name: inputs[file.name] for it in ANALYSES if it.is_aligned for file in it.files}
+    profiles = read_profiles(inputs.features, measured, **spec)
     kinds = find_kinds(profiles)
     heads, table = profiles.heads.assign(kind=kinds), kinds_table(profiles, kinds, families, seed)
     write_csv(outputs.heads, heads)

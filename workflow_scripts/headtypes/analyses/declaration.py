@@ -56,9 +56,12 @@ class Analysis:
     """(quantity, statistic) -> the name of a row in the figure of this comparison."""
     repeats: tuple[str, ...] = ()
     """Quantities that say what others do, and that the figure leaves out."""
-    aligns: bool = False
-    """Whether its columns of the atlas in percent say what a head does, so that heads of several models are aligned by
-    them."""
+    extends_features: bool = False
+    """Whether its columns of the atlas in percent are shares of attention on the samples of the distance feature: heads
+    of several models are aligned by both together."""
+    aligned: Callable[..., list] | None = None
+    """(task, *paths) -> `per_head.Column` each, in percent: what heads of several models are aligned by beside their
+    attention, on every task that all of the models have; each a share by itself."""
     of_language: bool = False
     """Whether it is about words and not tokens; the figure has these at the right."""
     leads: bool = False
@@ -73,6 +76,11 @@ class Analysis:
     def is_traced(self) -> bool:
         """Whether its values of heads are followed over a training, by all of its files."""
         return any((self.per_head, self.traced))
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether heads of several models are aligned by it, by all of its files."""
+        return self.extends_features or self.aligned is not None
 
     @property
     def is_compared(self) -> bool:

@@ -304,9 +304,20 @@ class Plan:
         return {task: entries for task, entries in tasks.items() if len(entries) >= FEWEST_MODELS}
 
     def aligned(self, analysis: Analysis, task: str) -> list[FeaturePlan]:
-        """The entries of an analysis on a task, if all of the models that are compared on it have one; else none."""
-        entries = [entry for entry in analysis.files[0].of(self) if entry.task == task]
-        return entries if {entry.model for entry in entries} >= {it.model for it in self.compared_heads[task]} else []
+        """The entries of an analysis that all models compared on a task have.
+
+        Of what extends their features, on this task; of what else heads do, on any.
+        """
+        entries = self._shared(analysis, [entry.model for entry in self.compared_heads[task]])
+        return [entry for entry in entries if analysis.aligned or entry.task == task]
+
+    def _shared(self, analysis: Analysis, models: Iterable[str]) -> list[FeaturePlan]:
+        """The entries of an analysis on the tasks on which all of these models have one, in the models' order."""
+        order = {model: number for number, model in enumerate(models)}
+        entries = [entry for entry in analysis.files[0].of(self) if entry.model in order]
+        tasks = Counter(entry.task for entry in entries)
+        entries.sort(key=lambda entry: order[entry.model])
+        return [entry for entry in entries if tasks[entry.task] == len(order)]
 
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts, about which nothing is asked."""
@@ -422,11 +433,7 @@ class Plan:
 
     def traced(self, analysis: Analysis, development: str) -> list[FeaturePlan]:
         """The entries of an analysis that all checkpoints of a training have, by their steps."""
-        steps = self.developments[development]
-        entries = [entry for entry in analysis.files[0].of(self) if entry.model in steps]
-        entries.sort(key=lambda entry: steps[entry.model])
-        tasks = Counter(entry.task for entry in entries)
-        return [entry for entry in entries if tasks[entry.task] == len(steps)]
+        return self._shared(analysis, self.developments[development])
 
     def traced_partitions(self, development: str) -> list[PartitionPlan]:
         """The partitions by clustering that all checkpoints of a training have, by their steps."""

@@ -7,13 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.distances.columns import COLUMNS
-from headtypes.analyses.distances.results import Features, write_features
 from headtypes.comparisons.heads.figure import MOST, kinds_figure
 from headtypes.comparisons.heads.kinds import find_kinds, kinds_table
-from headtypes.comparisons.heads.profiles import Profiles, read_profiles
+from headtypes.comparisons.heads.profiles import Profiles
 from headtypes.comparisons.heads.shown import kinds_shown
-from headtypes.core.errors import InputError
 
 MODELS = [f"model-{number}" for number in range(12)]
 WITH, HEADS, SHARES = MODELS[:8], 16, 8
@@ -77,6 +74,42 @@ def test_the_summary_lists_kinds_as_they_are_in_the_file(tmp_path):
             assert p.sort == table["p_holm"][0]
 
 
+def alike_in_attention(columns: int, seed: int) -> tuple[Profiles, np.ndarray]:
+    """Two heads of each model that attend alike, and other heads; of which half is the first, the second, or neither.
+
+    columns: shares that stand alone, accuracies at as many relations of 100 words, each the same but for chance.
+        The last is found least.
+    """
+    rng = np.random.default_rng(seed)
+    heads = pd.DataFrame([{"model": model, "layer": 0, "head": head} for model in MODELS for head in range(6)])
+    attention = rng.dirichlet(np.ones(SHARES), len(heads))
+    which = heads["head"].to_numpy()
+    attention[which < 2] = rng.dirichlet(400 * PLANTED, 2 * len(MODELS))
+    alone = rng.binomial(100, np.linspace(0.8, 0.1, columns), (len(heads), columns)) / 100
+    names = [*(f"to {name}" for name in "abcdefgh"), *(f"of relation {number}" for number in range(columns))]
+    return Profiles(heads, np.hstack([attention, alone]), names, columns), which
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_heads_that_are_alike_in_everything_are_one_kind_whatever_noise_many_small_shares_have(seed):
+    profiles, which = alike_in_attention(80, seed)
+    kinds = find_kinds(profiles)
+    assert set(kinds[which < 2]) == {1}
+    assert (kinds == 1).sum() == 2 * len(MODELS)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.62, 0.2), (0.95, 0.02), (0.4, 0.12)])
+def test_heads_that_attend_alike_but_differ_in_one_of_many_shares_are_told_apart(first, second):
+    profiles, which = alike_in_attention(80, seed=0)
+    for number, share in enumerate((first, second)):
+        profiles.shares[which == number, -1] = share
+    kinds = find_kinds(profiles)
+    assert [len(set(kinds[which == number])) for number in (0, 1)] == [1, 1]
+    assert kinds[which == 0][0] != kinds[which == 1][0]
+    looks = kinds_table(profiles, kinds, FAMILIES, seed=1).set_index("kind")["looks"][kinds[which == 0][0]]
+    assert f"{100 * first:.0f} % of relation 79" in looks
+
+
 def test_heads_are_aligned_by_what_they_do_and_not_by_their_numbers():
     profiles, _ = made()
     order = np.random.default_rng(3).permutation(len(profiles.heads))
@@ -130,23 +163,16 @@ def test_the_figure_has_the_number_of_heads_of_each_kind_in_each_model():
     assert MOST > 1
 
 
-def features_file(path, shares: np.ndarray):
-    stored = np.zeros((1, *shares.shape[:2], COLUMNS), dtype=np.float32)
-    stored[..., :COLUMNS] = 0
-    stored[..., 64] = shares
-    stored[..., 0] = 1 - shares
-    write_features(path, Features(stored, np.array([5]), np.array([False]), ["s"]), {})
-    return path
-
-
-def test_profiles_are_the_shares_that_are_known_of_all_models(tmp_path):
-    own = {"a": np.array([[0.1, 0.9]]), "b": np.array([[0.2], [0.4], [0.6]])}
-    files = {name: features_file(tmp_path / f"{name}.h5", shares) for name, shares in own.items()}
-    profiles = read_profiles(files, {}, task="t", distance_bins=16, first_token=True)
-    assert profiles.heads.to_numpy().tolist() == [["a", 0, 0], ["a", 0, 1], ["b", 0, 0], ["b", 1, 0], ["b", 2, 0]]
-    column = profiles.columns.index("to itself")
-    np.testing.assert_allclose(profiles.shares[:, column], [0.1, 0.9, 0.2, 0.4, 0.6], rtol=1e-6)
-    np.testing.assert_allclose(profiles.shares.sum(1), 1, rtol=1e-6)
-    (tmp_path / "b.h5").write_bytes(b"damaged")
-    with pytest.raises(InputError, match=r"b\.h5"):
-        read_profiles(files, {}, task="t", distance_bins=16, first_token=True)
+def test_long_names_of_kinds_are_read_in_two_lines_beside_the_cells():
+    profiles, planted = made()
+    kinds = planted.astype(int)
+    heads, table = profiles.heads.assign(kind=kinds), kinds_table(profiles, kinds, FAMILIES, seed=1)
+    long = "31 % certain fall of a token's probability on text, 33 % of nmod:unmarked in ewt (head to dependent)"
+    figure = kinds_figure(heads[heads["model"].isin(MODELS[:4])], table.assign(looks=long))
+    figure.draw_without_rendering()
+    (label,) = figure.axes[0].get_yticklabels()
+    assert label.get_text().replace("\n", " ") == long
+    assert label.get_window_extent().x0 >= 0
+    cells = figure.axes[0].get_window_extent()
+    assert cells.height > label.get_window_extent().height
+    assert cells.width / figure.dpi > 4 * 0.2

@@ -33,6 +33,11 @@ def per_head(task: str, path: str | Path) -> list:
     ]
 
 
+def aligned(task: str, path: str | Path) -> list:
+    """The score of each head by each detector."""
+    return per_head(task, path)[1:]
+
+
 def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest score of each detector, and how many heads of the set it detects."""
     from headtypes.analyses.detectors.results import read_detector_table
@@ -88,6 +93,7 @@ DETECTORS = Analysis(
     files=(TABLE,),
     results=(SCORES, TABLE, RETRIEVAL),
     per_head=per_head,
+    aligned=aligned,
     per_set=per_set,
     line=lambda quantity, statistic: f"{quantity}: heads" if statistic == "detected here" else quantity,
     leads=True,

@@ -1,6 +1,7 @@
 """What leaving out each head costs, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,23 @@ def per_head(task: str, path: str | Path, *_: str | Path) -> list:
         )
         for metric, rows in read_effects(path, "heads").groupby("metric", sort=False)
     ]
+
+
+def aligned(task: str, path: str | Path, *_: str | Path) -> list:
+    """What leaving out each head costs at least, by each metric: 0 where the interval does not exclude it.
+
+    The percent of questions that are lost; of a loss in nats, that by which the probability of a token falls.
+    """
+    import numpy as np
+
+    columns = []
+    for column in per_head(task, path):
+        least = np.nan_to_num(np.maximum(column.low, 0))
+        label = f"certain {column.label}"
+        if column.unit != "points":
+            least, label = 100 * -np.expm1(-least), f"certain fall of a token's probability on {task}"
+        columns.append(replace(column, label=label, values=least, unit="%"))
+    return columns
 
 
 def of_sets(task: str, heads: str | Path, draws: str | Path, fit: str | Path) -> Iterator[dict]:
@@ -121,6 +139,7 @@ EFFECTS = Analysis(
     files=(HEADS, DRAWS, FIT),
     results=(SUBSETS, HEADS, PAIRS, DRAWS, FIT, TRAITS, CHEAPEST, FIGURE),
     per_head=per_head,
+    aligned=aligned,
     of_sets=of_sets,
     per_set=per_set,
     leads=True,

@@ -16,14 +16,8 @@ def per_head(task: str, path: str | Path, best: str | Path) -> list:
     No columns where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
     """
     from headtypes.analyses.per_head import Column, by_head, categories_of
-    from headtypes.analyses.relations.pairs import TOTALS
-    from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads, read_relations
 
-    table, offsets = read_relations(path), chosen_and_scored_on_file(read_best_heads(best))
-    table = table[(table["part"] == "file") & (table["annotation"] == "universal")]
-    # Totals are not relations, and a name with a star unites some.
-    table = table[~table["relation"].isin(TOTALS) & ~table["relation"].str.endswith(":*")]
-    table = table.merge(offsets[["annotation", "relation", "offset_accuracy"]], on=["annotation", "relation"])
+    table = _beside_offsets(path, best)
     table["above"] = table["accuracy"] - table["offset_accuracy"]
     top = by_head(table.dropna(subset=["above"]).sort_values("above").drop_duplicates(["layer", "head"], keep="last"))
     is_above = top["above"] > 0
@@ -41,17 +35,47 @@ def per_head(task: str, path: str | Path, best: str | Path) -> list:
 
 def traced(task: str, path: str | Path, best: str | Path) -> list:
     """The accuracy of each head at each relation, in either direction, in percent."""
-    from headtypes.analyses.per_head import Column, by_head
+    return _accuracies(task, _universal(path))
+
+
+def aligned(task: str, path: str | Path, best: str | Path) -> list:
+    """The accuracy of each head at each relation, in either direction; where it is less, that of the best fixed offset.
+
+    Heads that find a relation no better than an offset does are alike in that.
+    """
+    table = _beside_offsets(path, best)
+    return _accuracies(task, table.assign(accuracy=table["accuracy"].clip(lower=table["offset_accuracy"])))
+
+
+def _universal(path: str | Path) -> Any:
     from headtypes.analyses.relations.results import read_relations
 
     table = read_relations(path)
-    table = table[(table["part"] == "file") & (table["annotation"] == "universal")]
+    return table[(table["part"] == "file") & (table["annotation"] == "universal")]
+
+
+def _beside_offsets(path: str | Path, best: str | Path) -> Any:
+    from headtypes.analyses.relations.pairs import TOTALS
+    from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
+
+    table, offsets = _universal(path), chosen_and_scored_on_file(read_best_heads(best))
+    # Totals are not relations, and a name with a star unites some.
+    table = table[~table["relation"].isin(TOTALS) & ~table["relation"].str.endswith(":*")]
+    return table.merge(offsets[["annotation", "relation", "offset_accuracy"]], on=["annotation", "relation"])
+
+
+def _accuracies(task: str, table: Any) -> list:
+    from headtypes.analyses.per_head import Column, by_head
+
     return [
         Column(
-            f"accuracy.{relation}.{direction}", f"{relation}, {_DIRECTIONS[direction]}", f"Relations of {task}", values
+            f"accuracy.{relation}.{direction}",
+            f"of {relation} in {task} ({direction.replace('_', ' ')})",
+            f"Relations of {task}",
+            by_head(rows)["accuracy"],
+            "%",
         )
         for (relation, direction), rows in table.groupby(["relation", "direction"], sort=False)
-        for values in [by_head(rows)["accuracy"]]
     ]
 
 
@@ -155,6 +179,7 @@ RELATIONS = Analysis(
     results=(ARCS, HEADS, BEST, OFFSETS),
     per_head=per_head,
     traced=traced,
+    aligned=aligned,
     best=best_at,
     per_set=per_set,
     line=_line,

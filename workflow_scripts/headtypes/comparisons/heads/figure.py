@@ -1,5 +1,7 @@
 """Which kinds of heads are in which models, as a figure."""
 
+from textwrap import fill
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -8,8 +10,10 @@ from headtypes.comparisons.heads.kinds import said_of
 from headtypes.core.statistics import ALPHA
 from headtypes.core.style import ATTENTION_COLOURS, PAGE, SMALL, styled
 
-# Inches: a cell, the kinds' names at the left, what stands at the right, and the models' names above.
-_ROW, _COLUMN, _LEFT, _RIGHT, _ABOVE = 0.17, 0.22, 2.6, 0.5, 1.2
+# Inches: a cell, a further line of a kind's name, the names at the left, what stands at the right, the models' names.
+_ROW, _LINE, _COLUMN, _LEFT, _RIGHT, _ABOVE = 0.17, 0.07, 0.22, 3.3, 0.5, 1.2
+# Letters of a line of a name.
+_LETTERS = 58
 # Kinds that fit on a page; the table has all.
 MOST = 40
 
@@ -25,7 +29,9 @@ def kinds_figure(heads: pd.DataFrame, kinds: pd.DataFrame) -> Figure:
     models, shown = heads["model"].unique(), kinds[:MOST]
     counts = pd.crosstab(heads["kind"], heads["model"]).reindex(index=shown["kind"], columns=models, fill_value=0)
     width = min(PAGE, _LEFT + _RIGHT + _COLUMN * len(models))
-    figure = Figure(figsize=(width, _ABOVE + _ROW * max(1, len(shown))), layout="constrained")
+    names = [fill(looks, _LETTERS) for looks in shown["looks"]]
+    height = _ROW + _LINE * max((name.count("\n") for name in names), default=0)
+    figure = Figure(figsize=(width, _ABOVE + height * max(1, len(shown))), layout="constrained")
     axes = figure.subplots()
     if shown.empty:
         axes.text(0.5, 0.5, said_of(len(heads)) or "No kind of heads stands out.", ha="center", va="center")
@@ -35,7 +41,7 @@ def kinds_figure(heads: pd.DataFrame, kinds: pd.DataFrame) -> Figure:
     axes.imshow(np.sqrt(values), cmap=ATTENTION_COLOURS, vmin=0, vmax=1.6 * np.sqrt(values.max()), aspect="auto")
     for row, column in np.argwhere(values):
         axes.text(column, row, str(values[row, column]), ha="center", va="center", fontsize=SMALL - 1)
-    axes.set_yticks(range(len(shown)), shown["looks"])
+    axes.set_yticks(range(len(shown)), names)
     axes.set_xticks(range(len(models)), models, rotation=90)
     axes.xaxis.tick_top()
     right = axes.secondary_yaxis("right")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist
 
 from headtypes.comparisons.heads.profiles import Profiles
 from headtypes.comparisons.heads.settings import MOST_HEADS
@@ -25,9 +26,11 @@ _NAMED = 2
 def find_kinds(profiles: Profiles) -> np.ndarray:
     """The kind of each head: heads that do much the same, of whatever model and layer; [head].
 
-    Two heads are as far apart as the square roots of their shares are (for shares of one whole, √2 times Hellinger's
-    distance). They are grouped by average linkage, as far as groups are at most `_ALIKE` apart; a group of too few
-    heads is none. Of more than `MOST_HEADS`, whose distances would fill the memory, none is looked for.
+    Two heads are as far apart as they are in what tells them most: their attention, or any one of the shares that stand
+    alone. In attention they are as far apart as the square roots of its shares (for shares of one whole, √2 times
+    Hellinger's distance), and in one of p and one of q by |arcsin √p - arcsin √q|, which is nearly the same of p and
+    1 - p. They are grouped by average linkage, as far as groups are at most `_ALIKE` apart; a group of too few heads
+    is none. Of more than `MOST_HEADS`, whose distances would fill the memory, none is looked for.
     returns from 1, the kinds that are in most models first; 0 for heads of no kind.
     """
     numbers = np.zeros(len(profiles.heads), dtype=int)
@@ -35,7 +38,7 @@ def find_kinds(profiles: Profiles) -> np.ndarray:
         print(too_many)
     if len(numbers) < _FEWEST or too_many:
         return numbers
-    found = fcluster(linkage(_roots(profiles), "average"), _ALIKE, "distance")
+    found = fcluster(linkage(_apart(profiles), "average"), _ALIKE, "distance")
     of_kind = profiles.heads["model"].groupby(found).agg(["nunique", "size"])
     of_kind = of_kind[of_kind["size"] >= max(_FEWEST, profiles.heads["model"].nunique() // 2)]
     order = of_kind.sort_values(["nunique", "size"], ascending=False, kind="stable").index
@@ -49,6 +52,14 @@ def said_of(heads: int) -> str:
     if heads <= MOST_HEADS:
         return ""
     return f"{heads:,} heads are more than the {MOST_HEADS:,} whose kinds are looked for; select fewer models."
+
+
+def _apart(profiles: Profiles) -> np.ndarray:
+    """How far apart every two heads are, as SciPy condenses distances."""
+    attention, alone = np.split(_roots(profiles), [len(profiles.columns) - profiles.alone], axis=1)
+    apart = pdist(attention)
+    # A sum over so many shares would add up their noise, and a mean would hide the one that a head is known by.
+    return np.maximum(apart, pdist(np.arcsin(np.minimum(alone, 1)), "chebyshev"), out=apart)
 
 
 def _roots(profiles: Profiles) -> np.ndarray:

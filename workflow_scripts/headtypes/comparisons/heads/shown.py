@@ -8,7 +8,7 @@ from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Column, Table, interval, probability
 
 _COLUMNS = [
-    Column("looks", "what its heads look at", is_number=False),
+    Column("looks", "what its heads do", is_number=False),
     Column("heads", "heads", digits=0),
     Column("models", "models", digits=0, note="in how many models the kind occurs"),
     Column("families", "families", digits=0, note="in how many families of models"),

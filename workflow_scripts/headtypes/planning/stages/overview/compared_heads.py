@@ -40,8 +40,8 @@ RESULTS = (
         "kinds of heads, and in how many models they are",
         of=_compared,
         section="To read first",
-        content="for each `kind` what its heads look at (`looks`), the number of its `heads`, and of the `models` and "
-        "`families` that have one; in how many models as many random heads are (`random`, `random_low`, "
+        content="for each `kind` what its heads look at or do (`looks`), the number of its `heads`, and of the "
+        "`models` and `families` that have one; in how many models as many random heads are (`random`, `random_low`, "
         "`random_high`), `p` and `p_holm`",
     ),
     Result(
