@@ -95,6 +95,11 @@ def test_an_accuracy_counts_from_that_of_the_best_fixed_offset(features, tmp_pat
     assert alone(profiles) == {"of obj in trees (dependent to head)": pytest.approx([0.62, 0.3, 0.3])}
 
 
+def test_the_score_of_a_detector_is_a_share_by_itself(features, tmp_path):
+    profiles = read_profiles(features, detectors(tmp_path, [0.9, 0.1, 0.0]), **SETTINGS)
+    assert alone(profiles) == {"by detector induction": pytest.approx([0.9, 0.1, 0.0])}
+
+
 @pytest.mark.parametrize(
     ("metric", "low", "label", "shares"),
     [

@@ -1,6 +1,7 @@
 """Detectors, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ def per_head(task: str, path: str | Path) -> list:
 
 def aligned(task: str, path: str | Path) -> list:
     """The score of each head by each detector."""
-    return per_head(task, path)[1:]
+    _, *scores = per_head(task, path)
+    return [replace(it, label=f"by detector {it.key.removeprefix('detector.')}") for it in scores]
 
 
 def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
