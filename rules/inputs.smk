@@ -63,6 +63,11 @@ def of_task(pattern):
     )
 
 
+def of_chosen(pattern):
+    """An input function: the path for the model and task whose clusterings are compared."""
+    return lambda wildcards: pattern.format(**plan.choices[wildcards.model, wildcards.task]._asdict())
+
+
 def of_clustered(pattern):
     """An input function: the path for a partition that clustering makes; nothing for an imported one."""
     return lambda wildcards: pattern if plan.partitions[wildcards.model, wildcards.partition].method else []

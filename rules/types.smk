@@ -97,7 +97,7 @@ use rule job as embed_heads with:
 
 use rule job as choose_clustering with:
     input:
-        features=paths.FEATURES,
+        features=of_chosen(paths.FEATURES),
     output:
         ways=paths.CHOICE,
         agreement=paths.CHOICE_AGREEMENT,
@@ -106,6 +106,8 @@ use rule job as choose_clustering with:
         "logs/choose_clustering/{model}/{task}.log",
     benchmark:
         "results/choice/{model}/{task}.benchmark.tsv"
+    wildcard_constraints:
+        task=any_of(task for _, task in plan.choices),
     params:
         **identity("choose_clustering"),
 
@@ -121,6 +123,8 @@ use rule job as plot_choice with:
         "logs/plot_choice/{model}/{task}.log",
     benchmark:
         "results/choice/{model}/{task}.figure.benchmark.tsv"
+    wildcard_constraints:
+        task=any_of(task for _, task in plan.choices),
     params:
         **identity("plot_choice"),
 
@@ -149,4 +153,4 @@ rule types:
         of_each(paths.NORMS, plan.with_norms),
         of_each(paths.PARTITION, plan.partitions.values()),
         of_each(rules.plot_confidence.output.png, plan.clustered),
-        of_each(rules.plot_choice.output.png, plan.features),
+        of_each(rules.plot_choice.output.png, plan.choices.values()),

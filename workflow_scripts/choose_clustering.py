@@ -5,7 +5,7 @@ from headtypes.analyses.types.choice import compare_clusterings
 from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, _):
-    distance = read_distance(inputs.features, FINE_BINS, spec.pop("first_token", True))
+    distance = read_distance(inputs.features, FINE_BINS, spec.pop("first_token", True), spec.pop("of", "weights"))
     choice = compare_clusterings(distance, **spec)
     write_csv(outputs.ways, choice.table)
     write_csv(outputs.agreement, choice.agreement)

@@ -144,7 +144,7 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
 def planned(folder: Path, model: str = MODEL) -> list[dict]:
     """The partitions: one that was compared with other clusterings, and one that was imported."""
     results = {name: [str(folder / name)] for name in (f"{FIGURES[0]}.png", "partition.csv")}
-    of = {"partition": PARTITION, "task": TASK, "results": results}
+    of = {"partition": PARTITION, "choice": [model, TASK], "results": results}
     # The one about which most was measured is shown first, wherever it stands.
     return [{"model": "minilm", **of, "method": None, "k": None}, {"model": model, **of, "method": "kmeans", "k": 4}]
 

@@ -39,7 +39,15 @@ from headtypes.planning.config.messages import check_all, placed
 from headtypes.planning.config.model_checks import check_models, check_probed
 from headtypes.planning.config.schema import Ablation, Config, read_config
 from headtypes.planning.config.sources import Finetuned
-from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan, TypeProbesPlan
+from headtypes.planning.entries import (
+    RANDOM_TOKENS,
+    UNDER,
+    AblationPlan,
+    ChoicePlan,
+    FeaturePlan,
+    PartitionPlan,
+    TypeProbesPlan,
+)
 from headtypes.planning.user_files import UserFiles
 
 # On one task, for what is said of kinds of heads over models.
@@ -144,6 +152,14 @@ class Plan:
     def clustered(self) -> list[PartitionPlan]:
         """The partitions that clustering makes."""
         return [partition for partition in self.partitions.values() if partition.method is not None]
+
+    @cached_property
+    def choices(self) -> dict[tuple[str, ...], ChoicePlan]:
+        """Every comparison of clusterings, by the wildcards of its files."""
+        compared = [
+            ChoicePlan(*entry, of) for entry in self.features for of in dict.fromkeys(self.config.clustering.of)
+        ]
+        return {it.key: it for it in compared}
 
     @cached_property
     def imported(self) -> list[PartitionPlan]:

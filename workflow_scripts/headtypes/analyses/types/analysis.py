@@ -82,10 +82,10 @@ TYPES = Analysis(
             "results/choice/{model}/{task}.csv",
             "choose_clustering",
             "how many types suit the heads",
-            of=lambda plan: plan.features,
+            of=lambda plan: plan.choices.values(),
             name="choice",
             section="Heads and types",
-            content="for each method and number of types: the silhouette for each number of distance bins; for the "
+            content="for each method and number of types (of norms, `{task}` ends in `-norms`): the silhouette for each number of distance bins; for the "
             "configured `clustering.distance_bins` the gap statistic with its standard error (`gap_error`) "
             "and stability, over halves of pairs for k-means with 3, 4 and 5 alone; `smallest`: the number "
             "of heads in the smallest cluster; `chance`: the percent on which clusterings with such shares "
@@ -95,7 +95,7 @@ TYPES = Analysis(
             "results/choice/{model}/{task}.best.csv",
             "choose_clustering",
             "how many types suit the heads",
-            of=lambda plan: plan.features,
+            of=lambda plan: plan.choices.values(),
             name="choice_best",
             section="Heads and types",
             content="the number of types that each criterion chooses, for the configured `clustering.distance_bins`; "
@@ -106,7 +106,7 @@ TYPES = Analysis(
             "results/choice/{model}/{task}.agreement.csv",
             "choose_clustering",
             "how many types suit the heads",
-            of=lambda plan: plan.features,
+            of=lambda plan: plan.choices.values(),
             name="choice_agreement",
             section="Heads and types",
             content="agreement between methods and between numbers of distance bins",
@@ -115,7 +115,7 @@ TYPES = Analysis(
             "results/choice/{model}/{task}.{pdf,png}",
             "plot_choice",
             "how many types suit the heads",
-            of=lambda plan: plan.features,
+            of=lambda plan: plan.choices.values(),
             section="Heads and types",
             content="these criteria as a figure",
         ),

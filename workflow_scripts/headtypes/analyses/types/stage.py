@@ -61,7 +61,7 @@ def choose_clustering(plan: Plan, model: str, task: str) -> dict:
     """The settings that all methods and numbers of clusters share."""
     clustering = plan.config.clustering
     return {
-        **clustering.features(),
+        **clustering.features(plan.choices[model, task].of),
         "scale": clustering.scale,
         "restarts": clustering.restarts,
         "models": plan.config.stability.models,

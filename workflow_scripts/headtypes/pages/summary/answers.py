@@ -259,6 +259,6 @@ def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> list[Mark]:
 
 def _not_compared() -> str:
     return (
-        f"Compared with others are clusterings of weights into 2 to {_MOST_CLUSTERS} types, which clustering: of and "
-        "clustering: k ask for."
+        f"Compared with others are clusterings into 2 to {_MOST_CLUSTERS} types, which clustering: k asks for; heads "
+        "that a file divides are not."
     )

@@ -65,8 +65,8 @@ def collect_summary(
         references, the papers' data.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
-    models, tasks: what was run; partitions: model, partition, task, method and k of each, k only where it was compared
-        with other clusterings; and the files of its results by what they are, which are linked and not read.
+    models, tasks: what was run; partitions: model, partition, choice (the key of its ways and best), method and k of
+        each, where clustering made it; and the files of its results by what they are, which are linked and not read.
     atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
     untyped: files of models whose heads are not divided into types, by what they are.
     tested:  models beside these that detectors alone have read.
@@ -187,7 +187,7 @@ def _answers(
     *,
     model: str,
     partition: str,
-    task: str,
+    choice: Sequence[str],
     method: str | None,
     k: int | None,
     results: Mapping[str, Sequence[str]],
@@ -198,10 +198,10 @@ def _answers(
     # What decides each question.
     decides: list[list[str]] = [[], [], list(inputs["ablations"].values())[:1]]
     if k is not None:
-        choice, best_choice = (inputs[name][model, task] for name in ("ways", "best"))
+        compared, best_choice = (inputs[name][tuple(choice)] for name in ("ways", "best"))
         stable = inputs["stability"][key]
-        decides[:2] = [choice, stable], [best_choice]
-        ways = read_ways(choice)
+        decides[:2] = [compared, stable], [best_choice]
+        ways = read_ways(compared)
         gap = gap_beyond_one(ways[(ways["method"] == method) & ways["gap"].notna()], k)
         best, stability = read_best(best_choice).set_index("method").loc[method], read_json(stable)
     files = [[_relative(path, folder) for path in paths] for paths in decides]

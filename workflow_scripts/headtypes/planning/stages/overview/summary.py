@@ -21,7 +21,6 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         "stability": (paths.STABILITY, plan.clustered),
         "compared_types": (paths.COMPARED_TYPES, plan.compared_types),
     }
-    clustered = dict.fromkeys((it.model, it.task) for it in plan.clustered)
     compared = comparisons(plan, paths)
     return {
         "comparisons": compared,
@@ -32,7 +31,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
             for name, (pattern, entries) in partitions.items()
         },
         **{
-            name: {(model, task): pattern.format(model=model, task=task) for model, task in clustered}
+            name: {it.choice.key: pattern.format(**it.choice.wildcards) for it in plan.clustered}
             for name, pattern in {"ways": paths.CHOICE, "best": paths.CHOICE_BEST}.items()
         },
     }
@@ -86,10 +85,9 @@ def write_summary(plan: Plan) -> dict:
             {
                 "model": it.model,
                 "partition": it.name,
-                "task": it.task,
+                "choice": list(it.choice.key),
                 "method": it.method,
-                # Norms are compared with no other clusterings.
-                "k": it.k if it.of == "weights" else None,
+                "k": it.k,
                 "results": results[it.model, it.name] | results[it.model, None],
             }
             for it in dict.fromkeys(shown)
