@@ -26,7 +26,7 @@ from headtypes.analyses.types.choice import (
 )
 from headtypes.analyses.types.choice_files import STABILITY
 from headtypes.analyses.types.clustering import IndivisibleError, cluster_heads
-from headtypes.analyses.types.names import METHODS
+from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.stability import measure_stability
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
@@ -111,7 +111,11 @@ def test_equal_clusters_agree_wholly(planted):
     ways = list(made[["method", "distance_bins", "k"]].itertuples(index=False, name=None))
     pairs = [(*one[:2], *other) for one, other in itertools.combinations(ways, 2)
              if one[2] == other[2] and (one[0] == other[0]) != (one[1] == other[1])]  # fmt: skip
-    assert list(agreement[list(choice.AGREEMENT[:5])].itertuples(index=False, name=None)) == pairs
+    # Then k-means beside mixtures with other covariances, for the one number of bins.
+    beside = [("kmeans", 16, method, 16, k) for method in list(MIXTURES)[1:] for k in (2, 3, 4)]
+    rows = list(agreement[list(choice.AGREEMENT[:5])].itertuples(index=False, name=None))
+    assert rows[: len(pairs)] == pairs
+    assert [row for row in rows[len(pairs) :] if row[-1] <= 4] == beside
     assert (agreement.loc[agreement["k"] == 4, "adjusted_rand"] == 1).all()
     assert (agreement.loc[agreement["k"] == 8, "adjusted_rand"] < 1).any()
 

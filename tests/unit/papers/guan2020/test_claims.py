@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headtypes.analyses.types.names import TYPES
+from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.papers import claims
 from headtypes.papers.claims import BASES, Claim, Verdict
 from headtypes.papers.guan2020.claims import CLAIMS as PAPERS
@@ -91,6 +91,10 @@ def judge(claim, evidence: Evidence) -> Verdict:
     return claims.judge(claim, evidence.quantities())
 
 
+def mixtures(index: float) -> dict[str, float]:
+    return {f"mixture_agreement.{covariance}": index for covariance in MIXTURES.values()}
+
+
 def satisfied() -> Evidence:
     """Numbers of a model that bears out every claim: the published ones, and made-up ones where none are given."""
     return Evidence(
@@ -100,7 +104,7 @@ def satisfied() -> Evidence:
         stability={k: {"heads": 95.5, "samples": 99.0, "pairs": 97.0} for k in (3, 4, 5)},
         special={"dense": 10.0, "diagonal": 30.0, "dense_vertical": 45.0, "vertical": 80.0},
         changed=(0, 0, 5, 0, 10, 10, 5, 5, 20, 30, 20, 40),
-        alone={"own_cluster": 90.0, "mixture_agreement": 0.8, "gap": 0.2},
+        alone={"own_cluster": 90.0, **mixtures(0.8), "gap": 0.2},
         family=FAMILY,
     )
 
@@ -259,7 +263,7 @@ BREAKS = {
     "types-stable": {"stability": {4: UNSTABLE}},
     "three-clusters-stable": {"stability": {3: UNSTABLE}},
     "five-clusters-stable": {"stability": {5: UNSTABLE}},
-    "mixture-similar": {"alone": {"mixture_agreement": 0.6}},
+    "mixture-similar": {"alone": mixtures(0.6)},
     "diagonal-medium-special": {"special": {"diagonal": 46.0}},
     "dense_vertical-most-heads": {"shares": {"dense": 35.0}},
     "vertical-fewest-heads": {"shares": {"vertical": 28.0}},
@@ -421,6 +425,16 @@ def test_stability_is_open_where_its_readings_differ():
     assert "64.00 to 99.00; claimed above 95" in verdict.reason
 
 
+@pytest.mark.parametrize("covariance", MIXTURES.values())
+def test_a_mixture_is_like_k_means_or_not_whatever_its_covariances(covariance):
+    for most, other in ((0.8, 0.6), (0.6, 0.8)):
+        evidence = changed(alone=mixtures(most) | {f"mixture_agreement.{covariance}": other})
+        verdict = judge(CLAIMS["mixture-similar"], evidence)
+        assert verdict.verdict == OPEN
+        assert [it.measured.value for it in verdict.findings].count(other) == 1
+        assert verdict.reason.count("claimed above 0.65") == 4
+
+
 @pytest.mark.parametrize("name", TYPES)
 def test_a_doubtful_type_gets_no_verdict_and_leaves_the_other_claims_alone(name):
     evidence = replace(satisfied(), doubtful=(name,))
@@ -493,7 +507,7 @@ def test_nothing_known_is_no_verdict_with_a_reason():
     ("change", "name", "reason"),
     [
         ({"stability": {4: {"heads": 99}}}, "five-clusters-stable", "stability was not measured"),
-        ({"alone": {}}, "mixture-similar", "k-means was not compared with a Gaussian mixture"),
+        ({"alone": {}}, "mixture-similar", "k-means was not compared with a Gaussian mixture (diag)"),
         ({"changed": ()}, "changes-in-last-layers", "there is no parent to compare with"),
         ({"changed": (0, 50)}, "changes-in-last-layers", "the model has fewer than three layers"),
         ({"family": {}}, "models-alike", "the paper's models are compared where the one for SQuAD is judged"),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.types.names import TYPES
+from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.markdown import to_html
 from headtypes.papers.guan2020.claims import CLAIMS
@@ -26,7 +26,8 @@ LIKE_THE_PAPER += [["vertical"] * 3 + ["dense_vertical"] + ["diagonal"] * 3] * 2
 SPECIAL = {"dense": 0.1, "diagonal": 0.3, "dense_vertical": 0.45, "vertical": 0.8}
 AGREED = {"stability_models": 10}
 CHOICE = {f"stability.{k}.{half}": 96.0 for k in (3, 5) for half in ("heads", "samples", "pairs")}
-CHOICE |= AGREED | {"mixture_agreement": 0.8, "gap": 0.2, "gap_error": 0.05}
+CHOICE |= AGREED | {"gap": 0.2, "gap_error": 0.05}
+CHOICE |= {f"mixture_agreement.{covariance}": 0.8 for covariance in MIXTURES.values()}
 
 # What fine-tuning made of it: the last layers change, and dense_vertical heads leave the last.
 PARENT = [

@@ -100,6 +100,8 @@ def test_choices_are_those_of_clusterings_that_differ_in_k_or_method_alone(tmp_p
             ("kmeans", 8, "gmm", 8, 4, 0.5),
             ("kmeans", 16, "spectral", 16, 4, 0.4),
             ("kmeans", 8, "kmeans", 16, 4, 0.3),
+            ("gmm", 16, "agglomerative", 16, 4, 0.2),
+            ("kmeans", 16, "gmm-full", 16, 4, 0.1),
         ],
         columns=AGREEMENT,
     )
@@ -108,7 +110,7 @@ def test_choices_are_those_of_clusterings_that_differ_in_k_or_method_alone(tmp_p
         "qa.csv": ways,
         "mrpc.csv": ways.assign(heads_all_agree=ways["heads_all_agree"] + 50),
         "qa.agreement.csv": agreement,
-        "mrpc.agreement.csv": agreement.iloc[3:],
+        "mrpc.agreement.csv": agreement.iloc[3:5],
     }.items():
         paths[name] = tmp_path / name
         write_csv(paths[name], table)
@@ -128,9 +130,9 @@ def test_choices_are_those_of_clusterings_that_differ_in_k_or_method_alone(tmp_p
     # k-means alone has a gap here.
     gap = {"gap": (4 - 1) / 8, "gap_error": pytest.approx(0.3 * 2**0.5)}
     three, five = {"stability.3.heads": 3, "stability.3.pairs": 9}, {"stability.5.heads": 5}
-    assert found["a", "p"] == {**gap, **three, **five, "mixture_agreement": 0.7}
+    assert found["a", "p"] == {**gap, **three, **five, "mixture_agreement.diag": 0.7, "mixture_agreement.full": 0.1}
     four = {"stability.4.heads": 6, "stability.4.pairs": 9}
-    assert found["a", "q"] == {**four, "stability.5.heads": 7, "mixture_agreement": 0.6}
+    assert found["a", "q"] == {**four, "stability.5.heads": 7, "mixture_agreement.diag": 0.6}
     assert found["a", "r"] == {"stability.3.heads": 53, "stability.3.pairs": 9, "stability.5.heads": 55} | gap
     assert found["a", "s"] == found["a", "imported"] == {}
 

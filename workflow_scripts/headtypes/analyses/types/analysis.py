@@ -109,7 +109,8 @@ TYPES = Analysis(
             of=lambda plan: plan.choices.values(),
             name="choice_agreement",
             section="Heads and types",
-            content="agreement between methods and between numbers of distance bins",
+            content="agreement between methods and between numbers of distance bins, and of k-means with mixtures of "
+            "other covariances",
         ),
         Result(
             "results/choice/{model}/{task}.{pdf,png}",

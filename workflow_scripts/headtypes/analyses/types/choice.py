@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.types.choice_files import AGREEMENT, BEST, STABILITY, TABLE, Choice
 from headtypes.analyses.types.clustering import Clustering, IndivisibleError, cluster_heads, fit, one_thread
-from headtypes.analyses.types.names import METHODS
+from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.stability import measure_stability
 from headtypes.core.seeds import derive_seed
 
@@ -74,7 +74,8 @@ def compare_clusterings(
         # Graphs in several parts and fits that did not converge: their effect on the result is what is measured here.
         warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        clusterings = dict(_clusterings(features, rows, scale=scale, restarts=restarts, seed=seed))
+        fits = {"scale": scale, "restarts": restarts, "seed": seed}
+        clusterings = dict(_clusterings(features, rows, **fits))
         for way, clustering in clusterings.items():
             rows[way] |= _described(clustering)
         labels = {
@@ -83,8 +84,9 @@ def compare_clusterings(
         for way, gaps in _gaps(points, labels, restarts=restarts, references=references, seed=seed):
             rows[way] = rows.get(way, {}) | gaps
         for way, of_heads in labels.items():
-            settings = {"scale": scale, "restarts": restarts, "models": models, "seed": seed}
-            rows[way] |= _stability(by_sample[distance_bins], of_heads, way, **settings)
+            rows[way] |= _stability(by_sample[distance_bins], of_heads, way, models=models, **fits)
+        mixtures = [way._replace(method=name) for name in MIXTURES for way in labels if way.method == "kmeans"]
+        clusterings |= _clusterings(features, (way for way in mixtures if way not in rows), **fits)
     table = pd.DataFrame([way._asdict() | rows[way] for way in sorted(rows, key=_order)], columns=list(TABLE))
     return Choice(table, _agreements(clusterings), best_choices(table[table["distance_bins"] == distance_bins]))
 
@@ -220,6 +222,13 @@ def _stability(by_sample: np.ndarray, labels: np.ndarray, way: Way, restarts: in
 
 
 def _agreements(clusterings: Mapping[Way, Clustering]) -> pd.DataFrame:
+    compared = sorted((way for way in clusterings if way.method in METHODS), key=_order)
+    pairs = [
+        (one, other)
+        for one, other in combinations(compared, 2)
+        if one.k == other.k and (one.method == other.method) != (one.distance_bins == other.distance_bins)
+    ]
+    pairs += [(way._replace(method="kmeans"), way) for way in clusterings if way.method not in METHODS]
     rows = [
         (
             one.method,
@@ -229,8 +238,7 @@ def _agreements(clusterings: Mapping[Way, Clustering]) -> pd.DataFrame:
             one.k,
             adjusted_rand_score(clusterings[one].labels, clusterings[other].labels),
         )
-        for one, other in combinations(sorted(clusterings, key=_order), 2)
-        if one.k == other.k and (one.method == other.method) != (one.distance_bins == other.distance_bins)
+        for one, other in pairs
     ]
     return pd.DataFrame(rows, columns=list(AGREEMENT))
 

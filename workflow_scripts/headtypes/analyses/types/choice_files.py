@@ -26,7 +26,8 @@ class Choice:
         NaN if a method fails to divide the heads, halves of them, or the references into k clusters; over halves of
         pairs for all but the `choice.PAIR_COUNTS` of k-means, since fits to so many points take long.
     agreement: columns `AGREEMENT`: adjusted Rand index (Hubert and Arabie 1985) of two ways that differ either
-        in the method or in the distance bins; 1 for the same clusters, about 0 for unrelated ones.
+        in the method or in the distance bins; 1 for the same clusters, about 0 for unrelated ones. The last rows are
+        of k-means and mixtures with other covariances (`names.MIXTURES`).
     best: columns `BEST`: for each method the k with the largest silhouette, the k that `gap_choice` finds, and
         the ks with the largest kappa over halves of heads and of samples: pairwise agreement corrected
         for chance, 1 for perfect, 0 for random (Cohen 1960), since uncorrected agreement rises as clusters get fewer.

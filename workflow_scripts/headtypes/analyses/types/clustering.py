@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController
 
 from headtypes.analyses.distances.columns import attention_groups
-from headtypes.analyses.types.names import METHODS
+from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.naming import Naming, name_types
 from headtypes.analyses.types.partition_rows import read_partition_rows
 from headtypes.analyses.types.partitions import Partition, build_partition, order_types
@@ -87,7 +87,8 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
 def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> np.ndarray:
     """Divide points into k clusters: the cluster of each, [point] int, 0..k-1, in no particular order.
 
-    points: [point, column] head features, or points that they are compared with; the rest as in `cluster_heads`.
+    points: [point, column] head features, or points that they are compared with; the rest as in `cluster_heads`, where
+        the method may be any of `names.MIXTURES`, too.
 
     Raises `InputError` where points are not finite; `IndivisibleError` where there are fewer distinct points
     than clusters, or where the method leaves a cluster without a point.
@@ -173,15 +174,16 @@ def _fit(
                 # No tolerance: a run ends when no head changes its cluster any more.
                 model = KMeans(k, n_init=restarts, max_iter=1000, tol=0, random_state=seed).fit(points)
                 labels, predict = model.labels_, model.predict
-            case "gmm":
-                # Diagonal: the features sum to one, so that a full covariance is singular, and a cluster may
-                # have fewer heads than the features have columns. The floor on the variances keeps columns
-                # that are nearly constant (far bins) from deciding alone; of the floors from 1e-4 to 1e-1
-                # of the mean variance this one gave clusters that depended least on the seed.
+            case _ if method in MIXTURES:
+                # The method of the config is diagonal: the features sum to one, so that a full covariance is
+                # singular but for the floor, and a cluster may have fewer heads than the features have columns.
+                # The floor on the variances keeps columns that are nearly constant (far bins) from deciding
+                # alone; of the floors from 1e-4 to 1e-1 of the mean variance this one gave clusters that
+                # depended least on the seed.
                 floor = 0.1 * points.var(axis=0).mean()
                 model = GaussianMixture(
                     k,
-                    covariance_type="diag",
+                    covariance_type=MIXTURES[method],
                     reg_covar=floor,
                     n_init=restarts,
                     max_iter=1000,

@@ -6,6 +6,10 @@ TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 # The methods by which heads are clustered, in the order of tables and figures; `clustering` has what each does.
 METHODS = ("kmeans", "gmm", "agglomerative", "spectral")
 
+# Gaussian mixtures by the covariances that scikit-learn offers. The last three only stand beside k-means: Guan et al.
+# 2020 do not say which their mixture has, and clusters depend on it.
+MIXTURES = {"gmm": "diag", "gmm-spherical": "spherical", "gmm-tied": "tied", "gmm-full": "full"}
+
 # Where a type could stand: heads of every type.
 ALL = "all"
 

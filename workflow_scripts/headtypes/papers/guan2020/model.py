@@ -13,7 +13,7 @@ In percent where nothing else is said:
 | `stability_models` | clusterings that had to agree |
 | `gap` | the gap statistic of the clusters less that of a single one, with an interval by its standard errors |
 | `own_cluster` | pairs of a head and a sample that are nearest to the head's cluster |
-| `mixture_agreement` | adjusted Rand index of the clusters of k-means and of a Gaussian mixture, 1 for equal ones |
+| `mixture_agreement.{covariance}` | adjusted Rand index of the clusters of k-means and of a mixture, 1 for equal ones |
 | `kept` | heads in the cluster in which they are in the model's parent, clusters matched by their heads |
 | `kept_beyond_chance` | the same less what permutations of the heads' types give, with an interval by these |
 | `changed.{layer}` | heads of the layer that are in another one; layers from 0 |

@@ -9,6 +9,7 @@ import pandas as pd
 from headtypes.analyses.ablation.intervals import weighted_sums
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.choice_files import gap_beyond_one, read_agreement, read_ways
+from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
@@ -76,7 +77,7 @@ def read_choices(
         stability_models, how many clusterings have to agree.
     ways, agreements: the two tables of the comparison, by model and task.
     returns by partition the stability of clusterings that differ from it in k alone, its gap less that of a single
-        cluster and the standard error of that, and the agreement of k-means and a Gaussian mixture with its k, where
+        cluster and the standard error of that, and the agreement of k-means and each Gaussian mixture with its k, where
         it was made by one of these.
     """
     choices = {}
@@ -91,10 +92,10 @@ def read_choices(
             found |= {name: value for name, value in of_k.items() if not math.isnan(value)}
         if partition["method"] in _COMPARED:
             table = read_agreement(agreements[task])
-            same = table["method"].isin(_COMPARED) & table["other_method"].isin(_COMPARED)
             bins = table[["distance_bins", "other_distance_bins"]].eq(partition["distance_bins"]).all(axis=1)
-            index = table.loc[same & bins & (table["k"] == partition["k"]), "adjusted_rand"]
-            found |= {"mixture_agreement": index.iloc[0]} if len(index) else {}
+            beside = table[bins & (table["method"] == "kmeans") & (table["k"] == partition["k"])]
+            index = beside.set_index("other_method")["adjusted_rand"]
+            found |= {f"mixture_agreement.{kind}": index[name] for name, kind in MIXTURES.items() if name in index}
         choices[partition["model"], partition["partition"]] = found
     return choices
 
