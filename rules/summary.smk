@@ -45,6 +45,7 @@ use rule local_job as write_ledger with:
         csv="results/ledger.csv",
         claims=paths.LEDGER_CLAIMS,
         properties="results/ledger.properties.csv",
+        models="results/ledger.models.csv",
     log:
         "logs/write_ledger.log",
     benchmark:

@@ -12,10 +12,12 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     ledger = ledger_table(inputs.comparisons, inputs.readings, page=outputs.page, **spec)
     claims = over_models(ledger)
     records = {name: read_json(path) for name, path in inputs.models.items()}
-    properties = properties_table(ledger, properties_of(records), seed)
+    models = properties_of(records, spec["families"])
+    properties = properties_table(ledger, models, seed)
     write_csv(outputs.csv, ledger)
     write_csv(outputs.claims, claims)
     write_csv(outputs.properties, properties)
+    write_csv(outputs.models, models.reset_index())
     sources = {"html": inputs.template, "css": inputs.style, "js": inputs.script}
     values = page_of(ledger, claims, together_table(inputs.comparisons), properties)
     write_text(outputs.page, render(values, sources, provenance))

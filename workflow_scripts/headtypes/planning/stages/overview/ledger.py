@@ -80,4 +80,14 @@ def results(paths: Callable[[], Any]) -> tuple[Result, ...]:
             "differs between them: the rank `correlation` of the share of a family's models in which it holds with "
             "the property, `p` by permutations of the families, and `p_holm`",
         ),
+        Result(
+            "results/ledger.models.csv",
+            rule,
+            "the properties of each model",
+            of=judged,
+            section="To read first",
+            content="for each model its `family` and what the ledger takes for its properties: `parameters`, `layers`, "
+            "`heads` in all, whether it is `causal`, and its "
+            "[`objective`](../understand/ledger.md#properties-of-models), which is empty where nothing says it",
+        ),
     )
